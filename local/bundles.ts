@@ -123,7 +123,7 @@ export function bundleBridge(): Promise<string> {
  * Bundles the agent into one CommonJS file for Node 20 and later, for the bench and for use without the command.
  * @param options.testTools includes tools that only tests use; never shipped
  */
-export function bundleAgent(options: { testTools?: boolean } = {}): Promise<string> {
+export function bundleAgent(options: { testTools?: boolean; plugins?: Plugin[] } = {}): Promise<string> {
   return bundleForDevice("pi-agent/main.ts", options);
 }
 
@@ -147,7 +147,10 @@ export function bundleCommand(): Promise<string> {
   return bundleForDevice("cli/main.ts");
 }
 
-function bundleForDevice(entry: string, { testTools = false } = {}): Promise<string> {
+function bundleForDevice(
+  entry: string,
+  { testTools = false, plugins = [] }: { testTools?: boolean; plugins?: Plugin[] } = {},
+): Promise<string> {
   return bundle({
     ...COMMON,
     entryPoints: [entry],
@@ -163,6 +166,7 @@ function bundleForDevice(entry: string, { testTools = false } = {}): Promise<str
     // Test tools are not shipped; run.ts loads them only in the tests' environment.
     external: ["playwright-core", "bufferutil", "utf-8-validate", ...(testTools ? [] : ["./testing/*"])],
     minify: true,
+    plugins,
   });
 }
 

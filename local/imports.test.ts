@@ -87,6 +87,26 @@ test("only one source of the agent imports the optional tools, which import the 
   expect(findForbidden(imports)).toEqual(["pi-agent/toolbox/mcp.ts → tool-mcp/servers.ts"]);
 });
 
+test("the agent's kernel imports no feature, no feature another, and nothing what puts them together", () => {
+  const imports = importsOf({
+    "pi-agent/agent.ts": `import "./calls/inbox.ts"; import "./rules/a.ts"; import "./toolbox/all.ts";`,
+    "pi-agent/toolbox/all.ts": `import "../tools/files/read.ts"; import "../skills/a.ts"; import "../agent.ts";`,
+    "pi-agent/calls/inbox.ts": `import "../config/a.ts"; import type { B } from "../commands/a.ts";`,
+    "pi-agent/env/ssh/ssh.ts": `import "../environment.ts"; import "../../toolbox/all.ts";`,
+    "pi-agent/rules/a.ts": `import "../calls/inbox.ts"; import "./b.ts"; import "../evoclaw/a.ts";`,
+    "pi-agent/service/a.ts": `import type { Agent } from "../agent.ts";`,
+    "pi-agent/tools/web/a.ts": `import "../files/read.ts"; import "../../toolbox/all.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual([
+    "pi-agent/toolbox/all.ts → pi-agent/agent.ts",
+    "pi-agent/calls/inbox.ts → pi-agent/commands/a.ts",
+    "pi-agent/env/ssh/ssh.ts → pi-agent/toolbox/all.ts",
+    "pi-agent/rules/a.ts → pi-agent/evoclaw/a.ts",
+    "pi-agent/service/a.ts → pi-agent/agent.ts",
+    "pi-agent/tools/web/a.ts → pi-agent/toolbox/all.ts",
+  ]);
+});
+
 test("the console's page imports the client and nothing of the Worker, which does not import the client", () => {
   const imports = importsOf({
     "worker/features/console/page/api.ts": `import "@edgecall/client/client.ts"; import "./load.tsx";`,

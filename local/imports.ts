@@ -33,6 +33,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   // An agent works without these packages: this source alone imports them, when their tools are wanted.
   [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
+  // The agent's kernel knows no feature. The sources at its root and toolbox/ put the features together.
+  [/^pi-agent\/(calls|config|env|link|output)\//, /^pi-agent\/(?!(calls|config|env|link|output)\/)/],
+  [/^pi-agent\/(?!toolbox\/)[^/]+\//, /^pi-agent\/toolbox\//],
+  [/^pi-agent\/[^/]+\//, /^pi-agent\/[^/]+$/],
   // The objects are asked through api/; wrangler needs their classes exported by index.ts.
   [/^worker\/(?!index\.ts$)/, /^worker\/(conversation\/conversation|home\/home)\.ts$/],
   [/^worker\/api\//, /^worker\/(?!api\/|settings\/|env\.ts$)/],
@@ -52,8 +56,11 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/conversation\//, /^worker\/(http|routes|frontends|home)\/|^worker\/index/],
   [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],
 ];
-/** Each front door is a folder, and knows nothing of the others. */
-const FRONT_DOOR = /^worker\/frontends\/([^/]+)\//;
+/** Each front door of the Worker and each feature of the agent is a folder, and knows nothing of the others. */
+const APART: readonly RegExp[] = [
+  /^worker\/frontends\/([^/]+)\//,
+  /^pi-agent\/(commands|evoclaw|metrics|rules|serve|service|skills|tools)\//,
+];
 
 /** A source's path below the repository's root → the paths of what it imports, without packages of others. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
@@ -113,13 +120,14 @@ export function findCircles(imports: Imports): string[][] {
 export function findForbidden(imports: Imports): string[] {
   return [...imports].flatMap(([importer, targets]) => {
     const folder = folderOf(importer);
-    const door = FRONT_DOOR.exec(importer)?.[1];
     const isForbidden = (target: string) =>
       (folderOf(target) !== folder && !ALLOWED[folder]?.includes(folderOf(target))) ||
       ONE_WAY.some(([from, to]) => from.test(importer) && to.test(target)) ||
-      (door !== undefined && (FRONT_DOOR.exec(target)?.[1] ?? door) !== door);
+      APART.some((folders) => areApart(folders.exec(importer)?.[1], folders.exec(target)?.[1]));
     return targets.filter(isForbidden).map((target) => `${importer} → ${target}`);
   });
 }
 
+const areApart = (a: string | undefined, b: string | undefined) =>
+  a !== undefined && b !== undefined && a !== b;
 const folderOf = (path: string) => path.split("/", 1)[0] ?? "";

@@ -12,22 +12,30 @@ import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { nodeTracer } from "@edgecall/node/tracer.ts";
+import { allCommands } from "./all-commands.ts";
 import { AuditLog } from "./calls/audit.ts";
-import type { Device } from "./calls/device.ts";
 import { GatewayCalls } from "./calls/gateway-calls.ts";
 import { Inbox } from "./calls/inbox.ts";
 import { Jobs } from "./calls/jobs.ts";
 import { CommandLedger } from "./calls/ledger.ts";
+import { Metrics } from "./calls/metrics.ts";
+import type { Unavailable } from "./calls/offered-tools.ts";
+import { ProgramEvents } from "./calls/program-events.ts";
 import { PersonQuestions } from "./calls/questions.ts";
 import { Semaphore } from "./calls/semaphore.ts";
+import { ToolMetrics } from "./calls/tool-metrics.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { mcpSecrets } from "./config/mcp-servers.ts";
 import type { ServeSettings } from "./config/serve-settings.ts";
 import { AgentSettingsError, type Settings } from "./config/settings.ts";
-import { Profile } from "./evoclaw/profile.ts";
-import { Trades } from "./evoclaw/trades.ts";
-import { tuned } from "./evoclaw/tuning.ts";
-import { capabilitiesText, presenceText, toolsText } from "./link/adverts.ts";
+import { EvoClaw } from "./evoclaw/evoclaw.ts";
+import {
+  CONDITIONS_CHANGED,
+  capabilitiesText,
+  presenceText,
+  TOOLS_CHANGED,
+  toolsText,
+} from "./link/adverts.ts";
 import { wallClock } from "./link/clock.ts";
 import { CommandVerifier } from "./link/command-verifier.ts";
 import { Connection } from "./link/connection.ts";
@@ -40,21 +48,13 @@ import { Publisher } from "./link/publisher.ts";
 import { reportText } from "./link/reports.ts";
 import { RetainedGuard } from "./link/retained-guard.ts";
 import { StateDisk } from "./link/state-disk.ts";
-import { Metrics } from "./metrics/metrics.ts";
-import { serveMetrics } from "./metrics/metrics-page.ts";
-import { ToolMetrics } from "./metrics/tool-metrics.ts";
-import type { Unavailable } from "./toolbox/group.ts";
+import type { MetricsServer, MetricsSource } from "./metrics/metrics-page.ts";
+import { AgentRules } from "./rules/agent-rules.ts";
 import { ownTools, withOwnTools } from "./toolbox/own-tools.ts";
-import type { CurrentState } from "./toolbox/places.ts";
+import type { ToolboxState } from "./toolbox/places.ts";
 import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
 import { openToolbox } from "./toolbox/toolbox.ts";
-import { ProgramEvents } from "./watching/program-events.ts";
-import { Watching } from "./watching/watching.ts";
 
-/** The log's event when the agent's tools have changed. */
-export const TOOLS_CHANGED = "tools.changed";
-/** The log's event when what is wrong with the device has changed. */
-export const CONDITIONS_CHANGED = "conditions.changed";
 /** At a stop, commands under way get this long to answer that they were stopped. */
 const FINISH_WITHIN_MS = 1_000;
 
@@ -99,14 +99,19 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const settings = await withRelay({ ...given, gatewayKey });
   const { log } = options;
   const startServing = settings.serve && (await prepareServing(settings, settings.serve));
-  const profile = await Profile.open(settings.stateDir, log);
-  const inForce = () => tuned(settings, profile.taught.agent);
-  const state: CurrentState = {
+  const toolMetrics = new ToolMetrics();
+  const evoclaw = await EvoClaw.open({
+    settings,
+    toolMetrics,
+    installed: () => ({ tools: catalog.registry, skills: catalog.installedSkills() }),
+    log,
+  });
+  const state: ToolboxState = {
     get llm() {
-      return inForce().llm;
+      return evoclaw.tuned.llm;
     },
     get limits() {
-      return inForce().limits;
+      return evoclaw.tuned.limits;
     },
     get tools() {
       return catalog.registry.all();
@@ -119,7 +124,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     },
   };
   const toolbox = await (options.toolbox ?? openToolbox)(settings, state, options.tools, log);
-  const catalog = new ToolCatalog(toolbox, options.skills ?? toolbox.skills, profile);
+  const catalog = new ToolCatalog(toolbox, options.skills ?? toolbox.skills, evoclaw);
   const bootId = randomUUID();
   const { signer, verifier } = await openKeys(settings, bootId, log);
   let isReady = false;
@@ -149,7 +154,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       else guard.seen(from, payload.toString("utf8"));
     },
   });
-  const publisher = new Publisher({ settings, connection, signer, ledger, log });
+  const publisher = new Publisher({ settings, connection, signer, results: ledger, log });
   const presenceTopic = publisher.topic("presence");
   const guard = new RetainedGuard(publishAgain);
   const presence = new OwnPresence({
@@ -159,7 +164,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     connection,
     signer,
     guard,
-    rules: () => watching.hash,
+    rules: () => rules.hash,
     log,
     freeAfterMs: options.freeAfterMs,
   });
@@ -181,41 +186,12 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const uploads = new Uploads((request) => publisher.event(request), log);
   const events = new ProgramEvents();
   const jobs = new Jobs({ settings, ledger, runner, metrics, uploads, publisher, events, log });
-  const device: Device = {
+  const tracer = settings.trace && nodeTracer("agent", bootId, settings.trace, log);
+  const rules = await AgentRules.open({
     settings,
-    get registry() {
-      return catalog.registry;
-    },
-    catalog,
+    tools: catalog,
     runner,
-    metrics,
-    toolMetrics: new ToolMetrics(),
-    turns: newTurnCounts(),
-    trades: new Trades(),
-    audit,
-    profile,
-    ledger,
-    questions,
-    gatewayCalls,
-    events,
-    get watching() {
-      return watching;
-    },
-    get promptTools() {
-      return withOwnTools(
-        catalog.registry,
-        own.filter(({ feature }) => gatewayCalls.knows(feature)),
-      );
-    },
-    jobs,
-    uploads,
-    promptSemaphore: new Semaphore(settings.maxPrompts),
-    log,
-    tracer: settings.trace && nodeTracer("agent", bootId, settings.trace, log),
-    shutdown: () => setImmediate(() => void stop()),
-  };
-  const watching = await Watching.open({
-    device,
+    profile: evoclaw,
     events,
     stateDir: settings.stateDir,
     publish: (event) => publisher.event(event),
@@ -224,9 +200,42 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     },
     log,
   });
+  const semaphore = new Semaphore(settings.maxPrompts);
+  const turns = newTurnCounts();
+  const parts = {
+    settings,
+    ledger,
+    questions,
+    gatewayCalls,
+    jobs,
+    uploads,
+    audit,
+    metrics,
+    log,
+    tracer,
+  };
   const inbox = new Inbox({
-    device,
+    ...parts,
+    commands: allCommands({
+      ...parts,
+      catalog,
+      promptTools: () =>
+        withOwnTools(
+          catalog.registry,
+          own.filter(({ feature }) => gatewayCalls.knows(feature)),
+        ),
+      runner,
+      evoclaw,
+      events,
+      rules,
+      toolMetrics,
+      semaphore,
+      turns,
+      shutdown: () => setImmediate(() => void stop()),
+    }),
+    tools: catalog,
     publisher,
+    acknowledged: [audit, rules],
     stall,
     clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
     verifier,
@@ -238,7 +247,11 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     },
   });
   const unfinished = await inbox.settleInterrupted();
-  const served = serveMetrics(device, { connection, inbox, publisher });
+  const served = await serveMetrics(settings, {
+    ...{ metrics, toolMetrics, turns, connection, inbox, publisher, log },
+    waiting: () => semaphore.waiting,
+    unacked: () => ledger.unacked().length,
+  });
 
   async function advertise(): Promise<void> {
     presence.connected();
@@ -258,7 +271,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await publisher.connected();
     questions.announce();
     gatewayCalls.announce();
-    watching.connected();
+    rules.connected();
     void audit.offer();
     if (!isReady && connection.connected) {
       isReady = true;
@@ -312,7 +325,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
 
   async function heartbeat(): Promise<void> {
     void disk.look();
-    const text = reportText(settings, "heartbeat", { ...device.metrics.read() });
+    const text = reportText(settings, "heartbeat", { ...metrics.read() });
     await publisher.publish("reports", text);
   }
 
@@ -333,7 +346,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     served?.stop();
     publisher.stop();
     presence.stop();
-    await watching.stop();
+    await rules.stop();
     inbox.stop();
     jobs.stop();
     await within(FINISH_WITHIN_MS, Promise.all([inbox.idle(), jobs.idle(), workspace?.close()]));
@@ -345,7 +358,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await toolbox.close();
     await audit.close();
     await ledger.close();
-    await device.tracer?.flush();
+    await tracer?.flush();
     log("info", "agent.stopped");
   }
 
@@ -359,7 +372,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     if (connection.connected) void advertiseTools();
   };
   // A genome that disables a skill withdraws its tools.
-  profile.onChange(toolsChanged);
+  evoclaw.onChange(toolsChanged);
   (options.skills ?? toolbox.skills).onChange(toolsChanged);
   toolbox.onChange?.(toolsChanged);
   stall.start();
@@ -373,6 +386,16 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const offered = () => ({ tools: catalog.registry.list(), unavailable: catalog.unavailable });
   const ports = { metricsPort: () => served?.port(), servePort: () => workspace?.port() };
   return { bootId, settings, offered, conditions, ...ports, stop, stopped };
+}
+
+/** Loaded only where a port is set. */
+async function serveMetrics(
+  { agentId, metrics }: Settings,
+  source: Omit<MetricsSource, "agentId">,
+): Promise<MetricsServer | undefined> {
+  if (metrics.port === 0) return undefined;
+  const { serveMetrics } = await import("./metrics/metrics-page.ts");
+  return serveMetrics(metrics, { agentId, ...source });
 }
 
 /** Loaded only where it is switched on, and read first, so that an agent that cannot serve as it should does not start. */

@@ -12,10 +12,10 @@ import { HeldText, writtenCall } from "@edgecall/core/loop/written-calls.ts";
 import { htmlToMarkdown } from "@edgecall/core/web/html-markdown.ts";
 import { visible } from "@edgecall/core/web/page-text.ts";
 import { describe, expect, test } from "vitest";
-import { truncateLine, truncateTail } from "./tools/files/text-cut.ts";
+import { plainText } from "./output/captured-output.ts";
+import { truncateLine, truncateTail } from "./output/text-cut.ts";
 import { journalLines } from "./tools/machine/journal.ts";
 import { maskSecrets } from "./tools/machine/mask-secrets.ts";
-import { plainText } from "./tools/programs/captured-output.ts";
 import { judgeCommand } from "./tools/programs/exec-guard.ts";
 
 const RULES = { root: "/home/pi/ws" };

@@ -11,7 +11,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { checkUrl, URL_MAX_CHARS } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import { formatSize } from "@edgecall/pi-agent/tools/files/text-cut.ts";
+import { formatSize } from "@edgecall/pi-agent/output/text-cut.ts";
 import { type ChromiumOptions, chromiumMissing } from "./chromium.ts";
 import { locate, wordsOf } from "./page-words.ts";
 import { IDLE_MS, type OpenPage, type Pages } from "./pages.ts";

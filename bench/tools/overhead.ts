@@ -7,7 +7,8 @@ import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract
 import type { Environment } from "../../pi-agent/env/environment.ts";
 import { local } from "../../pi-agent/env/local.ts";
 import { sandbox, sandboxMissing } from "../../pi-agent/env/sandbox/sandbox.ts";
-import { ssh, sshArguments } from "../../pi-agent/env/ssh/ssh.ts";
+import { ssh } from "../../pi-agent/env/ssh/ssh.ts";
+import { sshArguments } from "../../pi-agent/env/ssh/ssh-arguments.ts";
 import { loadSkills } from "../../pi-agent/skills/load-skills.ts";
 import { startSshd } from "../../pi-agent/testing/sshd.ts";
 import { bash } from "../../pi-agent/tools/programs/bash.ts";

@@ -13,7 +13,7 @@ import { mcpTool } from "@edgecall/tool-mcp/tool.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { local } from "../env/local.ts";
-import { Nodes } from "../env/nodes.ts";
+import { Nodes } from "../env/nodes/nodes.ts";
 import { skillTool } from "../skills/skill-tool.ts";
 import { type House, house, rules } from "../testing/house.ts";
 import { append } from "../tools/files/append.ts";

@@ -6,9 +6,11 @@ import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import type { Settings } from "../config/settings.ts";
 import type { CommandCall } from "./command.ts";
-import type { Device } from "./device.ts";
+import type { CommandLedger } from "./ledger.ts";
 import { APPROVE, DENY, verdictOf } from "./policy.ts";
+import type { PersonQuestions } from "./questions.ts";
 import { unrecordable } from "./refusals.ts";
 
 /** The largest arguments, in bytes of JSON. Nobody reviews more, and the question has to fit a packet. */
@@ -18,6 +20,8 @@ const SHOWN_CHARS = 500;
 
 /** The outcome, for the record. */
 export type Approval = NonNullable<AuditLine["approval"]>;
+
+export type ApprovalParts = { settings: Settings; ledger: CommandLedger; questions: PersonQuestions };
 
 export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string };
 
@@ -29,9 +33,8 @@ export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string
 export async function askForApproval(
   { tool, args, reason }: Wanted,
   call: CommandCall,
-  device: Device,
+  { settings, ledger, questions }: ApprovalParts,
 ): Promise<{ refusal?: ToolResult; approval?: Approval }> {
-  const { settings, ledger, questions } = device;
   const id = call.command.request_id;
   const argsText = JSON.stringify(args);
   if (Buffer.byteLength(argsText) > APPROVAL_MAX_BYTES) {

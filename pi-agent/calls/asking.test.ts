@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Rule } from "../config/policy-rules.ts";
 import { type House, house, rules } from "../testing/house.ts";
 import type { ModelAnswer, ModelRequest } from "../testing/model.ts";
 import { probe } from "../testing/tools.ts";
-import type { Rule } from "./policy.ts";
 
 let home: House;
 let script: (request: ModelRequest, count: number) => ModelAnswer;

@@ -6,15 +6,14 @@ import { forModel } from "@edgecall/core/tools/advice.ts";
 import { type Content, faultResult, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
 import type { CommandCall } from "./command.ts";
-import type { Device } from "./device.ts";
-import type { GatewayCall } from "./gateway-calls.ts";
+import type { GatewayCall, GatewayCalls } from "./gateway-calls.ts";
 
 /** While it waits, the command's time stands still, and its place among the prompts is free: two agents that ask each other would block each other otherwise. */
 export async function callGateway(
   asked: GatewayCall,
   signal: AbortSignal,
   call: CommandCall,
-  { gatewayCalls }: Pick<Device, "gatewayCalls">,
+  { gatewayCalls }: { gatewayCalls: Pick<GatewayCalls, "call"> },
 ): Promise<ToolResult> {
   const resume = call.budget.pause();
   const comeBack = call.place?.leave();

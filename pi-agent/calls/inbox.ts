@@ -6,10 +6,10 @@ import { AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqt
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import { messageOf } from "@edgecall/node/log.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
-import { COMMANDS } from "../commands/all.ts";
-import { PROMPT_MAX_MS } from "../commands/prompt.ts";
+import type { Settings } from "../config/settings.ts";
 import type { CommandVerifier, Proof } from "../link/command-verifier.ts";
 import { GatewayVersion } from "../link/gateway-version.ts";
 import type { Publisher } from "../link/publisher.ts";
@@ -22,16 +22,22 @@ import {
   reportText,
   succeeded,
 } from "../link/reports.ts";
+import type { AuditLog } from "./audit.ts";
 import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
-import type { CommandKind } from "./command-kind.ts";
-import type { Device } from "./device.ts";
+import type { CommandKind, Commands } from "./command-kind.ts";
+import type { GatewayCalls } from "./gateway-calls.ts";
 import { replyOfInterrupted } from "./interrupted.ts";
-import type { UnfinishedJob } from "./jobs.ts";
+import type { Jobs, UnfinishedJob } from "./jobs.ts";
 import { keptProgram } from "./kept-program.ts";
+import type { CommandLedger } from "./ledger.ts";
+import type { Metrics } from "./metrics.ts";
+import type { OfferedTools } from "./offered-tools.ts";
 import { Progress } from "./progress.ts";
+import type { PersonQuestions } from "./questions.ts";
 import { unrecordable } from "./refusals.ts";
-import { commandSpan, recordCommand } from "./spans.ts";
+import { addCommandSpan, commandSpan } from "./spans.ts";
+import type { Uploads } from "./uploads.ts";
 
 /** Larger commands are not read. The gateway sends far smaller ones. */
 const COMMAND_MAX_BYTES = 256 * 1024;
@@ -51,14 +57,29 @@ const EARLY_CANCELS = 100;
 const UNNAMED: Caller = { principal: "lan", role: "guest", channel: "mqtt" };
 
 export type InboxOptions = {
-  device: Device;
+  settings: Settings;
+  /** Those that are answered with a report. */
+  commands: Commands;
+  tools: Pick<OfferedTools, "registry">;
   publisher: Publisher;
+  ledger: CommandLedger;
+  jobs: Jobs;
+  questions: PersonQuestions;
+  gatewayCalls: GatewayCalls;
+  uploads: Uploads;
+  audit: AuditLog;
+  metrics: Metrics;
+  /** What else than reports the gateway acknowledges, each by ids of its own. */
+  acknowledged: ReadonlyArray<{ acked(id: string): boolean }>;
   stall: StallDetector;
   clocks: BudgetClocks;
   /** Checks commands; undefined: this device obeys every client of its broker. */
   verifier: CommandVerifier | undefined;
   /** The gateway asks for higher numbers of this agent's messages. */
   goAbove?: (n: number) => void;
+  log: Log;
+  /** Undefined: nothing is traced. */
+  tracer: Tracer | undefined;
 };
 
 const NOT_SIGNED = "it does not carry the gateway's signature";
@@ -77,7 +98,7 @@ export class Inbox {
 
   constructor(options: InboxOptions) {
     this.#options = options;
-    this.#gateway = new GatewayVersion(options.device.log);
+    this.#gateway = new GatewayVersion(options.log);
   }
 
   /** The number of commands under way. */
@@ -102,7 +123,7 @@ export class Inbox {
   }
 
   async #receive(bytes: Buffer, retained: boolean): Promise<void> {
-    const { log } = this.#options.device;
+    const { log, verifier, commands } = this.#options;
     // A retained command would run again at every connect.
     if (retained) return log("warn", "command.ignored", { reason: "retained" });
     if (bytes.length > COMMAND_MAX_BYTES) {
@@ -114,16 +135,15 @@ export class Inbox {
     const unknownAge = this.#options.stall.unknownAgeMs();
     try {
       const text = bytes.toString("utf8");
-      const { verifier } = this.#options;
       const proof = verifier?.proofOf(text);
       if (verifier && !proof) return this.#refuse(requestIdOf(text), NOT_SIGNED);
       const command = checkJson(Command, text);
       if (!command.ok) return await this.#unreadable(text, command.error);
-      const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
+      const maxMs = commands.get(command.value.command)?.maxMs;
       const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
       if (verifier && proof && !this.#isAccepted(verifier, command.value, proof)) return;
       for (const id of command.value.acks ?? []) await this.#acked(id);
-      await this.#take(command.value, budget);
+      await this.#accept(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
     }
@@ -134,8 +154,8 @@ export class Inbox {
     const { request_id } = command;
     const verdict = verifier.check(command, proof);
     if (!verdict.obey) this.#refuse(request_id, verdict.why);
-    else if (!verdict.repeat || this.#options.device.ledger.knows(request_id)) return true;
-    else this.#options.device.log("info", "command.repeated", { request_id });
+    else if (!verdict.repeat || this.#options.ledger.knows(request_id)) return true;
+    else this.#options.log("info", "command.repeated", { request_id });
     return false;
   }
 
@@ -144,10 +164,10 @@ export class Inbox {
    * a forged command names. A gateway that does not have the key learns why nothing happens.
    */
   #refuse(id: string | undefined, why: string): void {
-    const { device, publisher } = this.#options;
-    device.log("warn", "command.refused", { reason: why, request_id: id });
+    const { settings, publisher, log } = this.#options;
+    log("warn", "command.refused", { reason: why, request_id: id });
     const error = `This device obeys its own gateway alone, and refused a command: ${why}. Nothing was run. If the gateway is a new one, pair the device again.`;
-    publisher.reportUnsigned(textOf(device.settings, id, failed(error)));
+    publisher.reportUnsigned(textOf(settings, id, failed(error)));
   }
 
   /** Ends the calls under way. Each answers with an error that says so. */
@@ -167,14 +187,14 @@ export class Inbox {
    * @returns jobs that go on
    */
   async settleInterrupted(): Promise<UnfinishedJob[]> {
-    const { ledger, settings, registry, jobs } = this.#options.device;
+    const { ledger, settings, tools, jobs } = this.#options;
     const unfinished: UnfinishedJob[] = [];
     for (const entry of ledger.interrupted()) {
       const { id, acks, jobOf: of, route } = entry;
       const { isProgram = false, ...recorded } = of === undefined ? {} : await jobs.recorded(id);
       const name = entry.tool ?? "";
       const tool =
-        resumable(registry.get(name)) ?? (isProgram ? keptProgram(name, settings.stateDir) : undefined);
+        resumable(tools.registry.get(name)) ?? (isProgram ? keptProgram(name, settings.stateDir) : undefined);
       if (of !== undefined && tool)
         unfinished.push({ id, of, acks, tool, work: tool.resume, route, ...recorded });
       else if (acks)
@@ -185,14 +205,14 @@ export class Inbox {
 
   async #unreadable(text: string, problem: string): Promise<void> {
     const id = requestIdOf(text);
-    this.#options.device.log("warn", "command.unreadable", { error: problem, request_id: id });
-    const { device, publisher } = this.#options;
-    await publisher.report(textOf(device.settings, id, failed(`invalid command: ${problem}`)));
+    const { settings, publisher, log } = this.#options;
+    log("warn", "command.unreadable", { error: problem, request_id: id });
+    await publisher.report(textOf(settings, id, failed(`invalid command: ${problem}`)));
   }
 
-  async #take(command: Command, budget: Budget): Promise<void> {
-    const { device } = this.#options;
-    device.log("info", "command.received", { command: command.command, request_id: command.request_id });
+  async #accept(command: Command, budget: Budget): Promise<void> {
+    const { commands, metrics, log } = this.#options;
+    log("info", "command.received", { command: command.command, request_id: command.request_id });
     switch (command.command) {
       case "cancel":
         return await this.#cancel(command);
@@ -212,35 +232,34 @@ export class Inbox {
       case "called":
         return this.#called(command);
     }
-    const kind = COMMANDS.get(command.command);
+    const kind = commands.get(command.command);
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
     if (!kind || problem !== undefined) {
-      device.metrics.count("failed");
+      metrics.count("failed");
       return await this.#answer(command, failed(problem ?? "unknown command"));
     }
     if (kind.kind === "work") return await this.#work(command, kind, budget);
     const reply = budget.expired() ? this.#expired(command) : await this.#run(command, kind, budget);
-    device.metrics.count(isFailure(reply) ? "failed" : "success");
+    metrics.count(isFailure(reply) ? "failed" : "success");
     await this.#answer(command, reply);
   }
 
   #onGateway(payload: unknown): void {
-    const { device, goAbove } = this.#options;
+    const { gatewayCalls, goAbove } = this.#options;
     const { features, above } = this.#gateway.onCommand(payload);
-    device.gatewayCalls.gatewayKnows(features);
+    gatewayCalls.gatewayKnows(features);
     if (above !== undefined) goAbove?.(above);
   }
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
     const startMs = Date.now();
-    const { device, publisher } = this.#options;
-    const { ledger, questions, gatewayCalls } = device;
+    const { ledger, publisher, questions, gatewayCalls, log } = this.#options;
     const id = command.request_id;
     const acks = command.n !== undefined;
     const tool = typeof command.payload.tool === "string" ? command.payload.tool.slice(0, 128) : undefined;
     // A command that will not run needs no synced record. It is recorded all the same, so that a repetition is refused too.
     const refusal = this.#refusal(command, budget);
-    const idempotent = refusal !== undefined || (kind.idempotent?.(command, device) ?? false);
+    const idempotent = refusal !== undefined || (kind.idempotent?.(command) ?? false);
     const begun = await ledger.begin({
       id,
       command: command.command,
@@ -257,17 +276,17 @@ export class Inbox {
         gatewayCalls.announce(id);
         return command.watch ? this.#watchCall(id) : undefined;
       case "repeat":
-        device.log("info", "command.repeated", { request_id: id });
-        return await this.#options.publisher.report(begun.report ?? this.#noLongerStored(command), id, acks);
+        log("info", "command.repeated", { request_id: id });
+        return await publisher.report(begun.report ?? this.#noLongerStored(command), id, acks);
       case "unknown":
-        return await this.#finish(command, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)));
+        return await this.#finish(command, replyOfInterrupted(begun.entry, ledger.jobsOf(id)));
       case "refuse":
         return await this.#finish(command, refused(command, unrecordable(begun.reason)));
     }
     // Check again: writing the record may have been slow.
     const notRun = refusal ?? this.#refusal(command, budget);
     const reply = notRun ?? (await this.#runAccepted(command, kind, budget));
-    recordCommand(device, command, commandSpan(device, command), startMs, failureOf(reply));
+    addCommandSpan(this.#options, command, commandSpan(this.#options, command), startMs, failureOf(reply));
     await this.#finish(command, reply);
   }
 
@@ -315,21 +334,21 @@ export class Inbox {
   }
 
   async #finish({ request_id: id, n, route }: Command, reply: Reply): Promise<void> {
-    const { device } = this.#options;
-    device.metrics.count(isFailure(reply) ? "failed" : "success");
-    const text = replyText(device.settings, id, reply, route);
-    await device.ledger.done(id, text);
-    await this.#options.publisher.report(text, id, n !== undefined);
+    const { settings, metrics, ledger, publisher } = this.#options;
+    metrics.count(isFailure(reply) ? "failed" : "success");
+    const text = replyText(settings, id, reply, route);
+    await ledger.done(id, text);
+    await publisher.report(text, id, n !== undefined);
     reply.afterwards?.();
   }
 
   async #answer({ request_id, route }: Command, reply: Reply): Promise<void> {
-    const { device, publisher } = this.#options;
-    await publisher.report(replyText(device.settings, request_id, reply, route), request_id);
+    const { settings, publisher } = this.#options;
+    await publisher.report(replyText(settings, request_id, reply, route), request_id);
   }
 
   async #run(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
-    const { device, publisher } = this.#options;
+    const { publisher, log } = this.#options;
     const id = command.request_id;
     const control = new AbortController();
     if (this.#stopping) control.abort(new CallEnded("stopping"));
@@ -350,14 +369,14 @@ export class Inbox {
       signal: control.signal,
       taint: { inConversation: command.tainted === true, inResults: false },
       progress,
-      span: commandSpan(device, command),
+      span: commandSpan(this.#options, command),
     };
     const underWay: UnderWay = { control, progress };
     this.#underWay.set(id, underWay);
     try {
-      return await kind.run(call, device);
+      return await kind.run(call);
     } catch (error) {
-      device.log("error", "command.failed", { request_id: id, error: messageOf(error) });
+      log("error", "command.failed", { request_id: id, error: messageOf(error) });
       return failed(`the command failed: ${messageOf(error)}`);
     } finally {
       budget.end();
@@ -376,7 +395,7 @@ export class Inbox {
     const call = this.#underWay.get(target);
     call?.control.abort(new CallEnded("cancelled"));
     const waiting = this.#waiting.get(target);
-    const found = this.#options.device.jobs.cancel(target) || call !== undefined || waiting !== undefined;
+    const found = this.#options.jobs.cancel(target) || call !== undefined || waiting !== undefined;
     if (!found || waiting) this.#rememberCancel(target);
     waiting?.();
     const reply = found
@@ -398,33 +417,33 @@ export class Inbox {
     const answer = check(AnswerCommand, command.payload);
     if (!answer.ok) return failed(`payload.${answer.error}`);
     const { by = (command.caller ?? UNNAMED).principal } = answer.value;
-    const taken = this.#options.device.questions.answer({ ...answer.value, by }, command.request_id);
+    const taken = this.#options.questions.answer({ ...answer.value, by }, command.request_id);
     return taken.ok ? succeeded({ status: "answered" }) : failed(taken.error);
   }
 
   #watch(command: Command): void {
     const { request_id: target, record_ms: recordMs } = command.payload;
     if (typeof target === "string") this.#watchCall(target);
-    if (typeof recordMs === "number" && recordMs > 0) this.#options.device.audit.follow(recordMs);
+    if (typeof recordMs === "number" && recordMs > 0) this.#options.audit.follow(recordMs);
   }
 
   /** Nobody waits for an answer to this command, so a problem goes to the log. */
   #upload(command: Command): void {
-    const { device } = this.#options;
-    const problem = device.uploads.onCommand(command.payload);
-    if (problem !== undefined) device.log("warn", "upload.unreadable", { error: problem });
+    const { uploads, log } = this.#options;
+    const problem = uploads.onCommand(command.payload);
+    if (problem !== undefined) log("warn", "upload.unreadable", { error: problem });
   }
 
   /** The same. */
   #called(command: Command): void {
-    const { device } = this.#options;
-    const problem = device.gatewayCalls.onCalled(command.payload);
-    if (problem !== undefined) device.log("warn", "called.unreadable", { error: problem });
+    const { gatewayCalls, log } = this.#options;
+    const problem = gatewayCalls.onCalled(command.payload);
+    if (problem !== undefined) log("warn", "called.unreadable", { error: problem });
   }
 
   #watchCall(id: string): void {
     this.#underWay.get(id)?.progress?.watch();
-    this.#options.device.jobs.watch(id);
+    this.#options.jobs.watch(id);
   }
 
   async #ack(command: Command): Promise<void> {
@@ -435,17 +454,17 @@ export class Inbox {
 
   /** The gateway has stored a report, lines of the record, or the change of a rule. */
   async #acked(id: string): Promise<void> {
-    const { device, publisher } = this.#options;
-    if (device.audit.acked(id) || device.watching.acked(id)) return;
+    const { acknowledged, publisher, ledger } = this.#options;
+    if (acknowledged.some((one) => one.acked(id))) return;
     publisher.acked(id);
-    await device.ledger.acked(id);
+    await ledger.acked(id);
   }
 
   #noLongerStored({ request_id, route }: Command): string {
     const error =
       "Error: This command was run and its result acknowledged before; it is no longer kept here.";
     return replyText(
-      this.#options.device.settings,
+      this.#options.settings,
       request_id,
       succeeded({ status: "error", ...errorFields(error), error_type: "outcome_unknown" }),
       route,
@@ -463,7 +482,7 @@ function inSeconds(ms: number): string {
 }
 
 /** The text of a report. Without an id nobody waits for it, but a person who looks at the reports sees what was wrong. */
-function textOf(settings: Device["settings"], id: string | undefined, reply: Reply): string {
+function textOf(settings: Settings, id: string | undefined, reply: Reply): string {
   return id === undefined ? reportText(settings, reply.type, reply.payload) : replyText(settings, id, reply);
 }
 

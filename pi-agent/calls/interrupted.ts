@@ -54,7 +54,7 @@ function unasked(entry: Interrupted, tool: string): Failure {
 
 function unknown(entry: Interrupted, tool: string): Failure {
   const what = entry.jobOf === undefined ? "this" : "this job";
-  const record = entry.inner?.length ? `\nThe calls in its record: ${inWords(entry.inner)}.` : "";
+  const record = entry.inner?.length ? `\nThe calls in its record: ${describeCalls(entry.inner)}.` : "";
   const { text, advice } = errorText.outcomeUnknown(`'${tool}'`);
   return {
     ...errorFields({
@@ -66,7 +66,7 @@ function unknown(entry: Interrupted, tool: string): Failure {
 }
 
 /** Names the calls for the model, which does not see `calls`. So it knows which are done and which to check. */
-function inWords(inner: readonly InnerCall[]): string {
+function describeCalls(inner: readonly InnerCall[]): string {
   const state = ({ done }: InnerCall) => (done ? (done.ok ? "done" : "failed") : "under way");
   const named = inner.slice(-NAMED_CALLS).map((call) => `${call.tool} (${state(call)})`);
   return `${inner.length > NAMED_CALLS ? "…, " : ""}${named.join(", ")}`;

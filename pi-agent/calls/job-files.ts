@@ -11,8 +11,8 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { bootId, OUTPUT_FILES } from "../env/detached.ts";
-import { LineWindow } from "../tools/files/line-window.ts";
-import { CUT_MAX_BYTES } from "../tools/files/text-cut.ts";
+import { LineWindow } from "../output/line-window.ts";
+import { CUT_MAX_BYTES } from "../output/text-cut.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const KEPT_MS = 7 * DAY_MS;

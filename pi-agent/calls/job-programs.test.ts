@@ -11,7 +11,7 @@ import { loadSkills } from "../skills/load-skills.ts";
 import { simpleToolbox } from "../testing/home.ts";
 import { type House, house, rules } from "../testing/house.ts";
 import { oneTool, skillFolder } from "../testing/skill-folder.ts";
-import type { CurrentState } from "../toolbox/places.ts";
+import type { ToolboxState } from "../toolbox/places.ts";
 import { bash } from "../tools/programs/bash.ts";
 import { jobs } from "../tools/programs/jobs.ts";
 import { JobFiles, jobFolderIn } from "./job-files.ts";
@@ -36,7 +36,7 @@ async function start({ tools, without = false }: { tools?: Tool[]; without?: boo
   return await home.start({
     policy,
     folder,
-    toolbox: async (settings, state: CurrentState, more = [], ...rest) =>
+    toolbox: async (settings, state: ToolboxState, more = [], ...rest) =>
       await simpleToolbox(
         settings,
         state,

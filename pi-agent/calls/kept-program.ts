@@ -12,8 +12,8 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { followDetached } from "../env/detached.ts";
 import { ProgramLost } from "../env/environment.ts";
-import { CapturedOutput } from "../tools/programs/captured-output.ts";
-import { lostResult } from "../tools/programs/job-result.ts";
+import { CapturedOutput, NO_OUTPUT } from "../output/captured-output.ts";
+import { lostResult } from "../output/lost-result.ts";
 import { jobFolderIn } from "./job-files.ts";
 
 export function keptProgram(name: string, stateDir: string): Tool & { resume: JobWork } {
@@ -29,7 +29,7 @@ export function keptProgram(name: string, stateDir: string): Tool & { resume: Jo
       });
       const { text } = await output.end();
       const details = { exit_code: exitCode };
-      if (stopped || exitCode === 0) return textResult(text || "(no output)", details);
+      if (stopped || exitCode === 0) return textResult(text || NO_OUTPUT, details);
       const code = exitCode === null ? "signal" : "exit_nonzero";
       return faultResult(code, `Error: '${name}' ended with exit code ${exitCode}.\n${text}`, { details });
     } catch (error) {

@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  decide,
-  type PolicyRules,
-  type Rule,
-  type Ruled,
-  unaskedWhenTainted,
-  unknownNames,
-  verdictOf,
-} from "./policy.ts";
+import type { PolicyRules, Rule } from "../config/policy-rules.ts";
+import { decide, type Ruled, unaskedWhenTainted, unknownNames, verdictOf } from "./policy.ts";
 
 const tool = (more: Partial<Ruled> = {}): Ruled => ({
   name: "bash",

@@ -6,20 +6,10 @@
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type Effect, PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
 import { permissionDenied } from "@edgecall/core/tools/errors.ts";
+import type { PolicyRules, Rule } from "../config/policy-rules.ts";
 import type { Answered } from "./questions.ts";
 
-export const RULES = ["allow", "ask", "deny"] as const;
-export type Rule = (typeof RULES)[number];
 const STRICTEST_FIRST = ["deny", "ask", "allow"] as const satisfies readonly Rule[];
-
-/** `[policy]` of agent.toml: rules by the name of a tool or a permission. */
-export type PolicyRules = ReadonlyMap<string, Rule> & { readonly tainted?: TaintRules };
-
-/**
- * The rules for an allowed call that is not a read while a stranger's text is in the conversation: by the name of a tool or
- * a permission, or for all. Without such a rule the call asks.
- */
-type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rule> };
 
 /** The properties of a tool that the policy uses. None comes from the command. */
 export type Ruled = Pick<Tool, "name" | "effect" | "permission" | "permissions">;

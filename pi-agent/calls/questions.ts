@@ -4,11 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AgentEvent, AnswerCommand, ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "../config/question-times.ts";
 
-/** The time for a question that names no other. */
-export const QUESTION_EXPIRES_MS = 10 * 60 * 1_000;
-/** A week: the wire's bound. */
-export const QUESTION_MAX_MS = 604_800_000;
 /** A question is published again at this interval, under the same id, for a gateway that was away when it was asked. */
 const AGAIN_MS = 60_000;
 /** The number of closed questions that are remembered: their answer may come a second time. */
@@ -34,7 +31,7 @@ export type Answered =
   /** The call ended first. */
   | { by: "end" };
 
-export type AnswerTaken = { ok: true } | { ok: false; error: string };
+export type AnswerVerdict = { ok: true } | { ok: false; error: string };
 
 type Open = { asked: Asked; expiresAt: number; expire(): void; close(answered: Answered): void };
 type Closed = { why: "answered" | "expired" | "ended"; answerId?: string };
@@ -86,7 +83,7 @@ export class PersonQuestions {
    * @param command.by the person who answered
    * @param answerId the request id of the `answer` command: the same id a second time is no second answer
    */
-  answer(command: AnswerCommand & { by: string }, answerId: string): AnswerTaken {
+  answer(command: AnswerCommand & { by: string }, answerId: string): AnswerVerdict {
     const { question_id, answer, hash, by, refused } = command;
     const open = this.#open.get(question_id);
     if (!open) return this.#notOpen(question_id, answerId);
@@ -111,7 +108,7 @@ export class PersonQuestions {
     return { ok: true };
   }
 
-  #notOpen(id: string, answerId: string): AnswerTaken {
+  #notOpen(id: string, answerId: string): AnswerVerdict {
     const closed = this.#closed.get(id);
     if (closed?.answerId === answerId) return { ok: true };
     const words = {

@@ -6,19 +6,36 @@ import type { InnerCall, Question, Target, Tool, ToolResult } from "@edgecall/co
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { type ParsedCall, parseCall, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
-import { withWrites, writesOf } from "../commands/writes.ts";
-import { blocks } from "../evoclaw/genome.ts";
+import {
+  type ParsedCall,
+  parseCall,
+  type RunnerOptions,
+  type RunOutcome,
+  runTool,
+} from "@edgecall/core/tools/runner.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "../config/question-times.ts";
+import type { Settings } from "../config/settings.ts";
 import { type Approval, askForApproval } from "./approvals.ts";
+import type { AuditLog } from "./audit.ts";
 import type { Budget } from "./budget.ts";
 import { callGateway } from "./call-gateway.ts";
 import type { CommandCall } from "./command.ts";
-import type { Device } from "./device.ts";
+import type { GatewayCalls } from "./gateway-calls.ts";
+import type { Jobs } from "./jobs.ts";
 import { Journal } from "./journal.ts";
+import type { CommandLedger } from "./ledger.ts";
+import type { OfferedTools } from "./offered-tools.ts";
 import { decide, decidePlan } from "./policy.ts";
-import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
-import { recordTool, traceOfTool } from "./spans.ts";
+import type { ProfileInForce } from "./profile-in-force.ts";
+import type { ProgramEvents } from "./program-events.ts";
+import type { PersonQuestions } from "./questions.ts";
+import { addToolSpan, traceOfTool } from "./spans.ts";
+import type { ToolMetrics } from "./tool-metrics.ts";
 import { innerCalls } from "./tool-reply.ts";
+import type { Uploads } from "./uploads.ts";
+import { withWrites, writesOf } from "./writes.ts";
 
 /** The wire's bounds for a question. */
 const QUESTION_CHARS = 4_000;
@@ -27,7 +44,7 @@ const MAX_OPTIONS = 20;
 /** The record has this many characters of an error. */
 const ERROR_CHARS = 500;
 
-export type Action = {
+type Action = {
   /** The id of this call in the tool, the log and the record. */
   callId: string;
   name: string;
@@ -43,31 +60,57 @@ export type Action = {
 };
 
 /** `args`: the arguments with which it ran; absent when they were refused. `ran`: false when the tool certainly did not start. */
-export type ActionOutcome = RunOutcome & { ran: boolean; args?: Record<string, unknown> };
+type ActionOutcome = RunOutcome & { ran: boolean; args?: Record<string, unknown> };
+
+/** What a call of a tool uses. */
+export type ActionParts = {
+  settings: Settings;
+  tools: Pick<OfferedTools, "registry">;
+  runner: RunnerOptions;
+  profile: Pick<ProfileInForce, "blocks">;
+  ledger: CommandLedger;
+  questions: PersonQuestions;
+  gatewayCalls: GatewayCalls;
+  jobs: Jobs;
+  uploads: Uploads;
+  /** Hears what programs of skills say. */
+  events: ProgramEvents;
+  audit: AuditLog;
+  toolMetrics: ToolMetrics;
+  log: Log;
+  /** Undefined: nothing is traced. */
+  tracer: Tracer | undefined;
+};
 
 /** @param starting called right before the tool runs; if it returns a result, that is a refusal */
-export async function runAction(
+export type RunAction = (
   action: Action,
   call: CommandCall,
-  device: Device,
+  starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
+) => Promise<ActionOutcome>;
+
+/** Makes the function by which every command calls tools. */
+export function actionRunner(parts: ActionParts): RunAction {
+  return (action, call, starting) => runAction(action, call, parts, starting);
+}
+
+async function runAction(
+  action: Action,
+  call: CommandCall,
+  parts: ActionParts,
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<ActionOutcome> {
   // Parsed once, before all else. Skills may be read again while the call waits for an approval: what was approved runs.
-  const registry = action.registry ?? device.registry;
+  const registry = action.registry ?? parts.tools.registry;
   const found = parseCall(registry, action);
   const parsed = "fault" in found ? undefined : found;
   const startMs = Date.now();
-  const { approval, ...outcome } = await attempt(action, { parsed, registry }, call, device, starting);
+  const { approval, ...outcome } = await attempt(action, { parsed, registry }, call, parts, starting);
   const { fault } = outcome.result;
   const error = fault && errorTypeOf(fault.code);
-  recordTool(device, call.span, { callId: action.callId, name: action.name, startMs, error });
+  addToolSpan(parts, call.span, { callId: action.callId, name: action.name, startMs, error });
   const isPlanned = parsed?.tool.plan !== undefined;
-  record(
-    { ...action, args: parsed?.input ?? action.args },
-    { ...outcome, approval, isPlanned },
-    call,
-    device,
-  );
+  record({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval, isPlanned }, call, parts);
   return { ...outcome, ...(parsed && { args: parsed.input }) };
 }
 
@@ -84,17 +127,17 @@ function record(
     isPlanned,
   }: RunOutcome & { approval: Approval | undefined; isPlanned: boolean },
   call: CommandCall,
-  device: Device,
+  parts: ActionParts,
 ): void {
   const { fault, details } = result;
-  device.toolMetrics.count(
+  parts.toolMetrics.count(
     action.name,
     elapsedMs,
     fault && { text: fault.message, errorType: errorTypeOf(fault.code) },
   );
   if (action.step && !approval) return;
-  device.audit.record({
-    agent_id: device.settings.agentId,
+  parts.audit.record({
+    agent_id: parts.settings.agentId,
     tool: action.name.slice(0, 128),
     parameters: action.args,
     result: fault ? "error" : "success",
@@ -119,15 +162,15 @@ async function attempt(
   action: Action,
   { parsed, registry }: { parsed: ParsedCall | undefined; registry: ToolRegistry },
   call: CommandCall,
-  device: Device,
+  parts: ActionParts,
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
-  const permitted: Permitted = parsed ? await permit(parsed, { ...action, registry }, call, device) : {};
+  const permitted: Permitted = parsed ? await permit(parsed, { ...action, registry }, call, parts) : {};
   const { refusal: refused, approval, targets } = permitted;
   const refusal = refused ?? (parsed && (await starting?.(parsed)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
   let askedMs = 0;
-  const events = parsed && device.events.reader(parsed.tool);
+  const events = parsed && parts.events.reader(parsed.tool);
   const outcome = await runTool(
     registry,
     {
@@ -146,32 +189,32 @@ async function attempt(
       ask: async (question, signal) => {
         const askedAt = performance.now();
         try {
-          return await ask(question, action.name, signal, call, device);
+          return await ask(question, action.name, signal, call, parts);
         } finally {
           askedMs += performance.now() - askedAt;
         }
       },
       artifact: (bytes, mediaType, signal) =>
-        device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
+        parts.uploads.keep(call.command.request_id, bytes, mediaType, signal),
       ...(parsed && {
         // The result of a job would come after the steps that need it.
-        ...(!action.step && { job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs) }),
+        ...(!action.step && { job: (work, { maxMs }) => parts.jobs.begin({ call, parsed }, work, maxMs) }),
         // A call within a call makes no further calls, except a tool's steps, which were judged with it.
         ...(parsed.tool.plan
-          ? { call: (inner) => callWithin(inner, call, device, { registry, step: true }) }
-          : !action.inner && { call: (inner) => callWithin(inner, call, device) }),
+          ? { call: (inner) => callWithin(inner, call, parts, { registry, step: true }) }
+          : !action.inner && { call: (inner) => callWithin(inner, call, parts) }),
         ...(parsed.tool.own &&
-          device.gatewayCalls.areOffered && {
+          parts.gatewayCalls.areOffered && {
             gateway: (name, args, signal) => {
               const { request_id: requestId } = call.command;
               const trace = traceOfTool(call.span, action.callId);
               const asked = { requestId, callId: action.callId, name, args, ...trace };
-              return callGateway(asked, signal, call, device);
+              return callGateway(asked, signal, call, parts);
             },
           }),
       }),
     },
-    device.runner,
+    parts.runner,
   );
   events?.end();
   // A job's taint comes with the job's own result.
@@ -189,15 +232,15 @@ function taints({ tool, input }: ParsedCall): boolean {
 async function callWithin(
   { callId, name, args, tainted }: InnerCall,
   call: CommandCall,
-  device: Device,
+  parts: ActionParts,
   step: Pick<Action, "registry" | "step"> = {},
 ): Promise<ActionOutcome> {
   if (tainted) call.taint.inResults = true;
   call.progress?.at(name);
-  const journal = new Journal({ id: callId, name }, call.command.request_id, device.ledger);
+  const journal = new Journal({ id: callId, name }, call.command.request_id, parts.ledger);
   // Not the whole object, in which a tool could claim to be a step.
   const action: Action = { callId, name, args, inner: true, ...step };
-  const outcome = await runAction(action, call, device, (it) => journal.starting(it));
+  const outcome = await runAction(action, call, parts, (it) => journal.starting(it));
   await journal.ended(outcome.result, outcome.elapsedMs);
   return outcome;
 }
@@ -209,16 +252,16 @@ async function permit(
   { tool, input }: ParsedCall,
   action: Action & { registry: ToolRegistry },
   call: CommandCall,
-  device: Device,
+  parts: ActionParts,
 ): Promise<Permitted> {
-  const { policy, permissions } = device.settings;
+  const { policy, permissions } = parts.settings;
   const targets = await tool.targets?.(input, call.signal);
   const writes = writesOf(targets);
   const steps = tool.plan?.(input);
   const stepTools = steps?.flatMap((step) => action.registry.get(step.tool) ?? []) ?? [];
   // The genome comes before the policy and before anybody is asked. It can only forbid.
-  if ([tool, ...stepTools, ...writes.needs].some((one) => blocks(device.profile.genome, one, action.name))) {
-    device.log("info", "policy.refused", {
+  if ([tool, ...stepTools, ...writes.needs].some((one) => parts.profile.blocks(one, action.name))) {
+    parts.log("info", "policy.refused", {
       request_id: call.command.request_id,
       tool: tool.name,
       rule: "genome",
@@ -246,10 +289,10 @@ async function permit(
       : await askForApproval(
           { tool, args: steps ? { ...input, steps } : input, reason: decision.reason },
           call,
-          device,
+          parts,
         );
   const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
-  device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
+  parts.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
   return { ...permitted, ...(targets && { targets }) };
 }
 
@@ -259,7 +302,7 @@ async function ask(
   tool: string,
   signal: AbortSignal,
   call: CommandCall,
-  { ledger, questions }: Device,
+  { ledger, questions }: ActionParts,
 ): Promise<string> {
   const resume = call.budget.pause();
   await ledger.questionAsked(

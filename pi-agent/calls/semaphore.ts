@@ -17,7 +17,7 @@ export class Semaphore {
    * @returns a function that gives the place back; further calls of it do nothing
    * @throws the signal's reason, when it is aborted first
    */
-  async take(signal: AbortSignal): Promise<() => void> {
+  async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(signal);
@@ -62,18 +62,18 @@ export class HeldPlace {
   }
 
   /** @throws the signal's reason, when it is aborted first */
-  static async take(of: Semaphore, signal: AbortSignal): Promise<HeldPlace> {
-    return new HeldPlace(of, signal, await of.take(signal));
+  static async acquire(of: Semaphore, signal: AbortSignal): Promise<HeldPlace> {
+    return new HeldPlace(of, signal, await of.acquire(signal));
   }
 
-  /** @returns a function that waits for a place again. It throws as `take` does */
+  /** @returns a function that waits for a place again. It throws as `acquire` does */
   leave(): () => Promise<void> {
     this.#away += 1;
     this.#release();
     return async () => {
       this.#away -= 1;
       if (this.#away > 0) return;
-      const release = await this.#of.take(this.#signal);
+      const release = await this.#of.acquire(this.#signal);
       // Another part left it while this one waited.
       if (this.#away > 0) release();
       else this.#release = release;

@@ -10,9 +10,10 @@ import {
   spanIdOf,
   traceparentOf,
 } from "@edgecall/core/trace/context.ts";
-import type { Device } from "./device.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 
-type Traced = Pick<Device, "tracer">;
+/** @property tracer undefined: nothing is traced */
+export type Traced = { tracer: Tracer | undefined };
 
 /** The place of a command that is recorded; undefined: it is not. */
 export function commandSpan({ tracer }: Traced, command: Command): SpanContext | undefined {
@@ -21,7 +22,7 @@ export function commandSpan({ tracer }: Traced, command: Command): SpanContext |
 }
 
 /** A command has its reply. @param error a code of its failure */
-export function recordCommand(
+export function addCommandSpan(
   { tracer }: Traced,
   { command, request_id, traceparent }: Command,
   context: SpanContext | undefined,
@@ -52,7 +53,7 @@ export function traceOfTool(above: SpanContext | undefined, callId: string): { t
 }
 
 /** A tool has run, or was refused. A tool of a skill or a server has a name that its owner chose, which is not sent. */
-export function recordTool(
+export function addToolSpan(
   { tracer }: Traced,
   above: SpanContext | undefined,
   tool: { callId: string; name: string; startMs: number; error: string | undefined },
@@ -72,7 +73,7 @@ export function recordTool(
 }
 
 /** Calls this device's model as a span. */
-export async function recordModelCall(
+export async function callModelInSpan(
   { tracer }: Traced,
   above: SpanContext | undefined,
   model: string,

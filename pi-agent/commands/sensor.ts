@@ -3,8 +3,8 @@ import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
 import type { CommandCall } from "../calls/command.ts";
 import type { CommandKind } from "../calls/command-kind.ts";
-import type { Device } from "../calls/device.ts";
-import { runAction } from "../calls/run-action.ts";
+import type { OfferedTools } from "../calls/offered-tools.ts";
+import type { RunAction } from "../calls/run-action.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 
 type Args = Record<string, unknown>;
@@ -39,38 +39,50 @@ type Reading = {
   advice?: string;
 };
 
-export const sensor: CommandKind = {
-  kind: "look",
-  async run(call, device): Promise<Reply> {
-    const { payload } = call.command;
-    const asked = payload.type ?? "all";
-    const type = typeof asked === "string" ? (ALIASES.get(asked) ?? asked) : "";
-    if (type === "all") {
-      const readings = await Promise.all(ALL.map((name) => read(name, {}, call, device)));
-      const data = ALL.map((name, index) => [name, readings[index]?.data ?? null]);
-      return succeeded({ sensor: "all", data: Object.fromEntries(data) });
-    }
-    if (!SENSORS.has(type)) {
-      const available = [...SENSORS.keys()].filter((name) => isReadable(name, device)).join(", ");
-      return failed(`unknown sensor type: ${String(asked).slice(0, 100)}. Available: ${available}, all`);
-    }
-    const args = Object.entries(payload).filter(([name]) => !NOT_ARGUMENTS.includes(name));
-    return succeeded({ sensor: type, ...(await read(type, Object.fromEntries(args), call, device)) });
-  },
+export type SensorParts = {
+  tools: Pick<OfferedTools, "registry" | "unavailable">;
+  runAction: RunAction;
 };
 
-function isReadable(name: string, { registry }: Device): boolean {
-  return registry.get(SENSORS.get(name)?.({}) ?? "") !== undefined;
+export function sensor(parts: SensorParts): CommandKind {
+  return {
+    kind: "look",
+    async run(call): Promise<Reply> {
+      const { payload } = call.command;
+      const asked = payload.type ?? "all";
+      const type = typeof asked === "string" ? (ALIASES.get(asked) ?? asked) : "";
+      if (type === "all") {
+        const readings = await Promise.all(ALL.map((name) => read(name, {}, call, parts)));
+        const data = ALL.map((name, index) => [name, readings[index]?.data ?? null]);
+        return succeeded({ sensor: "all", data: Object.fromEntries(data) });
+      }
+      if (!SENSORS.has(type)) {
+        const available = [...SENSORS.keys()].filter((name) => isReadable(name, parts)).join(", ");
+        return failed(`unknown sensor type: ${String(asked).slice(0, 100)}. Available: ${available}, all`);
+      }
+      const args = Object.entries(payload).filter(([name]) => !NOT_ARGUMENTS.includes(name));
+      return succeeded({ sensor: type, ...(await read(type, Object.fromEntries(args), call, parts)) });
+    },
+  };
 }
 
-async function read(name: string, args: Args, call: CommandCall, device: Device): Promise<Reading> {
+function isReadable(name: string, { tools }: SensorParts): boolean {
+  return tools.registry.get(SENSORS.get(name)?.({}) ?? "") !== undefined;
+}
+
+async function read(
+  name: string,
+  args: Args,
+  call: CommandCall,
+  { tools, runAction }: SensorParts,
+): Promise<Reading> {
   const tool = SENSORS.get(name)?.(args) ?? name;
-  if (!device.registry.get(tool)) {
-    const why = device.catalog.unavailable.find((one) => one.name === tool)?.why;
+  if (!tools.registry.get(tool)) {
+    const why = tools.unavailable.find((one) => one.name === tool)?.why;
     const error = `Error: The sensor '${name}' cannot be read on this device${why ? `: ${why}` : ""}.`;
     return { success: false, data: null, ...errorFields(error) };
   }
-  const { result } = await runAction({ callId: call.command.request_id, name: tool, args }, call, device);
+  const { result } = await runAction({ callId: call.command.request_id, name: tool, args }, call);
   const text = textOf(result);
   if (result.fault)
     return { success: false, data: null, ...errorFields({ text, advice: result.fault.advice }) };

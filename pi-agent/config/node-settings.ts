@@ -1,7 +1,7 @@
 /** Reads `[[nodes]]` of agent.toml: other machines on which this agent's tools can work. */
 import { resolve } from "node:path";
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import { MAX_NODES, NODE_FIELDS, type Node, nodeProblem } from "../env/node.ts";
+import { MAX_NODES, NODE_FIELDS, type Node, nodeProblem } from "../env/nodes/node.ts";
 
 const Kind = z.looseObject({ kind: z.enum(["ssh", "http"]) });
 const { both, ssh, http } = NODE_FIELDS;

@@ -1,21 +1,23 @@
 /** Checks the sections of agent.toml against settings-keys.ts, and collects all problems. */
 import type { Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
-import { type PolicyRules, RULES, type Rule } from "../calls/policy.ts";
-import type { Node } from "../env/node.ts";
+import type { Node } from "../env/nodes/node.ts";
 import { type McpServerSettings, readMcpServers } from "./mcp-servers.ts";
 import { readNodes } from "./node-settings.ts";
+import { type PolicyRules, RULES, type Rule } from "./policy-rules.ts";
 import { serveProblems } from "./serve-settings.ts";
-import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
+import { type Key, SECTIONS, type Section } from "./settings-keys.ts";
 
 /** Sections of EvoClaw without a meaning for this agent. They are accepted, so that its files work here. */
 const FOREIGN_SECTIONS = ["orchestrator", "trading", "monitor", "skills", "risk"];
 
 export type Values<S extends Section> = {
-  [K in keyof (typeof SECTIONS)[S]]: z.output<(typeof SECTIONS)[S][K] & z.ZodMiniType>;
+  [K in keyof (typeof SECTIONS)[S]]: (typeof SECTIONS)[S][K] extends Key<infer Schema>
+    ? z.output<Schema>
+    : never;
 };
-export type Sections = { [S in Exclude<Section, "">]: Values<S> } & {
-  top: Values<"">;
+/** The empty name is the top level. */
+export type Sections = { [S in Section]: Values<S> } & {
   policy: PolicyRules;
   mcp: readonly McpServerSettings[];
   nodes: readonly Node[];
@@ -38,25 +40,13 @@ export function checkSections(table: Record<string, unknown>) {
     } else if (isTable(value) && !Object.hasOwn(SECTIONS[""], key)) problems.push(noSection(key));
     else top[key] = value;
   }
-  const read = <S extends Section>(name: S, values: Record<string, unknown>) =>
-    checkSection(name, values, problems) as Values<S>;
+  const read = (Object.keys(SECTIONS) as Section[]).map((name) => [
+    name,
+    checkSection(name, name === "" ? top : (found.get(name) ?? {}), problems),
+  ]);
   const sections: Sections = {
-    top: read("", top),
-    mqtt: read("mqtt", found.get("mqtt") ?? {}),
-    llm: read("llm", found.get("llm") ?? {}),
-    trace: read("trace", found.get("trace") ?? {}),
-    gateway: read("gateway", found.get("gateway") ?? {}),
-    agent: read("agent", found.get("agent") ?? {}),
-    tools: read("tools", found.get("tools") ?? {}),
-    "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
-    "tools.engines": read("tools.engines", found.get("tools.engines") ?? {}),
-    "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
-    metrics: read("metrics", found.get("metrics") ?? {}),
-    serve: read("serve", found.get("serve") ?? {}),
-    gpio: read("gpio", found.get("gpio") ?? {}),
-    "tools.browser": read("tools.browser", found.get("tools.browser") ?? {}),
-    "tools.nodes": read("tools.nodes", found.get("tools.nodes") ?? {}),
-    "tools.web": read("tools.web", found.get("tools.web") ?? {}),
+    // SAFETY: each value was checked against its key's schema, or is a problem.
+    ...(Object.fromEntries(read) as { [S in Section]: Values<S> }),
     policy: checkPolicy(found.get("policy") ?? {}, problems),
     mcp,
     nodes,
@@ -133,7 +123,7 @@ function checkSection(
   values: Record<string, unknown>,
   problems: string[],
 ): Record<string, unknown> {
-  const shape: Record<string, z.ZodMiniType> = SECTIONS[name];
+  const shape: Readonly<Record<string, Key>> = SECTIONS[name];
   const full = (key: string) => (name ? `${name}.${key}` : key);
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(shape, key)) {
@@ -144,12 +134,11 @@ function checkSection(
     }
   }
   const read: Record<string, unknown> = {};
-  for (const [key, schema] of Object.entries(shape)) {
+  for (const [key, { schema, right }] of Object.entries(shape)) {
     const result = schema.safeParse(values[key]);
     if (result.success) read[key] = result.data;
     else {
       const what = values[key] === undefined ? "missing" : (result.error.issues[0]?.message ?? "wrong");
-      const right = RIGHT[full(key)];
       problems.push(`${full(key)}: ${what}${right ? `; right would be: ${right}` : ""}`);
     }
   }
@@ -178,16 +167,17 @@ export function withEnvironment(
     const value = env[name];
     if (value === undefined || value === "") continue;
     const typed = key === "max_tokens" || key === "temperature" ? Number(value) : value;
-    const result = SECTIONS.llm[key].safeParse(typed);
+    const { schema, right }: Key = SECTIONS.llm[key];
+    const result = schema.safeParse(typed);
     if (result.success) merged[key] = result.data;
-    else problems.push(`environment ${name}: right would be: ${RIGHT[`llm.${key}`] ?? "text"}`);
+    else problems.push(`environment ${name}: right would be: ${right ?? "text"}`);
   }
   return merged as Values<"llm">;
 }
 
 export function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
   const problems: string[] = [];
-  const { agent_type: type } = sections.top;
+  const { agent_type: type } = sections[""];
   if (type !== undefined && (sections.agent.type ?? type) !== type) {
     problems.push(`agent.type: "${sections.agent.type}", but agent_type is "${type}"; give one of the two`);
   }
@@ -213,7 +203,7 @@ export function checkTogether(sections: Sections, llm: Values<"llm">): string[] 
     );
   }
   if (llm.base_url === undefined && llm.model !== undefined) {
-    problems.push(`llm.base_url: missing beside llm.model; right would be: ${RIGHT["llm.base_url"]}`);
+    problems.push(`llm.base_url: missing beside llm.model; right would be: ${SECTIONS.llm.base_url.right}`);
   }
   problems.push(...serveProblems(sections.serve), ...presetProblems(sections));
   return problems;

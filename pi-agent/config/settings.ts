@@ -12,17 +12,15 @@ import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { parse as parseToml } from "smol-toml";
-import type { PolicyRules } from "../calls/policy.ts";
-import { QUESTION_EXPIRES_MS } from "../calls/questions.ts";
 import type { WriteBounds } from "../env/bounded-writes.ts";
 import { isBelow } from "../env/local-exec.ts";
-import type { Node } from "../env/node.ts";
+import type { Node } from "../env/nodes/node.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
-import type { WebSettings } from "../tools/web/web.ts";
-import type { GuardOptions } from "../tools/web/web-guard.ts";
 import type { McpServerSettings } from "./mcp-servers.ts";
 import { withPaths } from "./node-settings.ts";
+import type { PolicyRules } from "./policy-rules.ts";
 import { PRESETS } from "./preset-names.ts";
+import { QUESTION_EXPIRES_MS } from "./question-times.ts";
 import { type ServeSettings, serveSettings } from "./serve-settings.ts";
 import {
   checkSections,
@@ -31,6 +29,7 @@ import {
   type Values,
   withEnvironment,
 } from "./settings-sections.ts";
+import type { WebReach, WebSettings } from "./web-settings.ts";
 
 export type MqttSettings = {
   url: string;
@@ -83,7 +82,7 @@ export type Settings = {
 };
 
 /** The addresses that pages may reach, and the path of Chromium; without `program` it is searched. */
-type BrowserSettings = { guard: GuardOptions; program?: string };
+type BrowserSettings = { guard: WebReach; program?: string };
 
 export type ToolSettings = {
   enabled: readonly string[] | undefined;
@@ -186,7 +185,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { top, mqtt, gateway, agent, metrics, policy, mcp, serve, trace: _, ...rest }: Sections,
+  { "": top, mqtt, gateway, agent, metrics, policy, mcp, serve, trace: _, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,

@@ -136,7 +136,7 @@ inEveryEnvironment((kind, place) => {
     const stop = new AbortController();
     const ran = sh("echo begun; sleep 60", { signal: stop.signal, onOutput: () => stop.abort() });
     expect(await ran).toMatchObject({ stopped: true, stdout: "begun\n" });
-    // A container may take podman 30 s to remove (sandbox-kinds.ts).
+    // A container may take podman 30 s to remove (podman.ts).
   }, 60_000);
 
   test("an aborted signal starts nothing", async () => {

@@ -18,9 +18,9 @@ import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { ExecError, type FollowOptions, LeftRunning, ProgramLost, type Ran } from "./environment.ts";
 import { asShellsTell } from "./exit-status.ts";
+import { removeGroup } from "./process-group-limit.ts";
 import { killTree, MARK_VARIABLE, type ProcessTree, startOf, treeOf } from "./process-tree.ts";
 import { spawnFailed } from "./run-process.ts";
-import { removeGroup } from "./sandbox/process-group-limit.ts";
 
 /** Most bytes that are kept of each stream. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 ** 2;

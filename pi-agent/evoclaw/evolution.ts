@@ -1,9 +1,12 @@
 /** The command `evolution`: EvoClaw's performance figures. */
+
+import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
-import type { CommandKind } from "../calls/command-kind.ts";
-import type { Device } from "../calls/device.ts";
+import type { ToolMetrics } from "../calls/tool-metrics.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import { judge } from "./performance.ts";
+import type { Profile } from "./profile.ts";
+import type { Trades } from "./trades.ts";
 
 const ACTIONS = "record_trade, get_performance, get_trade_history, reset";
 /** Most trades in a reply; all of them would not fit a report. */
@@ -16,42 +19,46 @@ const TradeCommand = z.looseObject({
   size: z.number(),
 });
 
-export const evolution: CommandKind = {
-  kind: "work",
-  idempotent: ({ payload }) => payload.action !== "record_trade",
-  run({ command }, device) {
-    switch (command.payload.action) {
+export type EvolutionParts = {
+  trades: Trades;
+  toolMetrics: ToolMetrics;
+  profile: Pick<Profile, "version">;
+};
+
+export function evolution({ trades, toolMetrics, profile }: EvolutionParts): (command: Command) => Reply {
+  return ({ payload }) => {
+    switch (payload.action) {
       case "record_trade":
-        return recordTrade(command.payload, device);
+        return recordTrade(payload, trades);
       case "get_performance": {
-        const { performance, fitness, basis } = judge(device.toolMetrics.read(), device.trades.list());
+        const { performance, fitness, basis } = judge(toolMetrics.read(), trades.list());
         return succeeded({
           status: "success",
           performance,
           fitness_score: fitness,
           basis,
-          profile_version: device.profile.version,
+          profile_version: profile.version,
         });
       }
       case "get_trade_history": {
-        const trades = device.trades.list();
+        const list = trades.list();
         return succeeded({
           status: "success",
-          trade_count: trades.length,
-          trades: trades.slice(-SHOWN_TRADES),
+          trade_count: list.length,
+          trades: list.slice(-SHOWN_TRADES),
         });
       }
       case "reset":
-        device.trades.reset();
-        device.toolMetrics.reset();
+        trades.reset();
+        toolMetrics.reset();
         return succeeded({ status: "evolution_tracker_reset" });
       default:
         return succeeded({ status: "evolution_command_received", note: `specify action: ${ACTIONS}` });
     }
-  },
-};
+  };
+}
 
-function recordTrade(payload: Record<string, unknown>, { trades }: Device): Reply {
+function recordTrade(payload: Record<string, unknown>, trades: Trades): Reply {
   const missing = ["asset", "entry_price", "exit_price", "size"].find(
     (field) => payload[field] === undefined,
   );

@@ -3,7 +3,8 @@
  * shape in which EvoClaw's agents say that their trading client or monitor is not there.
  */
 
-import type { CommandKind } from "../calls/command-kind.ts";
+import type { Command } from "@edgecall/core/protocol/mqtt.ts";
+import type { Settings } from "../config/settings.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 
 const TRADER_ACTIONS = ["get_prices", "get_positions", "place_order", "monitor_positions"];
@@ -11,21 +12,17 @@ const MONITOR_ACTIONS = ["add_price_alert", "status", "reset_alerts", "clear_ale
 const INSTEAD =
   "what this device can do are its tools: command tools_list names them, command tool calls one";
 
-export const execute: CommandKind = {
-  kind: "work",
-  idempotent: () => true,
-  run({ command }, { settings }) {
-    const { action } = command.payload;
-    switch (settings.agentType) {
-      case "trader":
-        return asTrader(action);
-      case "monitor":
-        return asMonitor(action);
-      default:
-        return acknowledged(settings.agentType, settings.agentType);
-    }
-  },
-};
+export function execute({ payload }: Command, { agentType }: Pick<Settings, "agentType">): Reply {
+  const { action } = payload;
+  switch (agentType) {
+    case "trader":
+      return asTrader(action);
+    case "monitor":
+      return asMonitor(action);
+    default:
+      return acknowledged(agentType, agentType);
+  }
+}
 
 function asTrader(action: unknown): Reply {
   if (isOneOf(TRADER_ACTIONS, action)) {

@@ -1,6 +1,7 @@
 /** EvoClaw's genome: this agent's identity, behaviour and blocked actions. It is checked as a whole. Pure. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { DEFAULT_STYLE } from "../calls/profile-in-force.ts";
 
 const share = z.number().check(z.minimum(0), z.maximum(1));
 const words = (max: number) => z.string().check(z.maxLength(max));
@@ -78,7 +79,7 @@ const HIGH = 2 / 3;
 const BEHAVIOR = {
   verbosity: {
     low: "Answer in as few words as do the job.",
-    middle: "Answer briefly, with the figures and their units.",
+    middle: DEFAULT_STYLE,
     high: "Answer in full: the figures and their units, what they mean, and how you found out.",
   },
   risk_tolerance: {
@@ -92,9 +93,6 @@ const BEHAVIOR = {
     high: "Decide by yourself what a task needs and carry it to its end without asking back.",
   },
 } as const;
-
-/** The style of answers without a genome. */
-export const DEFAULT_STYLE = BEHAVIOR.verbosity.middle;
 
 /** Returns the genome's part of the system prompt. It does not change what the policy allows. */
 export function characterText({ identity, behavior }: Genome): string {

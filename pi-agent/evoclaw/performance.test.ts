@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ToolMetrics } from "../metrics/tool-metrics.ts";
+import { ToolMetrics } from "../calls/tool-metrics.ts";
 import { judge } from "./performance.ts";
 import { MAX_TRADES, Trades } from "./trades.ts";
 

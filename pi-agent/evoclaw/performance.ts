@@ -1,5 +1,5 @@
 /** Computes EvoClaw's performance figures of this agent, from its trades if there are any, otherwise from its tool calls. */
-import type { ToolFigures } from "../metrics/tool-metrics.ts";
+import type { ToolFigures } from "../calls/tool-metrics.ts";
 import { clamp, fitnessOfTrades, type Performance, performanceOfTrades, type Trade } from "./trades.ts";
 
 export type Judged = {

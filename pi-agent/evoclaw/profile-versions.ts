@@ -1,9 +1,8 @@
 /** The part that `update_strategy` and `update_genome` share: one profile, its versions, and going back to one. */
-
-import type { CommandKind } from "../calls/command-kind.ts";
-import type { Device } from "../calls/device.ts";
-import { notForGuests } from "../commands/authority.ts";
+import type { Command } from "@edgecall/core/protocol/mqtt.ts";
+import { notForGuests } from "../calls/authority.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
+import type { Profile } from "./profile.ts";
 
 /**
  * Makes a command that changes the profile. Repeating the same change has no effect. Every reply, also a refusal, names the
@@ -12,28 +11,22 @@ import { failed, type Reply, succeeded } from "../link/reports.ts";
  * @param act handles the actions that only this command has
  */
 export function teaching(
-  act: (payload: Record<string, unknown>, device: Device) => Promise<Reply> | Reply,
-): CommandKind {
-  return {
-    kind: "work",
-    idempotent: () => true,
-    async run({ command }, device) {
-      const { payload } = command;
-      const refusal = notForGuests(command);
-      const reply =
-        refusal === undefined
-          ? ((await versionAction(payload, device)) ?? (await act(payload, device)))
-          : failed(refusal);
-      return { ...reply, payload: { version: device.profile.version, ...reply.payload } };
-    },
+  profile: Profile,
+  act: (payload: Record<string, unknown>) => Promise<Reply> | Reply,
+): (command: Command) => Promise<Reply> {
+  return async (command) => {
+    const { payload } = command;
+    const refusal = notForGuests(command);
+    const reply =
+      refusal === undefined
+        ? ((await versionAction(payload, profile)) ?? (await act(payload)))
+        : failed(refusal);
+    return { ...reply, payload: { version: profile.version, ...reply.payload } };
   };
 }
 
 /** @returns undefined when the action is neither */
-async function versionAction(
-  payload: Record<string, unknown>,
-  { profile }: Device,
-): Promise<Reply | undefined> {
+async function versionAction(payload: Record<string, unknown>, profile: Profile): Promise<Reply | undefined> {
   if (payload.action === "history") {
     return succeeded({ status: "success", versions: profile.history() });
   }

@@ -6,6 +6,7 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { Genome } from "./genome.ts";
+import { PROFILE_FILE } from "./parts.ts";
 import { Tuning } from "./tuning.ts";
 
 /** A genome or strategy is small; more is a mistake, or an attack on the SD card. */
@@ -52,7 +53,7 @@ export class Profile {
   }
 
   static async open(stateDir: string, log: Log): Promise<Profile> {
-    const path = join(stateDir, "profile.json");
+    const path = join(stateDir, PROFILE_FILE);
     return new Profile(path, (await readStored(path, log)) ?? NOTHING);
   }
 

@@ -5,7 +5,7 @@
 
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Tunable } from "../calls/profile-in-force.ts";
 
 /** Most characters of the prompt, which is part of every request. */
 const PROMPT_CHARS = 8_000;
@@ -22,7 +22,7 @@ export const Tuning = z.object({
 });
 export type Tuning = z.infer<typeof Tuning>;
 
-type Bounds = Pick<Settings, "llm" | "limits">;
+type Bounds = Pick<Tunable, "llm" | "limits">;
 type Key = keyof Tuning;
 type Rule = { fits(value: unknown): boolean; right: string };
 
@@ -51,10 +51,7 @@ export function changeTuning(now: Tuning, changes: unknown, bounds: Bounds): Par
 }
 
 /** Returns the values in force. It applies agent.toml's limits again, since they may be lower than when a key was set. */
-export function tuned(
-  { llm, limits, systemPrompt }: Pick<Settings, "llm" | "limits" | "systemPrompt">,
-  tuning: Tuning,
-): Pick<Settings, "llm" | "limits" | "systemPrompt"> {
+export function tuned({ llm, limits, systemPrompt }: Tunable, tuning: Tuning): Tunable {
   const atMost = (own: number, wanted: number | undefined) => Math.min(own, wanted ?? own);
   const temperature = tuning.temperature ?? llm?.temperature;
   return {
@@ -77,7 +74,7 @@ export function tuned(
 }
 
 /** Converts the values in force to the keys of agent.toml, for replies. */
-export function tuningInForce({ llm, limits, systemPrompt }: ReturnType<typeof tuned>): Tuning {
+export function tuningInForce({ llm, limits, systemPrompt }: Tunable): Tuning {
   return {
     system_prompt: systemPrompt,
     ...(llm && { model: llm.model, temperature: llm.temperature, max_tokens: llm.maxTokens }),

@@ -3,8 +3,10 @@
  * limits. It is stored, versioned, and in force from the next prompt on.
  */
 
-import type { Device } from "../calls/device.ts";
+import type { Command } from "@edgecall/core/protocol/mqtt.ts";
+import type { Tunable } from "../calls/profile-in-force.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
+import type { Profile } from "./profile.ts";
 import { teaching } from "./profile-versions.ts";
 import { addedParams, changedParams, strategyAddedBy } from "./strategies.ts";
 import { changeTuning, tuned, tuningInForce } from "./tuning.ts";
@@ -14,15 +16,19 @@ const ACTIONS =
 /** The strategy for this agent itself. */
 const AGENT = "agent";
 
-export const updateStrategy = teaching(act);
+export type UpdateStrategyParts = { settings: Tunable; profile: Profile };
 
-async function act(payload: Record<string, unknown>, device: Device): Promise<Reply> {
+export function updateStrategy(parts: UpdateStrategyParts): (command: Command) => Promise<Reply> {
+  return teaching(parts.profile, (payload) => act(payload, parts));
+}
+
+async function act(payload: Record<string, unknown>, parts: UpdateStrategyParts): Promise<Reply> {
   const { action } = payload;
-  if (action === "update_params") return await updateParams(payload, device);
-  if (action === "get_params") return getParams(device);
-  if (action === "reset") return await reset(device);
+  if (action === "update_params") return await updateParams(payload, parts);
+  if (action === "get_params") return getParams(parts);
+  if (action === "reset") return await reset(parts);
   const added = typeof action === "string" ? strategyAddedBy(action) : undefined;
-  if (added) return await add(added, payload, device);
+  if (added) return await add(added, payload, parts);
   return succeeded({
     status: "strategy_update_received",
     payload,
@@ -33,7 +39,7 @@ async function act(payload: Record<string, unknown>, device: Device): Promise<Re
 async function add(
   known: NonNullable<ReturnType<typeof strategyAddedBy>>,
   payload: Record<string, unknown>,
-  { profile }: Device,
+  { profile }: UpdateStrategyParts,
 ): Promise<Reply> {
   const params = addedParams(known, payload);
   if (!params.ok) return failed(params.error);
@@ -50,7 +56,10 @@ async function add(
   });
 }
 
-async function updateParams(payload: Record<string, unknown>, { profile, settings }: Device): Promise<Reply> {
+async function updateParams(
+  payload: Record<string, unknown>,
+  { profile, settings }: UpdateStrategyParts,
+): Promise<Reply> {
   const { strategy, params } = payload;
   if (typeof strategy !== "string") return failed("missing strategy name");
   const change = await profile.change(`strategy ${strategy.slice(0, 100)} updated`, (now) => {
@@ -71,7 +80,7 @@ async function updateParams(payload: Record<string, unknown>, { profile, setting
   return succeeded({ status: "strategy_updated", strategy, new_params: params, version: change.version });
 }
 
-function getParams({ profile, settings }: Device): Reply {
+function getParams({ profile, settings }: UpdateStrategyParts): Reply {
   const { strategies, agent } = profile.taught;
   const list = Object.entries(strategies).map(([strategy, params]) => ({ strategy, ...params }));
   return succeeded({
@@ -82,7 +91,7 @@ function getParams({ profile, settings }: Device): Reply {
   });
 }
 
-async function reset({ profile }: Device): Promise<Reply> {
+async function reset({ profile }: UpdateStrategyParts): Promise<Reply> {
   const change = await profile.change("strategies reset", ({ genome }) => ({
     strategies: {},
     agent: {},

@@ -8,6 +8,11 @@ import { defaultLine } from "@edgecall/core/text/default-line.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
 
+/** The log's event when the agent's tools have changed. */
+export const TOOLS_CHANGED = "tools.changed";
+/** The log's event when what is wrong with the device has changed. */
+export const CONDITIONS_CHANGED = "conditions.changed";
+
 /** The commands and events that this agent has beyond EvoClaw. Without a model there is no `prompt`. */
 function features(settings: Settings): string[] {
   const prompt = settings.llm ? ["prompt"] : [];

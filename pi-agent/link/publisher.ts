@@ -2,11 +2,10 @@
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import type { CommandLedger } from "../calls/ledger.ts";
-import { Redelivery } from "../calls/redelivery.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageSigner } from "./message-signer.ts";
+import { type KeptResults, Redelivery } from "./redelivery.ts";
 
 /** Reports whose caller acknowledges nothing wait for the broker: the newest so many. */
 const OUTBOX_MAX = 100;
@@ -17,7 +16,7 @@ export type PublisherParts = {
   settings: Pick<Settings, "agentId" | "mqtt">;
   connection: Pick<Connection, "connected" | "publish">;
   signer: MessageSigner;
-  ledger: CommandLedger;
+  results: KeptResults;
   log: Log;
 };
 
@@ -28,7 +27,7 @@ export class Publisher {
 
   constructor(parts: PublisherParts) {
     this.#parts = parts;
-    this.#redelivery = new Redelivery(parts.ledger, (text) => this.publish("reports", text), parts.log);
+    this.#redelivery = new Redelivery(parts.results, (text) => this.publish("reports", text), parts.log);
   }
 
   /** The number of reports that wait for the broker. */

@@ -3,31 +3,41 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exposition, METRICS_CONTENT_TYPE, type MetricFamily } from "@edgecall/core/metrics/exposition.ts";
 import { processFamilies } from "@edgecall/core/metrics/process.ts";
-import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
-import type { Device } from "../calls/device.ts";
+import { callFamilies, type TurnCounts, turnFamilies } from "@edgecall/core/metrics/tally.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import type { Metrics } from "../calls/metrics.ts";
+import type { ToolMetrics } from "../calls/tool-metrics.ts";
+import type { Settings } from "../config/settings.ts";
 
 export type MetricsSource = {
+  agentId: string;
+  metrics: Metrics;
+  toolMetrics: ToolMetrics;
+  /** Counts of prompts since the start. */
+  turns: TurnCounts;
   connection: { readonly connected: boolean; readonly connects: number };
   inbox: { readonly underWay: number };
   publisher: { readonly waiting: number };
+  /** Questions that wait for a turn. */
+  waiting(): number;
+  /** Results that wait for an ack. */
+  unacked(): number;
+  log: Log;
 };
 
-/** If the port is taken, that is logged, and the agent works without it. @returns undefined when no port is set */
-export function serveMetrics(
-  device: Device,
-  source: MetricsSource,
-): { port(): number | undefined; stop(): void } | undefined {
-  const { port, host } = device.settings.metrics;
-  if (port === 0) return undefined;
+export type MetricsServer = { port(): number | undefined; stop(): void };
+
+/** If the port is taken, that is logged, and the agent works without it. */
+export function serveMetrics({ port, host }: Settings["metrics"], source: MetricsSource): MetricsServer {
   const server = createServer((request, response) => {
     if (request.url?.split("?")[0] !== "/metrics") {
       response.writeHead(404, { "content-type": "text/plain" }).end("not found; there is /metrics\n");
       return;
     }
-    response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(metricsPage(device, source));
+    response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(metricsPage(source));
   });
   server.on("error", (error) =>
-    device.log("error", "metrics.failed", { error: error.message, set: "[metrics] port" }),
+    source.log("error", "metrics.failed", { error: error.message, set: "[metrics] port" }),
   );
   server.listen(port, host);
   // This server must not keep the process alive.
@@ -41,10 +51,11 @@ export function serveMetrics(
   };
 }
 
-function metricsPage(device: Device, { connection, inbox, publisher }: MetricsSource): string {
-  const labels = { agent: device.settings.agentId };
+function metricsPage(source: MetricsSource): string {
+  const { metrics, toolMetrics, turns, connection, inbox, publisher } = source;
+  const labels = { agent: source.agentId };
   const { user, system } = process.cpuUsage();
-  const { actions_success, actions_failed, memory_bytes } = device.metrics.read();
+  const { actions_success, actions_failed, memory_bytes } = metrics.read();
   const family = (
     type: "gauge" | "counter",
     name: string,
@@ -68,9 +79,9 @@ function metricsPage(device: Device, { connection, inbox, publisher }: MetricsSo
     }),
     ...callFamilies(
       "agent",
-      device.toolMetrics.counts().map(({ tool, counts }) => ({ labels: { ...labels, tool }, counts })),
+      toolMetrics.counts().map(({ tool, counts }) => ({ labels: { ...labels, tool }, counts })),
     ),
-    ...turnFamilies("agent", [{ labels, counts: device.turns }]),
+    ...turnFamilies("agent", [{ labels, counts: turns }]),
     family(
       "counter",
       "commands_total",
@@ -91,8 +102,8 @@ function metricsPage(device: Device, { connection, inbox, publisher }: MetricsSo
       "What waits: commands under way, questions for a turn, results for an ack, replies for the broker.",
       {
         commands: inbox.underWay,
-        prompts: device.promptSemaphore.waiting,
-        results: device.ledger.unacked().length,
+        prompts: source.waiting(),
+        results: source.unacked(),
         replies: publisher.waiting,
       },
       "queue",

@@ -1,20 +1,28 @@
 /** Tells systemd and the commands `status` and `doctor` how the agent is. Without systemd it does nothing. */
 import { join } from "node:path";
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { type AgentStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
-import { type Agent, CONDITIONS_CHANGED, TOOLS_CHANGED } from "../agent.ts";
+import type { Unavailable } from "../calls/offered-tools.ts";
 import type { Settings } from "../config/settings.ts";
+import { CONDITIONS_CHANGED, TOOLS_CHANGED } from "../link/adverts.ts";
 import { GATEWAY_VERSION } from "../link/gateway-version.ts";
+
+/** What is told of the running agent. */
+type RunningAgent = {
+  offered(): { tools: readonly string[]; unavailable: readonly Unavailable[] };
+  conditions(): readonly Condition[];
+};
 
 export type Service = {
   /** The agent's log. It also shows changes of the connection. */
   readonly log: Log;
   /** The agent has started, and connects by itself. */
-  started(agent: Agent): void;
+  started(agent: RunningAgent): void;
   /** The agent has published its first complete advert. */
   online(): void;
   stopping(): void;
@@ -55,7 +63,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
     unavailable: [],
     last_errors: [],
   };
-  let running: Agent | undefined;
+  let running: RunningAgent | undefined;
 
   const write = () => {
     if (folder === undefined) return;

@@ -10,7 +10,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Rule } from "../calls/policy.ts";
+import type { Rule } from "../config/policy-rules.ts";
 import { genome } from "../testing/genome.ts";
 import { type House, house, rules } from "../testing/house.ts";
 import { composedTool } from "./composed-tool.ts";

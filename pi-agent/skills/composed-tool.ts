@@ -160,14 +160,14 @@ async function runSteps(steps: readonly PlannedStep[], { params, call, signal }:
     if (result.fault) failed = { at, step, result };
     else {
       if (failed && step.when === "failure") {
-        handled.push(failureWords(failed, steps));
+        handled.push(failureText(failed, steps));
         failed = undefined;
       }
       last = result;
     }
   }
   const calls = records.map(({ at: _, ...record }) => record);
-  if (signal.aborted) return textResult(doneWords(records, steps), { calls });
+  if (signal.aborted) return textResult(doneText(records, steps), { calls });
   if (failed) return failureOf(failed, steps, records, calls);
   return succeeded(last, handled, calls);
 }
@@ -225,8 +225,8 @@ function failureOf(
   const before = records.filter(({ at }) => at < failed.at);
   const after = records.filter(({ at }) => at > failed.at);
   const words = [
-    `Error: ${failureWords(failed, steps)}`,
-    doneWords(before, steps),
+    `Error: ${failureText(failed, steps)}`,
+    doneText(before, steps),
     ...(after.length > 0 ? [`After it: ${listed(after, steps)}.`] : []),
   ];
   return faultResult(
@@ -236,11 +236,11 @@ function failureOf(
   );
 }
 
-function failureWords({ at, step, result }: Failed, steps: readonly PlannedStep[]): string {
+function failureText({ at, step, result }: Failed, steps: readonly PlannedStep[]): string {
   return `Step ${at + 1} of ${steps.length} ('${step.id}': ${step.tool}) failed: ${forPerson({ text: textOf(result) })}`;
 }
 
-function doneWords(
+function doneText(
   records: ReadonlyArray<CallRecord & { at: number }>,
   steps: readonly PlannedStep[],
 ): string {

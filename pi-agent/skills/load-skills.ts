@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import type { ToolMetadata } from "../calls/offered-tools.ts";
 import type { Environment } from "../env/environment.ts";
 import { isBelow } from "../env/local-exec.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
@@ -44,16 +45,6 @@ export type SkillsOptions = {
   platform?: NodeJS.Platform;
   /** Returns the folder of a job, which its token names. Without it, jobs end with the agent. */
   jobFolder?: (token: string) => string;
-};
-
-/** EvoClaw's block in `tools_list`. */
-export type ToolMetadata = {
-  binary: string;
-  timeout_ms: number;
-  sandbox: boolean;
-  permissions: readonly Permission[];
-  version: string;
-  skill: string;
 };
 
 /**

@@ -6,7 +6,7 @@ import {
   truncateHead,
   truncateTail,
   withNotice,
-} from "../tools/files/text-cut.ts";
+} from "../output/text-cut.ts";
 
 /** Bytes kept of stdout. This is more than is shown, so that JSON up to this size stays complete. */
 export const STDOUT_KEPT_BYTES = 256 * 1024;

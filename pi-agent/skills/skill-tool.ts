@@ -13,7 +13,8 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { type Environment, ExecError, ProgramLost, type Ran, type RunOptions } from "../env/environment.ts";
 import { type JobStart, runJobProgram } from "../env/job-program.ts";
-import { lostResult } from "../tools/programs/job-result.ts";
+import { NO_OUTPUT } from "../output/captured-output.ts";
+import { lostResult } from "../output/lost-result.ts";
 import { argumentProblem, argumentsOf } from "./arguments.ts";
 import { ProgramOutput } from "./program-output.ts";
 import { BACKGROUND, type ToolDefinition, type Value } from "./skill-file.ts";
@@ -27,9 +28,6 @@ const STATED_CHARS = 2_000;
 const KILLED = -1;
 /** The variable that tells a program the folder of the skill's files. */
 const FOLDER_VARIABLE = "SKILL_DIR";
-
-/** Stands in place of the output of a program that said nothing. */
-export const NO_OUTPUT = "(no output)";
 
 /** Gravest first: the permission that names the tool's effect, and the policy's rule. */
 const EFFECTS: ReadonlyArray<readonly [Permission, Effect]> = [

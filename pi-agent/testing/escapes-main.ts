@@ -7,11 +7,12 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
+import type { WebSettings } from "../config/web-settings.ts";
 import { localFiles } from "../env/local-files.ts";
 import { ls } from "../tools/files/ls.ts";
 import { read } from "../tools/files/read.ts";
 import { write } from "../tools/files/write.ts";
-import { type WebSettings, webTools } from "../tools/web/web.ts";
+import { webTools } from "../tools/web/web.ts";
 import { callTool } from "./call.ts";
 import { type Case, casesOf, placeOf } from "./cases.ts";
 

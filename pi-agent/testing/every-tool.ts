@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { readSettings } from "../config/settings.ts";
 import { local } from "../env/local.ts";
-import { Nodes } from "../env/nodes.ts";
+import { Nodes } from "../env/nodes/nodes.ts";
+import { skill } from "../skills/skill-loader.ts";
 import { machineGroups, workGroups } from "../toolbox/all.ts";
 import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
-import { skill } from "../tools/session/skill.ts";
 import { task } from "../tools/session/task.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "edgecall-every-tool-"));

@@ -14,7 +14,7 @@ import { readSettings, type Settings } from "../config/settings.ts";
 import { localFiles } from "../env/local-files.ts";
 import { NO_SKILLS } from "../skills/load-skills.ts";
 import { kernelTools } from "../toolbox/all.ts";
-import type { CurrentState } from "../toolbox/places.ts";
+import type { ToolboxState } from "../toolbox/places.ts";
 import type { SkillSource } from "../toolbox/tool-catalog.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { read } from "../tools/files/read.ts";
@@ -163,7 +163,7 @@ const NO_SKILL_SOURCE: SkillSource = {
 /** The tools that need no other program, which most tests use, without probes at each start. */
 export async function simpleToolbox(
   { root, tools: { workspace, enabled } }: Settings,
-  _state: CurrentState,
+  _state: ToolboxState,
   more: readonly Tool[] = [],
 ): Promise<Toolbox> {
   const own = [...kernelTools({ root }), read({ files: localFiles({ cwd: workspace, root }) }), ...more];

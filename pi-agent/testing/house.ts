@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { until } from "../../test/wait.ts";
 import type { Agent } from "../agent.ts";
-import type { Rule } from "../calls/policy.ts";
+import type { Rule } from "../config/policy-rules.ts";
 import type { Settings } from "../config/settings.ts";
 import type { openToolbox } from "../toolbox/toolbox.ts";
 import { type LogLine, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./home.ts";

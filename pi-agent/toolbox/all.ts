@@ -51,13 +51,13 @@ import { question } from "../tools/session/question.ts";
 import { todo } from "../tools/session/todo.ts";
 import { alone, always, type Group, group, missing } from "./group.ts";
 import { pageAndPictureGroups } from "./pages-and-pictures.ts";
-import type { CurrentState, MachinePlaces, Places } from "./places.ts";
+import type { MachinePlaces, Places, ToolboxState } from "./places.ts";
 
 /** All groups except those of the machine itself. */
 export function workGroups(
   places: Places,
   settings: ToolSettings,
-  state: Pick<CurrentState, "llm" | "jobs">,
+  state: Pick<ToolboxState, "llm" | "jobs">,
   closing: (close: () => Promise<void>) => void,
 ): Group[] {
   const { environment } = places.work;

@@ -33,5 +33,3 @@ export function missing(names: string[], why: string): Group {
 export function group(tools: Tool[], isMissing: () => Promise<string | undefined>): Group {
   return { names: tools.map(({ name }) => name), missing: isMissing, make: () => tools };
 }
-
-export type Unavailable = { name: string; why: string };

@@ -1,10 +1,10 @@
 /** Adds the tools of MCP servers to the agent's own. The same settings filter them, and they change while the agent runs. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
+import type { Unavailable } from "../calls/offered-tools.ts";
 import { namesIn } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../env/sandbox/sandbox-engine.ts";
-import type { Unavailable } from "./group.ts";
 import { loadMcpTools } from "./optional-tools.ts";
 import type { MachinePlaces, Places } from "./places.ts";
 

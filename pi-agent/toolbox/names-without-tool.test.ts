@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import type { Rule } from "../calls/policy.ts";
+import type { Rule } from "../config/policy-rules.ts";
 import { memoryLog, Peer, readyAgent, startBroker, testSettings } from "../testing/home.ts";
 import { oneTool, put } from "../testing/skill-folder.ts";
 import { openToolbox } from "./toolbox.ts";

@@ -3,10 +3,10 @@
  * file. That must not stop the agent, and its rule applies again once it is back. So such a name causes only a warning.
  */
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
+import type { Unavailable } from "../calls/offered-tools.ts";
 import { unknownNames } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
 import type { SkillSet } from "../skills/load-skills.ts";
-import type { Unavailable } from "./group.ts";
 
 /** @param own names of all tools that do not come from skills, offered or not */
 export function namesWithoutTool(

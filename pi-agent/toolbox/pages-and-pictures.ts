@@ -5,13 +5,13 @@ import type { Environment } from "../env/environment.ts";
 import { canvas } from "../tools/web/canvas.ts";
 import { alone, type Group, missing } from "./group.ts";
 import { loadBrowserTools } from "./optional-tools.ts";
-import type { CurrentState } from "./places.ts";
+import type { ToolboxState } from "./places.ts";
 
 /** @param closing registers what must be closed at the agent's end */
 export function pageAndPictureGroups(
   environment: Pick<Environment, "files">,
   settings: ToolSettings,
-  state: Pick<CurrentState, "llm">,
+  state: Pick<ToolboxState, "llm">,
   closing: (close: () => Promise<void>) => void,
 ): Group[] {
   return [
@@ -24,7 +24,7 @@ export function pageAndPictureGroups(
 function imageGroup(
   environment: Pick<Environment, "files">,
   { web }: ToolSettings,
-  state: Pick<CurrentState, "llm">,
+  state: Pick<ToolboxState, "llm">,
 ): Group {
   return {
     names: ["image"],

@@ -1,9 +1,6 @@
-import type { LoopLimits } from "@edgecall/core/loop/next.ts";
-import type { ModelSettings } from "@edgecall/core/loop/request.ts";
-import type { Tool } from "@edgecall/core/tools/contract.ts";
-import type { JobList } from "../calls/jobs.ts";
+import type { CurrentState } from "../calls/current-state.ts";
 import type { Environment } from "../env/environment.ts";
-import type { Nodes } from "../env/nodes.ts";
+import type { Nodes } from "../env/nodes/nodes.ts";
 import type { Engine } from "../env/sandbox/sandbox-engine.ts";
 import type { Guide } from "../skills/skill-guide.ts";
 import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
@@ -29,15 +26,5 @@ export type MachinePlaces = {
   root: string;
 };
 
-/** The agent's present model, limits, tools and guides. They change while it runs, so a tool reads them at each call. */
-export type CurrentState = {
-  /** Undefined: no model. */
-  readonly llm: ModelSettings | undefined;
-  readonly limits: LoopLimits;
-  /** All tools that this agent offers. */
-  readonly tools: readonly Tool[];
-  /** The guides of the enabled skills. */
-  readonly guides: readonly Guide[];
-  /** Absent outside of an agent. */
-  readonly jobs?: JobList;
-};
+/** The agent's present state, with the guides of the enabled skills. */
+export type ToolboxState = CurrentState & { readonly guides: readonly Guide[] };

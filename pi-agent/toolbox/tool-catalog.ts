@@ -1,13 +1,12 @@
 /** The tools that this agent offers now: its own, and those of skills that its genome does not disable. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { type Genome, leavesEnabled } from "../evoclaw/genome.ts";
-import type { Profile } from "../evoclaw/profile.ts";
+import type { OfferedTools, Unavailable } from "../calls/offered-tools.ts";
+import type { ProfileInForce } from "../calls/profile-in-force.ts";
 import { type SkillSet, type SkillTool, withoutSkills, withSteps } from "../skills/load-skills.ts";
 import { type Skipped, unavailableOf } from "../skills/skill-file.ts";
 import type { Skills } from "../skills/skills.ts";
 import { withSkills } from "../skills/skills.ts";
-import type { Unavailable } from "./group.ts";
 
 /** The part of the skills that is used here; skills change while the agent runs. */
 export type SkillSource = Pick<Skills, "current" | "look" | "onChange">;
@@ -17,7 +16,8 @@ const DISABLED = "disabled by this agent's genome";
 type Made = {
   own: readonly Tool[];
   from: SkillSet;
-  genome: Genome | undefined;
+  /** Of the profile. */
+  version: number;
   skills: SkillSet;
   registry: ToolRegistry;
   skipped: readonly Skipped[];
@@ -26,13 +26,15 @@ type Made = {
 /** The device's own tools. `tools` is the same list while nothing has changed. */
 type OwnTools = { readonly tools: readonly Tool[]; readonly unavailable: readonly Unavailable[] };
 
-export class ToolCatalog {
+type Skilled = Pick<ProfileInForce, "version" | "leavesEnabled">;
+
+export class ToolCatalog implements OfferedTools {
   readonly #own: OwnTools;
   readonly #source: SkillSource;
-  readonly #profile: Profile;
+  readonly #profile: Skilled;
   #made: Made | undefined;
 
-  constructor(own: OwnTools, source: SkillSource, profile: Profile) {
+  constructor(own: OwnTools, source: SkillSource, profile: Skilled) {
     this.#own = own;
     this.#source = source;
     this.#profile = profile;
@@ -43,9 +45,10 @@ export class ToolCatalog {
     return this.#now().registry;
   }
 
-  /** Includes skills that the genome disables. */
-  get installed(): SkillSet {
-    return this.#source.current;
+  /** The names of all skills, also of those that the genome disables. */
+  installedSkills(): string[] {
+    const { tools, guides } = this.#source.current;
+    return [...new Set([...tools.map(({ metadata }) => metadata.skill), ...guides.map(({ name }) => name)])];
   }
 
   /** Only the enabled skills. */
@@ -75,13 +78,13 @@ export class ToolCatalog {
 
   #now(): Made {
     const from = this.#source.current;
-    const { genome } = this.#profile;
+    const { version } = this.#profile;
     const own = this.#own.tools;
     const last = this.#made;
-    if (last?.own === own && last.from === from && last.genome === genome) return last;
-    const enabled = withoutSkills(from, (skill) => !leavesEnabled(genome, skill), DISABLED);
+    if (last?.own === own && last.from === from && last.version === version) return last;
+    const enabled = withoutSkills(from, (skill) => !this.#profile.leavesEnabled(skill), DISABLED);
     const skills = withSteps(own, enabled);
-    this.#made = { own, from, genome, skills, ...withSkills(own, skills) };
+    this.#made = { own, from, version, skills, ...withSkills(own, skills) };
     return this.#made;
   }
 }

@@ -4,25 +4,25 @@ import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { jobFolderIn } from "../calls/job-files.ts";
+import type { Unavailable } from "../calls/offered-tools.ts";
 import type { Settings } from "../config/settings.ts";
 import { withProgramCheck } from "../env/absent-programs.ts";
 import { boundedWrites } from "../env/bounded-writes.ts";
 import type { Environment } from "../env/environment.ts";
 import { local } from "../env/local.ts";
-import { Nodes } from "../env/nodes.ts";
+import { Nodes } from "../env/nodes/nodes.ts";
 import { type Engine, type SandboxEngine, sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { SANDBOX_LIMITS } from "../env/sandbox/sandbox-profile.ts";
 import type { SkillsOptions } from "../skills/load-skills.ts";
+import { skill, skillMissing } from "../skills/skill-loader.ts";
 import { Skills } from "../skills/skills.ts";
 import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
-import { skill, skillMissing } from "../tools/session/skill.ts";
 import { task, taskMissing } from "../tools/session/task.ts";
 import { machineGroups, workGroups } from "./all.ts";
-import type { Unavailable } from "./group.ts";
 import { alone, type Group } from "./group.ts";
 import { openMcp } from "./mcp.ts";
 import { namesWithoutTool } from "./names-without-tool.ts";
-import type { CurrentState, MachinePlaces, Places } from "./places.ts";
+import type { MachinePlaces, Places, ToolboxState } from "./places.ts";
 import { type Probed, Probes } from "./probes.ts";
 import type { SkillSource } from "./tool-catalog.ts";
 
@@ -42,7 +42,7 @@ export type Toolbox = {
 /** @param more further tools; a later one replaces an earlier one of the same name */
 export async function openToolbox(
   settings: Settings,
-  state: CurrentState,
+  state: ToolboxState,
   more: readonly Tool[] = [],
   log: Log = () => {},
 ): Promise<Toolbox> {

@@ -17,10 +17,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { kinds, NEEDED, ofKind, REMOVED } from "../../testing/sandbox-kinds.ts";
-import { processGroupLimit } from "./process-group-limit.ts";
+import { processGroupLimit } from "../process-group-limit.ts";
+import { ownerOf } from "./podman.ts";
 import { type SandboxOptions, sandbox, sandboxMissing } from "./sandbox.ts";
 import { sandboxEngine } from "./sandbox-engine.ts";
-import { KINDS, ownerOf } from "./sandbox-kinds.ts";
+import { KINDS } from "./sandbox-kinds.ts";
 
 let folder: string;
 let workspace: string;

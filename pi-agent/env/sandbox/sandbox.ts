@@ -12,10 +12,11 @@ import { asShellsTell } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
 import { lookFor, NoAnswer } from "../probe.ts";
+import { processGroupLimit } from "../process-group-limit.ts";
 import { runProcess } from "../run-process.ts";
-import { processGroupLimit } from "./process-group-limit.ts";
-import { KINDS, type SandboxKind, type Start } from "./sandbox-kinds.ts";
+import { KINDS, type SandboxKind } from "./sandbox-kinds.ts";
 import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./sandbox-profile.ts";
+import type { Start } from "./start.ts";
 
 export type SandboxOptions = {
   /** The only writable folder; it has the same path in the sandbox. */
@@ -78,7 +79,7 @@ function sandboxExec(
     const cwd = posix.resolve(profile.workspace, options.cwd ?? ".");
     for (const device of options.grants?.devices ?? []) await mustBeThere(device);
     const run = { argv, cwd, ...(options.grants && { grants: options.grants }) };
-    const start = KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
+    const start = await KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
     const limit = await processGroupLimit(profile.limits.processes);
     const command = [...limit.prefix, ...(start.prefix ?? []), program, ...start.args] as [
       string,

@@ -18,7 +18,8 @@ import { until } from "../../../test/wait.ts";
 import { casesOf } from "../../testing/cases.ts";
 import { type Sshd, startSshd } from "../../testing/sshd.ts";
 import { FarEndFilter } from "./far-script.ts";
-import { type SshOptions, ssh, sshArguments, sshMissing } from "./ssh.ts";
+import { ssh, sshMissing } from "./ssh.ts";
+import { type SshOptions, sshArguments } from "./ssh-arguments.ts";
 
 let sshd: Sshd;
 let cwd: string;

@@ -3,7 +3,6 @@
  * without a connection, every operation fails with an error.
  */
 import { randomUUID } from "node:crypto";
-import { homedir } from "node:os";
 import { posix } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
 import { cleanEnv, refuseEnv } from "../clean-env.ts";
@@ -14,26 +13,9 @@ import { READABLE_FILES } from "../path-guard.ts";
 import { runProcess } from "../run-process.ts";
 import { shellQuote } from "../shell-quote.ts";
 import { FAR_SCRIPT, type FarEnd, FarEndFilter } from "./far-script.ts";
+import { type SshOptions, sshArguments } from "./ssh-arguments.ts";
 import { SshMaster } from "./ssh-master.ts";
 
-export type SshOptions = {
-  /** The machine's name in results. */
-  name: string;
-  host: string;
-  user: string;
-  /** Path of the private key; `~/` is this user's home folder. */
-  key: string;
-  port?: number;
-  /** The file that must contain the host's key; absent = `~/.ssh/known_hosts`. */
-  knownHosts?: string;
-  /** Absolute path on that machine: the working folder, and the only one that may be written. */
-  cwd: string;
-  readable?: readonly string[];
-  /** The OpenSSH client. */
-  program?: string;
-};
-
-const CONNECT_SECONDS = 10;
 /** The longest time that the other machine may take to end everything after a stop. */
 const STOP_MS = 5_000;
 /** Linux' limit for a single argument; the whole remote command is one. */
@@ -162,50 +144,4 @@ function notRun(
         `The connection to ${machine} failed or was lost: ${errorText.trim().slice(-300) || "no reason given"}.`,
       );
   }
-}
-
-/**
- * Returns the options before the host: no password, question, agent, forwarding or settings file, and only a host whose key is
- * known.
- */
-export function sshArguments({ name, host, user, key, port = 22, knownHosts, cwd }: SshOptions): string[] {
-  if (!/^[A-Za-z0-9_.:%[\]-]+$/.test(host) || host.startsWith("-"))
-    throw new ExecError("blocked", `The host '${host}' of '${name}' is no host name or address.`);
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$/.test(user))
-    throw new ExecError("blocked", `The user '${user}' of '${name}' is no user name.`);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new ExecError("blocked", `The port ${port} of '${name}' is no port; use 1 to 65535.`);
-  if (!posix.isAbsolute(cwd) || posix.normalize(cwd) !== cwd)
-    throw new ExecError("blocked", `The folder '${cwd}' of '${name}' must be a plain absolute path there.`);
-  const settings = [
-    "BatchMode=yes",
-    "IdentitiesOnly=yes",
-    "IdentityAgent=none",
-    `IdentityFile=${pathSetting(key, name)}`,
-    "StrictHostKeyChecking=yes",
-    `UserKnownHostsFile=${pathSetting(knownHosts ?? "~/.ssh/known_hosts", name)}`,
-    "UpdateHostKeys=no",
-    "PasswordAuthentication=no",
-    "KbdInteractiveAuthentication=no",
-    "ForwardAgent=no",
-    "ClearAllForwardings=yes",
-    "PermitLocalCommand=no",
-    "RequestTTY=no",
-    "EscapeChar=none",
-    "LogLevel=ERROR",
-    `ConnectTimeout=${CONNECT_SECONDS}`,
-    "ServerAliveInterval=15",
-    "ServerAliveCountMax=3",
-    `User=${user}`,
-    `Port=${port}`,
-  ];
-  return ["-F", "none", ...settings.flatMap((setting) => ["-o", setting])];
-}
-
-/** Quotes a path, because ssh splits such a value at blanks and expands `%`. */
-function pathSetting(path: string, name: string): string {
-  const whole = path.startsWith("~/") ? posix.join(homedir(), path.slice(2)) : path;
-  if (!posix.isAbsolute(whole) || /["\\\n\0$]/.test(whole))
-    throw new ExecError("blocked", `The path '${path}' of '${name}' must be absolute, without quotes.`);
-  return `"${whole.replaceAll("%", "%%")}"`;
 }

@@ -2,10 +2,10 @@ import { dirname } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../../env/environment.ts";
+import { formatSize } from "../../output/text-cut.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
 import { asJudged, filePath, targetsOf } from "./file-path.ts";
-import { formatSize } from "./text-cut.ts";
 import { WRITE_MAX_CHARS } from "./write.ts";
 
 /** The whole file is written again, so a larger log needs a shell's `>>`. */

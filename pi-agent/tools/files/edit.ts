@@ -1,11 +1,11 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { type Environment, FileError } from "../../env/environment.ts";
+import { formatSize } from "../../output/text-cut.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
 import { asJudged, filePath, statExact, targetsOf } from "./file-path.ts";
 import { EDIT_MAX_BYTES, readText } from "./file-text.ts";
-import { formatSize } from "./text-cut.ts";
 import { fileDiff } from "./text-diff.ts";
 import { Searched, type Span, withEndingsOf } from "./text-match.ts";
 

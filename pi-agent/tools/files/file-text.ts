@@ -1,7 +1,7 @@
 /** Reads the text of a file that will be changed, and refuses files that are not text. */
 import { FileError, type FileOps } from "../../env/environment.ts";
 import { isFolder, notRegular } from "../../env/file-errors.ts";
-import { formatSize } from "./text-cut.ts";
+import { formatSize } from "../../output/text-cut.ts";
 
 /** Loose matching takes about 100 bytes of memory for each character, which must fit a device with 512 MB. */
 export const EDIT_MAX_BYTES = 1024 * 1024;

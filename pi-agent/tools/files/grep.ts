@@ -1,10 +1,6 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../../env/environment.ts";
-import { orFault } from "./file-fault.ts";
-import { filePath } from "./file-path.ts";
-import { globOptions, notIgnored, RG_LINE_MAX_CHARS, type RgRan, runRg } from "./ripgrep.ts";
-import { fromWorkspace, type SearchPlace, searchPlace } from "./search-place.ts";
 import {
   CUT_MAX_BYTES,
   cutNotice,
@@ -13,7 +9,11 @@ import {
   NOTICE_BYTES,
   truncateLine,
   withNotice,
-} from "./text-cut.ts";
+} from "../../output/text-cut.ts";
+import { orFault } from "./file-fault.ts";
+import { filePath } from "./file-path.ts";
+import { globOptions, notIgnored, RG_LINE_MAX_CHARS, type RgRan, runRg } from "./ripgrep.ts";
+import { fromWorkspace, type SearchPlace, searchPlace } from "./search-place.ts";
 
 const GREP_MATCHES = 100;
 const GREP_MAX_MATCHES = 1_000;

@@ -1,9 +1,9 @@
 /** Lists the files of a folder that match a glob, for find and glob, which only differ in their order. */
 import { type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { type Environment, FileError } from "../../env/environment.ts";
+import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, withNotice } from "../../output/text-cut.ts";
 import { globOptions, notIgnored, runRg } from "./ripgrep.ts";
 import { fromWorkspace, searchPlace } from "./search-place.ts";
-import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, withNotice } from "./text-cut.ts";
 
 export const FILES_LIMIT = 1_000;
 export const FILES_MAX = 5_000;

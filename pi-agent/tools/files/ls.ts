@@ -1,9 +1,9 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import type { DirEntry, Environment } from "../../env/environment.ts";
+import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "../../output/text-cut.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
-import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "./text-cut.ts";
 
 const LS_LIMIT = 500;
 const LS_MAX = 5_000;

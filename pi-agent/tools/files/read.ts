@@ -11,11 +11,18 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import type { Environment, FileOps } from "../../env/environment.ts";
 import { READABLE_FILES } from "../../env/path-guard.ts";
+import { LineWindow } from "../../output/line-window.ts";
+import {
+  CUT_MAX_BYTES,
+  CUT_MAX_LINES,
+  cutNotice,
+  formatSize,
+  NOTICE_BYTES,
+  withNotice,
+} from "../../output/text-cut.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath, statFuzzy } from "./file-path.ts";
 import { imageType } from "./image-type.ts";
-import { LineWindow } from "./line-window.ts";
-import { CUT_MAX_BYTES, CUT_MAX_LINES, cutNotice, formatSize, NOTICE_BYTES, withNotice } from "./text-cut.ts";
 
 export const READ_MAX_BYTES = 512 * 1024;
 export const READ_MAX_LINES = CUT_MAX_LINES;

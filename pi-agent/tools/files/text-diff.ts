@@ -1,5 +1,5 @@
 /** Shows a change of a text to a person as a unified diff. */
-import { linesOf, truncateHead } from "./text-cut.ts";
+import { linesOf, truncateHead } from "../../output/text-cut.ts";
 
 /** Larger diffs take long, and nobody reads them. */
 export const DIFF_MAX_BYTES = 256 * 1024;

@@ -2,10 +2,10 @@ import { dirname } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { type Environment, FileError, type FileOps } from "../../env/environment.ts";
+import { formatSize } from "../../output/text-cut.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
 import { asJudged, filePath, targetsOf } from "./file-path.ts";
-import { formatSize } from "./text-cut.ts";
 import { DIFF_MAX_BYTES, fileDiff } from "./text-diff.ts";
 
 /** More than a command can hold (9 KiB for foreign agents, 256 KiB for ours), but the device's own model may send it. */

@@ -167,6 +167,6 @@ export function pinName({ chip, line }: Pick<Pin, "chip" | "line">): string {
   return line.name === `GPIO${line.pin}` ? line.name : `pin ${line.pin} of ${chip.name} (${line.name})`;
 }
 
-export function levelWords(level: 0 | 1): string {
+export function levelText(level: 0 | 1): string {
   return level === 1 ? "HIGH (1)" : "LOW (0)";
 }

@@ -7,7 +7,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../../env/environment.ts";
-import { CHIP_NAME, gpioFault, levelWords, lookAt, MAX_PIN, type Pin, pinName } from "./gpio-access.ts";
+import { CHIP_NAME, gpioFault, levelText, lookAt, MAX_PIN, type Pin, pinName } from "./gpio-access.ts";
 import type { HeldLines } from "./gpio-held-lines.ts";
 import { gpioArgv, type Level, parseLevel } from "./gpio-lines.ts";
 import { runProgram } from "./run-program.ts";
@@ -79,7 +79,7 @@ function refusal(pin: Pin): ToolResult | undefined {
 function reading(pin: Pin, level: Level, role: string, source: string): ToolResult {
   const { chip, line, registers } = pin;
   const direction = registers === undefined ? line.direction : registers.mode;
-  return textResult(`${pinName(pin)} is ${levelWords(level)}: ${role}.`, {
+  return textResult(`${pinName(pin)} is ${levelText(level)}: ${role}.`, {
     chip: chip.name,
     pin: line.pin,
     value: level,

@@ -10,7 +10,7 @@ import type { ExecOps } from "../../env/environment.ts";
 import {
   CHIP_NAME,
   gpioFault,
-  levelWords,
+  levelText,
   linesOf,
   lookAt,
   MAX_PIN,
@@ -70,7 +70,7 @@ export function gpioWrite({ exec, held, pins = HEADER_PINS, chips = [] }: GpioWr
         // Two outputs that drive against each other heat up.
         await held.release(pin.chip.name, pin.line.pin);
         return faultResult("io", {
-          text: `Error: ${pinName(pin)} was set ${levelWords(value)} and reads back ${levelWords(measured)}: something else drives it, or it is shorted. The pin was let go.`,
+          text: `Error: ${pinName(pin)} was set ${levelText(value)} and reads back ${levelText(measured)}: something else drives it, or it is shorted. The pin was let go.`,
           advice: "Tell the user to check the wiring.",
         });
       }
@@ -108,7 +108,7 @@ function done(pin: Pin, value: Level, verified: boolean, holdMs: number | undefi
     : "held as an output; its level cannot be read back here (raspi-utils makes that possible)";
   const until = holdMs === undefined ? "" : `, let go after ${holdMs} ms`;
   const before = pin.line.direction === "input" ? " It was an input before." : "";
-  return textResult(`${pinName(pin)} is now ${levelWords(value)}: ${proof}${until}.${before}`, {
+  return textResult(`${pinName(pin)} is now ${levelText(value)}: ${proof}${until}.${before}`, {
     chip: pin.chip.name,
     pin: pin.line.pin,
     value,

@@ -9,7 +9,7 @@ import {
   truncateLine,
   truncateTail,
   withNotice,
-} from "../files/text-cut.ts";
+} from "../../output/text-cut.ts";
 import { listKernel } from "./kernel-files.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 import { LINUX_ONLY, platformMissing } from "./platforms.ts";

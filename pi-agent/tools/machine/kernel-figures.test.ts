@@ -13,7 +13,7 @@ import { realMounts } from "./mounts.ts";
 import { networkInfo } from "./network-info.ts";
 import { systemInfo } from "./system-info.ts";
 import { temperature } from "./temperature.ts";
-import { throttlingWords } from "./throttling.ts";
+import { throttlingText } from "./throttling.ts";
 
 const zero = { root: tree(PI_ZERO_2W) };
 const five = { root: tree(PI_5) };
@@ -130,10 +130,10 @@ describe("system_info", () => {
   });
 
   test("throttling in words", () => {
-    expect(throttlingWords("0")).toBe("none");
-    expect(throttlingWords("throttled=0x50000")).toBe("earlier since the start: under-voltage, throttled");
-    expect(throttlingWords("80008")).toBe("now: soft temperature limit");
-    expect(throttlingWords("?")).toBeUndefined();
+    expect(throttlingText("0")).toBe("none");
+    expect(throttlingText("throttled=0x50000")).toBe("earlier since the start: under-voltage, throttled");
+    expect(throttlingText("80008")).toBe("now: soft temperature limit");
+    expect(throttlingText("?")).toBeUndefined();
   });
 
   test("of this machine", async () => {

@@ -11,7 +11,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { ExecError, type ExecOps } from "../../env/environment.ts";
 import { NoAnswer, PROBE_MS } from "../../env/probe.ts";
-import { formatSize } from "../files/text-cut.ts";
+import { formatSize } from "../../output/text-cut.ts";
 import {
   type Camera,
   type CameraPlace,

@@ -11,7 +11,7 @@ const CAUSES = [
 ] as const;
 
 /** @param hex as in /sys/devices/platform/soc/soc:firmware/get_throttled, e.g. `50005` */
-export function throttlingWords(hex: string): string | undefined {
+export function throttlingText(hex: string): string | undefined {
   const bits = Number.parseInt(hex.replace(/^(throttled=)?(0x)?/, ""), 16);
   if (!Number.isFinite(bits)) return undefined;
   const at = (shift: number) =>
@@ -35,7 +35,7 @@ export async function readThrottling(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const word = (await firmwareWord(root)) ?? (exec && (await vcgencmdWord(exec, signal)));
-  return (word === undefined ? undefined : throttlingWords(word)) ?? (await voltageAlarm(root));
+  return (word === undefined ? undefined : throttlingText(word)) ?? (await voltageAlarm(root));
 }
 
 /** `soc/soc:firmware` up to the Pi 4, `soc@107c000000/soc@107c000000:firmware` on a Pi 5. */

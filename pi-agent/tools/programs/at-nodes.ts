@@ -5,8 +5,8 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { faultResult, type Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../../env/environment.ts";
-import { NODE_NAME } from "../../env/node.ts";
-import type { Nodes } from "../../env/nodes.ts";
+import { NODE_NAME } from "../../env/nodes/node.ts";
+import type { Nodes } from "../../env/nodes/nodes.ts";
 
 type Args = Record<string, unknown>;
 

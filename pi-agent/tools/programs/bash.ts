@@ -10,11 +10,17 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { type Environment, ProgramLost, type Ran, type RunOptions } from "../../env/environment.ts";
 import { type JobStart, runJobProgram } from "../../env/job-program.ts";
+import {
+  type Captured,
+  CapturedOutput,
+  NO_OUTPUT,
+  plainText,
+  type SpillOptions,
+} from "../../output/captured-output.ts";
+import { lostResult } from "../../output/lost-result.ts";
+import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../../output/text-cut.ts";
 import { orFault } from "../files/file-fault.ts";
-import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../files/text-cut.ts";
-import { type Captured, CapturedOutput, plainText, type SpillOptions } from "./captured-output.ts";
 import { type GuardRules, judgeCommand } from "./exec-guard.ts";
-import { lostResult } from "./job-result.ts";
 import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
 
 export const BASH_TIMEOUT_MS = 30_000;
@@ -48,7 +54,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
   const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
   return defineTool({
     name: "bash",
-    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${isElsewhere(environment) ? "" : " What takes longer runs with background: true."}${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${isElsewhere(environment) ? "" : " What takes longer runs with background: true."}${environment.kind === "sandbox" ? ` ${sandboxText(options.grants)}` : ""}`,
     input: z.strictObject({
       command: z
         .string()
@@ -182,13 +188,13 @@ function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): Too
   };
   // The runner knows whether it was a time-out or a cancel, and says so above the output.
   if (ran.stopped) return textResult(text, details);
-  if (ran.exitCode === 0) return textResult(text || "(no output)", details);
+  if (ran.exitCode === 0) return textResult(text || NO_OUTPUT, details);
   const [code, words] =
     ran.exitCode === null
       ? (["signal", `Command was killed by ${ran.signal ?? "a signal"}`] as const)
       : (["exit_nonzero", `Command exited with code ${ran.exitCode}`] as const);
   const fault = faultResult(code, words, { details });
-  const body = text === "" ? "(no output)" : withoutLastNewlines(text);
+  const body = text === "" ? NO_OUTPUT : withoutLastNewlines(text);
   return { ...fault, content: [{ type: "text", text: `${body}\n\n${words}` }] };
 }
 
@@ -241,7 +247,7 @@ function whereOf(environment: Environment): string {
     : " on this device (in its workspace folder)";
 }
 
-function sandboxWords(grants: RunOptions["grants"]): string {
+function sandboxText(grants: RunOptions["grants"]): string {
   const network = grants?.network ? "There is a network" : "There is no network";
   const devices = grants?.devices?.length ? `the devices ${grants.devices.join(", ")}` : "no device";
   return `It runs in a sandbox: only the workspace can be written, /tmp is empty each time. ${network} and ${devices}.`;

@@ -8,8 +8,8 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { faultResult, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../../env/environment.ts";
 import { lookFor, NoAnswer } from "../../env/probe.ts";
-import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "../files/text-cut.ts";
-import { plainText } from "./captured-output.ts";
+import { plainText } from "../../output/captured-output.ts";
+import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "../../output/text-cut.ts";
 import { READ_SCRIPT } from "./git-read.ts";
 
 export type GitAuthor = { name: string; email: string };

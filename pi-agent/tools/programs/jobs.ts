@@ -11,7 +11,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import type { JobList, JobView } from "../../calls/jobs.ts";
-import { plainText } from "./captured-output.ts";
+import { NO_OUTPUT, plainText } from "../../output/captured-output.ts";
 
 const LAST_LINES = 50;
 /** From a first line on, more is shown. */
@@ -88,7 +88,7 @@ function timeOf(ms: number): string {
 async function look(job: JobView, all: JobList, offset: number | undefined): Promise<ToolResult> {
   const output = await all.output(job.token, offset === undefined ? LAST_LINES : LINES, offset);
   const head = `Job ${job.token} (${job.tool}): ${stateOf(job)}.`;
-  if (!output || (output.total === 0 && output.stderr === "")) return textResult(`${head}\n(no output)`);
+  if (!output || (output.total === 0 && output.stderr === "")) return textResult(`${head}\n${NO_OUTPUT}`);
   const { text, first, last, total, stderr } = output;
   const which = last < first ? `It has ${counted(total, "line")}.` : `Lines ${first} to ${last} of ${total}:`;
   const errors = stderr === "" ? "" : `\nThe end of stderr:\n${plainText(stderr)}`;

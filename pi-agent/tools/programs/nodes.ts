@@ -9,8 +9,8 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../../env/environment.ts";
-import { MAX_NODES, type Node, type SshNode } from "../../env/node.ts";
-import { NodeError, type Nodes } from "../../env/nodes.ts";
+import { MAX_NODES, type Node, type SshNode } from "../../env/nodes/node.ts";
+import { NodeError, type Nodes } from "../../env/nodes/nodes.ts";
 import { programThere, runProgram } from "../machine/run-program.ts";
 
 const DEFAULT_PORT = 22;

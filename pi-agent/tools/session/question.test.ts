@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { QUESTION_MAX_MS } from "../../calls/questions.ts";
+import { QUESTION_MAX_MS } from "../../config/question-times.ts";
 import { type House, house } from "../../testing/house.ts";
 import { question } from "./question.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
-import { QUESTION_MAX_MS } from "../../calls/questions.ts";
+import { QUESTION_MAX_MS } from "../../config/question-times.ts";
 
 /** Limits of a question on the wire. */
 const QUESTION_CHARS = 4_000;

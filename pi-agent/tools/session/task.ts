@@ -18,8 +18,8 @@ import {
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import type { CurrentState } from "../../calls/current-state.ts";
 import { innerOutcome, innerRecord } from "../../calls/inner-outcome.ts";
-import type { CurrentState } from "../../toolbox/places.ts";
 import { TaskSessions } from "./task-sessions.ts";
 
 const PROMPT_CHARS = 20_000;

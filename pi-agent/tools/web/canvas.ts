@@ -9,10 +9,10 @@ import {
   type ToolResult,
 } from "@edgecall/core/tools/contract.ts";
 import type { Environment, FileOps } from "../../env/environment.ts";
+import { formatSize } from "../../output/text-cut.ts";
 import { orFault } from "../files/file-fault.ts";
 import { filePath, statFuzzy } from "../files/file-path.ts";
 import { imageType } from "../files/image-type.ts";
-import { formatSize } from "../files/text-cut.ts";
 
 export const HTML_MAX_BYTES = 1024 * 1024;
 const TITLE_MAX_CHARS = 200;

@@ -12,12 +12,12 @@ import {
 import { type AllowedRanges, URL_MAX_CHARS } from "@edgecall/core/web/address.ts";
 import { fetchPage, type WebFetch } from "@edgecall/core/web/fetch-page.ts";
 import { visible } from "@edgecall/core/web/page-text.ts";
+import type { CurrentState } from "../../calls/current-state.ts";
 import type { Environment, FileOps } from "../../env/environment.ts";
-import type { CurrentState } from "../../toolbox/places.ts";
+import { formatSize } from "../../output/text-cut.ts";
 import { orFault } from "../files/file-fault.ts";
 import { filePath, statFuzzy } from "../files/file-path.ts";
 import { imageType } from "../files/image-type.ts";
-import { formatSize } from "../files/text-cut.ts";
 
 /** The strictest of the usual endpoints accepts 5 MB. */
 export const IMAGE_MAX_BYTES = 5_000_000;

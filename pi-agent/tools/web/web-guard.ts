@@ -11,20 +11,12 @@ import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createInflate, createUnzip } from "node:zlib";
 import { type AllowedRanges, checkUrl, isAllowedAddress } from "@edgecall/core/web/address.ts";
 import { RefusedAddress, type WebFetch } from "@edgecall/core/web/fetch-page.ts";
+import type { WebBounds, WebReach } from "../../config/web-settings.ts";
 
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
-/** `*.example.org` is every name below example.org; a plain name is only that name. */
-export type WebBounds = { domains: readonly string[]; ports: readonly number[] };
-
-export type GuardOptions = {
-  /** The part of the public web that the owner allows; an empty list limits nothing. */
-  only?: WebBounds;
-  /** Non-public addresses that the owner allows. */
-  allowed?: AllowedRanges;
-  /** Absent = the system's resolver. */
-  resolve?: Resolve;
-};
+/** @property resolve absent = the system's resolver */
+export type GuardOptions = WebReach & { resolve?: Resolve };
 
 /** @returns a `fetch` that follows no redirect, and rejects with RefusedAddress before it connects */
 export function guardedFetch({ allowed = [], only, resolve = resolveAll }: GuardOptions = {}): WebFetch {

@@ -3,22 +3,13 @@
  * network. Here every request goes through the guard, including those to search services.
  */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import type { AllowedRanges } from "@edgecall/core/web/address.ts";
 import { brave } from "@edgecall/core/web/brave.ts";
 import { codesearch } from "@edgecall/core/web/codesearch.ts";
 import { context7 } from "@edgecall/core/web/context7.ts";
 import { webfetch } from "@edgecall/core/web/webfetch.ts";
 import { websearch } from "@edgecall/core/web/websearch.ts";
-import { guardedFetch, type Resolve, type WebBounds } from "./web-guard.ts";
-
-export type WebSettings = {
-  /** The owner's limits within public addresses; an empty list limits nothing. */
-  only?: WebBounds;
-  /** Non-public addresses that may be reached; see readAllowedRanges. */
-  allowed?: AllowedRanges;
-  brave?: { keys: readonly string[]; baseUrl?: string };
-  codesearch?: { key?: string; baseUrl?: string };
-};
+import type { WebSettings } from "../../config/web-settings.ts";
+import { guardedFetch, type Resolve } from "./web-guard.ts";
 
 /** Returns webfetch and codesearch, and websearch if there is a key for it. */
 export function webTools(settings: WebSettings = {}, resolve?: Resolve): Tool[] {

@@ -2,24 +2,21 @@
 import { randomUUID } from "node:crypto";
 import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
 import type { Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
-import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { parseCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
+import type { OfferedTools } from "../calls/offered-tools.ts";
 import { decide } from "../calls/policy.ts";
+import type { ProfileInForce } from "../calls/profile-in-force.ts";
+import type { ProgramEvents } from "../calls/program-events.ts";
 import { Semaphore } from "../calls/semaphore.ts";
 import type { Settings } from "../config/settings.ts";
-import { blocks } from "../evoclaw/genome.ts";
-import type { Profile } from "../evoclaw/profile.ts";
-import type { ToolCatalog } from "../toolbox/tool-catalog.ts";
-import type { ProgramEvents } from "./program-events.ts";
 import { type NamedValue, typeOf, valuesIn } from "./values.ts";
 
 /** The parts of the agent that a reading needs. */
-export type ReadingDevice = {
+export type ReadingParts = {
   settings: Pick<Settings, "policy">;
-  readonly registry: ToolRegistry;
-  catalog: Pick<ToolCatalog, "skillOf">;
+  tools: Pick<OfferedTools, "registry" | "skillOf">;
   runner: RunnerOptions;
-  profile: Pick<Profile, "genome">;
+  profile: Pick<ProfileInForce, "blocks">;
   events: ProgramEvents;
 };
 
@@ -36,12 +33,12 @@ const CALLER = { principal: "a rule", role: "guest", channel: "rules" };
 export type Read = { ok: true; values: NamedValue[]; result: ToolResult } | { ok: false; why: string };
 
 export class Readings {
-  readonly #device: ReadingDevice;
+  readonly #parts: ReadingParts;
   readonly #semaphore = new Semaphore(AT_ONCE);
   readonly #stopped = new AbortController();
 
-  constructor(device: ReadingDevice) {
-    this.#device = device;
+  constructor(parts: ReadingParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -49,14 +46,15 @@ export class Readings {
    * and without an effect.
    */
   problem(name: string): string | undefined {
-    const { registry, settings, profile } = this.#device;
+    const { tools, settings, profile } = this.#parts;
+    const { registry } = tools;
     const tool = registry.get(name);
     if (!tool) return `this device has no action '${name}' now`;
     const parsed = parseCall(registry, { name, args: {} });
     if (tool.own || tool.plan || "fault" in parsed) return `'${name}' needs arguments, so it is no reading`;
     const effect = tool.effectIn?.(parsed.input) ?? tool.effect;
     if (effect !== "read") return `'${name}' does more than read`;
-    if (blocks(profile.genome, tool, name)) return `'${name}' is blocked by this agent's genome`;
+    if (profile.blocks(tool, name)) return `'${name}' is blocked by this agent's genome`;
     const decision = decide({ ...tool, effect }, settings.policy, {
       danger: tool.danger?.(parsed.input, CALLER),
     });
@@ -67,13 +65,14 @@ export class Readings {
   async read(name: string): Promise<Read> {
     const problem = this.problem(name);
     if (problem !== undefined) return { ok: false, why: problem };
-    const { registry, runner, catalog } = this.#device;
+    const { runner, tools } = this.#parts;
+    const { registry } = tools;
     const tool = registry.get(name);
-    const events = tool && this.#device.events.reader(tool);
+    const events = tool && this.#parts.events.reader(tool);
     // It is in the log of neither tool nor call: it runs each minute.
     const { log: _, ...quiet } = runner;
     const { signal } = this.#stopped;
-    const release = await this.#semaphore.take(signal).catch(() => undefined);
+    const release = await this.#semaphore.acquire(signal).catch(() => undefined);
     if (!release) return { ok: false, why: "the agent is stopping" };
     try {
       const update = (output: string) => events?.add(output);
@@ -82,7 +81,7 @@ export class Readings {
       const { result } = await runTool(registry, request, quiet);
       if (result.fault) return { ok: false, why: result.fault.message };
       events?.end();
-      const isProgram = tool !== undefined && catalog.skillOf(tool) !== undefined;
+      const isProgram = tool !== undefined && tools.skillOf(tool) !== undefined;
       return { ok: true, values: valuesIn(result, isProgram), result };
     } finally {
       release();
@@ -100,7 +99,7 @@ export class Readings {
    * @param everyMs how often a rule reads it, unless it says otherwise
    */
   async list(only: string | undefined, everyMs: number): Promise<ReadingOption[]> {
-    const tools = this.#device.registry.all().filter((tool) => this.#isListed(tool, only));
+    const tools = this.#parts.tools.registry.all().filter((tool) => this.#isListed(tool, only));
     const events = this.#eventsOf(only);
     const listed = await Promise.all(
       tools.slice(0, LISTED_MAX).map(async ({ name }) => {
@@ -115,18 +114,20 @@ export class Readings {
 
   /** Names of the tools whose program may say this event. */
   toolsWithEvent(event: string): string[] {
-    return this.#device.registry.all().flatMap((tool) => (tool.events?.includes(event) ? [tool.name] : []));
+    return this.#parts.tools.registry
+      .all()
+      .flatMap((tool) => (tool.events?.includes(event) ? [tool.name] : []));
   }
 
   /** A file, the journal or the web is read when it is asked for by name, and not to make a list. */
   #isListed(tool: Tool, only: string | undefined): boolean {
     if (only !== undefined && tool.name !== only) return false;
-    if (only === undefined && tool.taints && !this.#device.catalog.skillOf(tool)) return false;
+    if (only === undefined && tool.taints && !this.#parts.tools.skillOf(tool)) return false;
     return this.problem(tool.name) === undefined;
   }
 
   #eventsOf(only: string | undefined): ReadingOption[] {
-    const names = new Set(this.#device.registry.all().flatMap(({ events = [] }) => events));
+    const names = new Set(this.#parts.tools.registry.all().flatMap(({ events = [] }) => events));
     return [...names]
       .filter((name) => only === undefined || name === only)
       .map((name) => ({ name, type: "text", event: true }));

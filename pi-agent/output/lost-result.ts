@@ -1,7 +1,7 @@
 /** The results of jobs whose programs may outlive the agent. */
 import { faultResult, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { ProgramLost } from "../../env/environment.ts";
+import type { ProgramLost } from "../env/environment.ts";
 
 /** @param output what the program printed, as far as it is kept */
 export function lostResult(tool: string, lost: ProgramLost, output: string): ToolResult {

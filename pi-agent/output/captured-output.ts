@@ -16,8 +16,10 @@ import {
   type Size,
   truncateTail,
   withNotice,
-} from "../files/text-cut.ts";
+} from "./text-cut.ts";
 
+/** What a model reads of a program that printed nothing. */
+export const NO_OUTPUT = "(no output)";
 /** Twice what is shown, because control characters are removed before the cut. */
 const KEPT_BYTES = 2 * CUT_MAX_BYTES;
 /** Largest output file. */

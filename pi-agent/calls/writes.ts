@@ -1,7 +1,8 @@
 /** The policy for the paths that a call writes: a link to another place is shown, and a folder of git needs `shell`. */
 import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
 import { permissionDenied } from "@edgecall/core/tools/errors.ts";
-import { type Decision, decide, type PolicyRules, rulesWithout } from "../calls/policy.ts";
+import type { PolicyRules } from "../config/policy-rules.ts";
+import { type Decision, decide, rulesWithout } from "./policy.ts";
 
 type Writes = {
   /** The path of a file that git would run. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Guide } from "../../skills/skill-guide.ts";
-import { callTool } from "../../testing/call.ts";
-import { skill, skillMissing } from "./skill.ts";
+import { callTool } from "../testing/call.ts";
+import type { Guide } from "./skill-guide.ts";
+import { skill, skillMissing } from "./skill-loader.ts";
 
 const pdf: Guide = { name: "pdf", description: "d", folder: "/skills/pdf", instructions: "Use pdftotext." };
 

@@ -12,9 +12,9 @@ import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
+import type { SaidEvent } from "../calls/program-events.ts";
 import { type ChangeEvent, ChangeSender, readChangeId } from "./change-sender.ts";
-import type { ProgramEvents, SaidEvent } from "./program-events.ts";
-import { type Read, type ReadingDevice, Readings } from "./readings.ts";
+import { type Read, type ReadingParts, Readings } from "./readings.ts";
 import type { NamedValue } from "./values.ts";
 
 const FILE = "rules.json";
@@ -22,7 +22,7 @@ const RULES_MAX = 50;
 /** Of a rule that does not say how often it is checked. */
 const CHECK_S = 60;
 /** The presence is published again when so long no other rules came: they come in several commands. */
-const TELL_AFTER_MS = 2_000;
+const ANNOUNCE_AFTER_MS = 2_000;
 /** Times of a tool's events, at least as many as may come in an hour. */
 const EVENTS_KEPT = 50;
 /** Jobs whose events are remembered. */
@@ -31,9 +31,7 @@ const STREAMS_MAX = 64;
 const Place = z.object({ check_s: z.int() });
 type Place = z.infer<typeof Place>;
 
-export type WatchingParts = {
-  device: ReadingDevice;
-  events: ProgramEvents;
+export type AgentRulesParts = ReadingParts & {
   /** The agent's folder for its state. */
   stateDir: string;
   publish(event: ChangeEvent): void;
@@ -46,8 +44,8 @@ export type WatchingParts = {
 type BegunRead = Read & { begun: number };
 type Check = { everyMs: number; timer: NodeJS.Timeout | undefined };
 
-export class Watching {
-  readonly #parts: WatchingParts;
+export class AgentRules {
+  readonly #parts: AgentRulesParts;
   readonly #readings: Readings;
   readonly #rules: WatchedRules<Place>;
   readonly #sender: ChangeSender;
@@ -62,12 +60,12 @@ export class Watching {
   readonly #times = new Map<string, number[]>();
   /** What the device last said of a rule's event. */
   readonly #texts = new Map<string, string>();
-  #tell: NodeJS.Timeout | undefined;
+  #announcing: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  private constructor(parts: WatchingParts, open: (onChanges: () => void) => WatchedRules<Place>) {
+  private constructor(parts: AgentRulesParts, open: (onChanges: () => void) => WatchedRules<Place>) {
     this.#parts = parts;
-    this.#readings = new Readings(parts.device);
+    this.#readings = new Readings(parts);
     this.#rules = open(() => this.#sender.look());
     this.#sender = new ChangeSender({
       publish: parts.publish,
@@ -78,7 +76,7 @@ export class Watching {
   }
 
   /** Reads the rules of before, and goes on with them. */
-  static async open(parts: WatchingParts): Promise<Watching> {
+  static async open(parts: AgentRulesParts): Promise<AgentRules> {
     let onChanges = () => {};
     const rules = await WatchedRules.open<Place>({
       path: join(parts.stateDir, FILE),
@@ -87,12 +85,12 @@ export class Watching {
       log: parts.log,
       onChanges: () => onChanges(),
     });
-    const watching = new Watching(parts, (look) => {
+    const agentRules = new AgentRules(parts, (look) => {
       onChanges = look;
       return rules;
     });
-    watching.#plan(new Set());
-    return watching;
+    agentRules.#plan(new Set());
+    return agentRules;
   }
 
   /** Of its rules and their versions, for the presence. */
@@ -115,7 +113,7 @@ export class Watching {
       await Promise.all(names.map(async (name) => [name, await this.#read(name)] as const)),
     );
     const refused: RefusedRule[] = [];
-    const taken = set.filter(({ condition }) => {
+    const accepted = set.filter(({ condition }) => {
       const why = this.#problem(condition, reads.get(condition.reading));
       if (why !== undefined) refused.push({ id: condition.id, why });
       return why === undefined;
@@ -123,7 +121,7 @@ export class Watching {
     const before = this.hash;
     // An older version of a rule that is refused now is not what was asked for.
     const gone = [...drop, ...refused.map(({ id }) => id)];
-    const rules = taken.map(({ condition, check_s: every = CHECK_S, known }) => ({
+    const rules = accepted.map(({ condition, check_s: every = CHECK_S, known }) => ({
       condition,
       place: { check_s: every },
       known,
@@ -131,7 +129,7 @@ export class Watching {
     refused.push(...(await this.#rules.change({ set: rules, drop: gone, all })));
     for (const name of names) this.#feed(name, reads.get(name));
     this.#plan(new Set(names));
-    if (this.hash !== before) this.#tellSoon();
+    if (this.hash !== before) this.#announceSoon();
     return { rules: this.#rules.versions(), refused };
   }
 
@@ -151,7 +149,7 @@ export class Watching {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#tell);
+    clearTimeout(this.#announcing);
     for (const { timer } of this.#checks.values()) clearTimeout(timer);
     this.#sender.stop();
     this.#readings.stop();
@@ -268,9 +266,9 @@ export class Watching {
     return true;
   }
 
-  #tellSoon(): void {
-    clearTimeout(this.#tell);
-    this.#tell = setTimeout(() => this.#parts.onRules(), TELL_AFTER_MS);
+  #announceSoon(): void {
+    clearTimeout(this.#announcing);
+    this.#announcing = setTimeout(() => this.#parts.onRules(), ANNOUNCE_AFTER_MS);
   }
 }
 

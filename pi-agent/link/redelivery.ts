@@ -1,7 +1,13 @@
 /** Sends results again that the gateway has not acknowledged, until it does or a day is over. */
 import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import type { CommandLedger } from "./ledger.ts";
+
+/** The results that the ledger keeps until they are acknowledged. */
+export type KeptResults = {
+  /** The ids of those that are not acknowledged. */
+  unacked(): readonly string[];
+  reportOf(id: string): Promise<string | undefined>;
+};
 
 const FIRST_AGAIN_MS = 30_000;
 const LAST_AGAIN_MS = 10 * 60 * 1_000;
@@ -12,7 +18,7 @@ const BATCH = 100;
 type Waiting = { dueAt: number; tries: number };
 
 export class Redelivery {
-  readonly #ledger: CommandLedger;
+  readonly #kept: KeptResults;
   readonly #publish: (report: string) => Promise<boolean>;
   readonly #log: Log;
   readonly #firstMs: number;
@@ -22,12 +28,12 @@ export class Redelivery {
   #stopped = false;
 
   constructor(
-    ledger: CommandLedger,
+    kept: KeptResults,
     publish: (report: string) => Promise<boolean>,
     log: Log,
     { firstMs = FIRST_AGAIN_MS } = {},
   ) {
-    this.#ledger = ledger;
+    this.#kept = kept;
     this.#publish = publish;
     this.#log = log;
     this.#firstMs = firstMs;
@@ -50,7 +56,7 @@ export class Redelivery {
    */
   connected(): void {
     const dueAt = performance.now();
-    for (const id of this.#ledger.unacked()) this.#waiting.set(id, { dueAt, tries: 0 });
+    for (const id of this.#kept.unacked()) this.#waiting.set(id, { dueAt, tries: 0 });
     this.#arm();
   }
 
@@ -70,7 +76,7 @@ export class Redelivery {
   async #send(): Promise<void> {
     this.#sending = true;
     try {
-      const unacked = new Set(this.#ledger.unacked());
+      const unacked = new Set(this.#kept.unacked());
       const due = [...this.#waiting].filter(([, { dueAt }]) => dueAt <= performance.now()).slice(0, BATCH);
       for (const [id, waiting] of due) {
         if (!unacked.has(id)) {
@@ -80,7 +86,7 @@ export class Redelivery {
         const delayMs = backoffMs({ baseMs: this.#firstMs, capMs: LAST_AGAIN_MS }, waiting.tries);
         waiting.tries += 1;
         waiting.dueAt = performance.now() + delayMs;
-        const report = await this.#ledger.reportOf(id);
+        const report = await this.#kept.reportOf(id);
         if (report === undefined) this.#waiting.delete(id);
         else if (await this.#publish(report)) this.#log("info", "result.sent_again", { request_id: id });
       }

@@ -1,7 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
+import { CommandLedger } from "../calls/ledger.ts";
 import { MemoryStorage } from "../testing/memory-storage.ts";
-import { CommandLedger } from "./ledger.ts";
 import { Redelivery } from "./redelivery.ts";
 
 const open: Redelivery[] = [];

@@ -1,10 +1,11 @@
 /** Another machine on which the agent's tools can work: over ssh, or over HTTP through the agent there. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { Environment } from "./environment.ts";
-import { http } from "./http/http.ts";
-import { httpPlace } from "./http/http-place.ts";
-import { type SshOptions, ssh, sshArguments, sshMissing } from "./ssh/ssh.ts";
+import type { Environment } from "../environment.ts";
+import { http } from "../http/http.ts";
+import { httpPlace } from "../http/http-place.ts";
+import { lazyEnvironment } from "../lazy-environment.ts";
+import { type SshOptions, sshArguments } from "../ssh/ssh-arguments.ts";
 
 export const MAX_NODES = 32;
 export const NODE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
@@ -52,10 +53,21 @@ export function nodeProblem(node: Node): string | undefined {
   }
 }
 
-/** The environment connects on first use. @param knownHosts the file with the host keys of ssh; absent = ssh's own */
+/**
+ * The environment is loaded and connects on first use.
+ * @param knownHosts the file with the host keys of ssh; absent = ssh's own
+ * @throws ExecError `blocked` for a node with a problem
+ */
 export function openNode(node: Node, knownHosts: string | undefined): Environment {
-  if (node.kind === "ssh") return ssh(sshOptions(node, knownHosts));
-  const { name, url, cwd, token_file, ca_file } = node;
+  const { name, cwd } = node;
+  if (node.kind === "ssh") {
+    const options = sshOptions(node, knownHosts);
+    sshArguments(options);
+    return lazyEnvironment({ name, kind: "ssh", cwd }, async () =>
+      (await import("../ssh/ssh.ts")).ssh(options),
+    );
+  }
+  const { url, token_file, ca_file } = node;
   return http({ name, url, cwd, token: { file: token_file }, caFile: ca_file });
 }
 
@@ -64,6 +76,7 @@ export async function nodeMissing(
   node: SshNode,
   knownHosts: string | undefined,
 ): Promise<string | undefined> {
+  const { sshMissing } = await import("../ssh/ssh.ts");
   return await sshMissing(sshOptions(node, knownHosts));
 }
 

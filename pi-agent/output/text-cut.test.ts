@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { casesOf, type TextCase, textOfCase } from "../../testing/cases.ts";
+import { casesOf, type TextCase, textOfCase } from "../testing/cases.ts";
 import {
   type Cut,
   cutNotice,

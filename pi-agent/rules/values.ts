@@ -5,7 +5,7 @@
 
 import type { ValueType } from "@edgecall/core/rules/value.ts";
 import { type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
-import { NO_OUTPUT } from "../skills/skill-tool.ts";
+import { NO_OUTPUT } from "../output/captured-output.ts";
 
 /** @property field absent: the result is this one value */
 export type NamedValue = { field?: string; value: string | number | boolean; unit?: string };

@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../environment.ts";
 import { MAX_NODES, type Node, nodeMissing, nodeProblem, openNode, SshNode } from "./node.ts";
 
 const FILE = z.strictObject({ version: z.literal(1), nodes: z.array(SshNode).check(z.maxLength(MAX_NODES)) });

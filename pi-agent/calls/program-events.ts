@@ -35,8 +35,8 @@ export class ProgramEvents {
   #onEvent: (event: SaidEvent) => void = () => {};
 
   /** Call it once. */
-  onEvent(take: (event: SaidEvent) => void): void {
-    this.#onEvent = take;
+  onEvent(listener: (event: SaidEvent) => void): void {
+    this.#onEvent = listener;
   }
 
   /** @param stream the job's token @returns undefined: the tool says no events */
@@ -44,7 +44,7 @@ export class ProgramEvents {
     if (!events || events.length === 0) return undefined;
     let rest = "";
     let index = 0;
-    const take = (line: string) => {
+    const read = (line: string) => {
       const said = eventOf(line, events);
       if (!said) return;
       const place = stream === undefined ? {} : { stream: { name: stream, index } };
@@ -55,10 +55,10 @@ export class ProgramEvents {
       add: (output) => {
         const lines = (rest + output).split("\n");
         rest = (lines.pop() ?? "").slice(0, LINE_MAX_CHARS + 1);
-        for (const line of lines) take(line);
+        for (const line of lines) read(line);
       },
       end: () => {
-        take(rest);
+        read(rest);
         rest = "";
       },
     };

@@ -7,11 +7,10 @@ import {
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
-import type { Guide } from "../../skills/skill-guide.ts";
-import type { CurrentState } from "../../toolbox/places.ts";
+import type { Guide } from "./skill-guide.ts";
 
 /** @param state read at each call */
-export function skill(state: Pick<CurrentState, "guides">): Tool {
+export function skill(state: { readonly guides: readonly Guide[] }): Tool {
   return defineTool({
     name: "skill",
     description:

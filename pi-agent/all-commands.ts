@@ -1,0 +1,52 @@
+/** Every command that is answered with a report. `cancel`, `answer` and `ack` act on other commands: see calls/inbox.ts. */
+import type { TurnCounts } from "@edgecall/core/metrics/tally.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { Commands } from "./calls/command-kind.ts";
+import type { Metrics } from "./calls/metrics.ts";
+import { type ActionParts, actionRunner } from "./calls/run-action.ts";
+import type { Semaphore } from "./calls/semaphore.ts";
+import { getMetrics, ping, toolsList } from "./commands/looks.ts";
+import { promptCommand } from "./commands/prompt.ts";
+import { sensor } from "./commands/sensor.ts";
+import { shutdownCommand } from "./commands/shutdown.ts";
+import { toolCommand } from "./commands/tool.ts";
+import type { EvoClaw } from "./evoclaw/evoclaw.ts";
+import type { AgentRules } from "./rules/agent-rules.ts";
+import { ruleCommands } from "./rules/commands.ts";
+import { guideList } from "./skills/guide-list.ts";
+import { skillCommand } from "./skills/skill-command.ts";
+import type { ToolCatalog } from "./toolbox/tool-catalog.ts";
+
+export type CommandsParts = Omit<ActionParts, "profile" | "tools"> & {
+  catalog: ToolCatalog;
+  promptTools(): ToolRegistry;
+  evoclaw: EvoClaw;
+  rules: AgentRules;
+  metrics: Metrics;
+  semaphore: Semaphore;
+  turns: TurnCounts;
+  /** Ends the agent. */
+  shutdown(): void;
+};
+
+export function allCommands({ catalog, evoclaw, shutdown, ...parts }: CommandsParts): Commands {
+  const tools = catalog;
+  const profile = evoclaw;
+  const runAction = actionRunner({ ...parts, tools, profile });
+  const guides = () => guideList(catalog.skills.guides);
+  const judge = () => evoclaw.judge();
+  return new Map(
+    Object.entries({
+      ping,
+      tools_list: toolsList(tools, parts.promptTools),
+      tool: toolCommand({ ...parts, tools, runAction }),
+      prompt: promptCommand({ ...parts, tools, profile, guides, runAction }),
+      sensor: sensor({ tools, runAction }),
+      get_metrics: getMetrics({ ...parts, profile, judge }),
+      skill: skillCommand({ catalog, profile }),
+      ...ruleCommands({ ...parts, tools }),
+      ...evoclaw.commands,
+      shutdown: shutdownCommand(parts.settings, shutdown),
+    }),
+  );
+}
