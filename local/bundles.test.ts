@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { bundleAgent, bundleWorker } from "./bundles.ts";
 
 test("the released agent has its tools, and none of those for tests", async () => {
@@ -9,6 +9,19 @@ test("the released agent has its tools, and none of those for tests", async () =
   expect(code).not.toContain("For tests only");
   expect(code).not.toContain("EDGECALL_TEST_TOOLS is");
   expect(code).not.toMatch(/vitest|startScriptedModel|PI_ZERO/);
+});
+
+test("only a bundle for tests has the short times, whatever the environment says", async () => {
+  vi.stubEnv("EDGECALL_TEST_CLOCK", "short");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const timesOf = async (options: object) => {
+    const code = await bundleWorker({ entry: "core/test-clock.ts", ...options });
+    const { windowMs } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+    return windowMs(30_000, 1_000);
+  };
+  expect(await timesOf({})).toBe(30_000);
+  expect(await timesOf({ minify: true })).toBe(30_000);
+  expect(await timesOf({ testClock: true })).toBe(1_000);
 });
 
 test("the MCP server in the Worker is our own", async () => {

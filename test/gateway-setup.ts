@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { buildGateway } from "../local/build-gateway.ts";
 import { writeBuiltGateway } from "../local/built-gateway.ts";
 import { bundleAgent, bundleBridge } from "../local/bundles.ts";
+import { IS_SHORT } from "./clock.ts";
 
 const at = (path: string) => fileURLToPath(new URL(`../worker/${path}`, import.meta.url));
 
@@ -20,11 +21,12 @@ export default async function setup(): Promise<void> {
   const { script, page } = await buildGateway({
     bundle: undefined,
     main: at("index.ts"),
-    assets: at("frontends/console/public"),
+    assets: at("features/console/public"),
+    testClock: IS_SHORT,
   });
   await writeBuiltGateway(folder, { bundle: script, files: page ?? new Map() });
   // The browser's package stays beside the agent.
   symlinkSync(fileURLToPath(new URL("../node_modules", import.meta.url)), join(folder, "node_modules"));
-  writeFileSync(join(folder, "agent.cjs"), await bundleAgent({ testTools: true }));
-  writeFileSync(join(folder, "bridge.mjs"), await bundleBridge());
+  writeFileSync(join(folder, "agent.cjs"), await bundleAgent({ testTools: true, testClock: IS_SHORT }));
+  writeFileSync(join(folder, "bridge.mjs"), await bundleBridge({ testClock: IS_SHORT }));
 }

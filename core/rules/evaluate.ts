@@ -6,6 +6,7 @@
  * changes. While there is no value, nothing changes: unknown never fires and is never over.
  */
 import { check, type Parsed, z } from "../protocol/parse.ts";
+import { windowMs } from "../test-clock.ts";
 import { Instant } from "./instant.ts";
 import { isEqual, type RawValue, readValue, VALUE_MAX_CHARS, type Value } from "./value.ts";
 import { isMomentary, RULE_ID, type WatchCondition } from "./watch-rule.ts";
@@ -13,7 +14,7 @@ import { isInside, nextEdge } from "./window.ts";
 import { MINUTE_MS } from "./zone.ts";
 
 /** Events and changes after one that was told are counted, and told together after this time. */
-const GATHER_MS = MINUTE_MS;
+const GATHER_MS = windowMs(MINUTE_MS, 2_000);
 /** Moments that one change stands for: 200 in a second, and more. */
 const COUNT_MAX = 100_000;
 /** 18.2 − 18.1 is a little less than 0.1. */

@@ -2,6 +2,7 @@
  * Until when a home holds a message back: quiet hours, the number of messages in an hour, and a moment in which others may
  * come that go into the same message. Pure.
  */
+import { windowMs } from "../test-clock.ts";
 import type { Severity } from "./watch-rule.ts";
 import { isInside, nextEdge, type TimeWindow } from "./window.ts";
 import { HOUR_MS } from "./zone.ts";
@@ -12,7 +13,7 @@ const HOME_NOT_CRITICAL_MAX = 20;
 /** Firings of one agent's watches in an hour; beyond them it is noisy. */
 const AGENT_MAX = 30;
 /** After a message, others to the same people wait for so long and become one. */
-const GATHER_MS = 30_000;
+const GATHER_MS = windowMs(30_000, 1_000);
 
 /** A message that was sent, at epoch ms. */
 export type SentMessage = { at: number; critical: boolean };

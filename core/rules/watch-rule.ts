@@ -3,6 +3,7 @@
  * reading is (agent, bridge, Home); it holds no names of people.
  */
 import { z } from "../protocol/parse.ts";
+import { windowMs } from "../test-clock.ts";
 import { VALUE_MAX_CHARS, VALUE_TYPES } from "./value.ts";
 import { TimeWindow } from "./window.ts";
 import { DAY_MS, MINUTE_MS } from "./zone.ts";
@@ -131,4 +132,4 @@ export function isMomentary({ is }: Pick<WatchCondition, "is">): boolean {
 }
 
 /** The shortest time after which a condition is over. It makes one firing of what flaps. */
-export const SETTLES_MS = MINUTE_MS;
+export const SETTLES_MS = windowMs(MINUTE_MS, 2_000);

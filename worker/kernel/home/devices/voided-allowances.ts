@@ -3,6 +3,7 @@
  * owners are told once, as a list, and `GET /v1/devices` says `changed`.
  */
 
+import { windowMs } from "@edgecall/core/test-clock.ts";
 import { tell } from "../../../features/rules/home/hand-over.ts";
 import { ownersOf } from "../../../features/rules/home/recipients.ts";
 import { agentsOf } from "../agents/agents.ts";
@@ -10,7 +11,7 @@ import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 
 /** Time after the first one in which the bridge tells of the others. */
-const COLLECTED_FOR_MS = 60_000;
+const COLLECTED_FOR_MS = windowMs(60_000, 3_000);
 const LISTED_MAX = 30;
 
 export function nextDue(home: HomeContext): number | undefined {
