@@ -93,19 +93,16 @@ const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "t
 /** These boot a machine, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
 const ALONE = [
   "crash",
-  "deploy",
   "hostile-requests",
   "many",
   "npm-start-device",
   "npm-start-killed",
   "own-broker",
   "stolen-broker",
-  "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-// A run of the unit tests within a test; bounds in processor time; and programs whose writes are measured by what the disk loses.
+// Bounds in processor time; and programs whose writes are measured by what the disk loses.
 ALONE.push(
-  "test/bare/bare.test.ts",
   "bench/start.test.ts",
   "worker/features/chat/platforms/format/hostile-text.unit.test.ts",
   "pi-agent/env/write-attempts.test.ts",
@@ -143,6 +140,8 @@ const PATIENT = {
   ...POLL,
 };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
+/** In one process, as those of `unit`. */
+const WHOLE = { ...PATIENT, isolate: false, setupFiles: ["./test/as-found.ts"] };
 
 /** More than the processors: most tests wait for something more than half of their time. */
 const WORKERS = availableParallelism() + 5;
@@ -205,7 +204,7 @@ export default defineConfig({
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
           name: "idle",
           include: IDLE,
-          ...PATIENT,
+          ...WHOLE,
           maxWorkers: WORKERS,
         },
       },
@@ -226,7 +225,7 @@ export default defineConfig({
           name: "e2e",
           include: EACH_TIME,
           // In one group with those in workerd: both wait more than they compute.
-          ...PATIENT,
+          ...WHOLE,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
         },
@@ -234,9 +233,9 @@ export default defineConfig({
       {
         test: {
           name: "slow",
-          include: ["test/e2e/**/*.test.ts"],
+          include: ["test/e2e/**/*.test.ts", "test/bare/bare.test.ts"],
           exclude: [...IDLE, ...EACH_TIME, ...ALONE, ...BOUNDS, ...NIGHTLY, "**/node_modules/**"],
-          ...PATIENT,
+          ...WHOLE,
           maxWorkers: WHOLE_PRODUCTS,
           sequence: { groupOrder: 2 },
         },
@@ -246,7 +245,7 @@ export default defineConfig({
         test: {
           name: "bounds",
           include: BOUNDS,
-          ...PATIENT,
+          ...WHOLE,
           maxWorkers: BOUNDS_AT_ONCE,
           sequence: { groupOrder: 3 },
         },

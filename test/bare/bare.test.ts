@@ -28,6 +28,8 @@ describe("C3 with Node and npm alone", BARE, () => {
   });
 
   test("the programs' unit tests are green for a plain user, and name once what was left out", async () => {
-    await isGreen(debian, "bare", "npx vitest run --project=unit pi-agent bridge node local cli");
+    // Other tests run beside them.
+    const line = "npx vitest run --project=unit --maxWorkers=2 pi-agent bridge node local cli";
+    await isGreen(debian, "bare", line);
   });
 });
