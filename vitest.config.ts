@@ -83,47 +83,54 @@ const IDLE = [
   "speaks-first-stand-in",
   "watch-goes-on",
   "watch-idle",
-  "watch-publishers",
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
  * Of the tests that start the whole product, `npm test` runs these: a file for most doors and promises. All others are in
- * `slow` and `alone`: `npm run test:all`, and CI.
+ * `slow`, `alone`, `bounds` and `nightly`: `npm run test:all`, and CI.
  */
 const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "tools-flows"].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
-/** These boot machines, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
+/** These boot a machine, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
 const ALONE = [
-  "bridge-service",
-  "channels-crash",
-  "channels-slow",
   "crash",
-  "deploy",
-  "half-open",
   "hostile-requests",
-  "keep-alive",
   "many",
   "npm-start-device",
   "npm-start-killed",
   "own-broker",
-  "power",
-  "presence",
-  "service",
   "stolen-broker",
-  "trial",
-  "update-service",
-  "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-// A whole `npm test` within a test; bounds in processor time; and programs whose writes are measured by what the disk loses.
+// Bounds in processor time; and programs whose writes are measured by what the disk loses.
 ALONE.push(
-  "test/image/**/*.test.ts",
-  "test/bare/**/*.test.ts",
   "bench/start.test.ts",
   "worker/features/chat/platforms/format/hostile-text.unit.test.ts",
   "pi-agent/env/write-attempts.test.ts",
 );
+
+/** A bound in time is meant here, too, but they wait nearly all of it: some run beside each other, and nothing else does. */
+const BOUNDS = ["channels-crash", "channels-slow", "half-open", "keep-alive", "presence"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+const BOUNDS_AT_ONCE = 3;
+
+/**
+ * Further machines, images, programs of others and whole runs, which take long: `.ci/nightly`. Each has relatives among the tests of
+ * every change, which would notice most of what these notice.
+ */
+const NIGHTLY = [
+  "bridge-service",
+  "devices-publishers",
+  "home-assistant",
+  "power",
+  "service",
+  "trial",
+  "update-service",
+  "watch-publishers",
+].map((name) => `test/e2e/${name}.test.ts`);
+NIGHTLY.push("test/image/**/*.test.ts", "test/bare/whole.test.ts");
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
@@ -135,6 +142,8 @@ const PATIENT = {
   ...POLL,
 };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
+/** In one process, as those of `unit`. */
+const WHOLE = { ...PATIENT, isolate: false, setupFiles: ["./test/as-found.ts"] };
 
 /** More than the processors: most tests wait for something more than half of their time. */
 const WORKERS = availableParallelism() + 5;
@@ -197,7 +206,7 @@ export default defineConfig({
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
           name: "idle",
           include: IDLE,
-          ...PATIENT,
+          ...WHOLE,
           maxWorkers: WORKERS,
         },
       },
@@ -218,7 +227,7 @@ export default defineConfig({
           name: "e2e",
           include: EACH_TIME,
           // In one group with those in workerd: both wait more than they compute.
-          ...PATIENT,
+          ...WHOLE,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
         },
@@ -226,14 +235,24 @@ export default defineConfig({
       {
         test: {
           name: "slow",
-          include: ["test/e2e/**/*.test.ts"],
-          exclude: [...IDLE, ...EACH_TIME, ...ALONE, "**/node_modules/**"],
-          ...PATIENT,
+          include: ["test/e2e/**/*.test.ts", "test/bare/bare.test.ts"],
+          exclude: [...IDLE, ...EACH_TIME, ...ALONE, ...BOUNDS, ...NIGHTLY, "**/node_modules/**"],
+          ...WHOLE,
           maxWorkers: WHOLE_PRODUCTS,
           sequence: { groupOrder: 2 },
         },
       },
       { test: { name: "alone", include: ALONE, ...ONE_BY_ONE } },
+      {
+        test: {
+          name: "bounds",
+          include: BOUNDS,
+          ...WHOLE,
+          maxWorkers: BOUNDS_AT_ONCE,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      { test: { name: "nightly", include: NIGHTLY, ...ONE_BY_ONE } },
     ],
   },
 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
 import { bundleAgent, bundleBridge, bundleCommand, bundleWorker } from "./bundles.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 test("the released agent has its tools, and none of those for tests", async () => {
   const code = await bundleAgent();
@@ -14,6 +14,19 @@ test("the released agent has its tools, and none of those for tests", async () =
 test.each([bundleAgent, bundleBridge, bundleCommand])("%o makes a program of ASCII alone", async (bundle) => {
   // With one other character V8 keeps all of it in two bytes a character.
   expect((await bundle()).match(/[^\0-\x7f]/g)).toBeNull();
+});
+
+test("only a bundle for tests has the short times, whatever the environment says", async () => {
+  vi.stubEnv("EDGECALL_TEST_CLOCK", "short");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const timesOf = async (options: object) => {
+    const code = await bundleWorker({ entry: "core/test-clock.ts", ...options });
+    const { windowMs } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+    return windowMs(30_000, 1_000);
+  };
+  expect(await timesOf({})).toBe(30_000);
+  expect(await timesOf({ minify: true })).toBe(30_000);
+  expect(await timesOf({ testClock: true })).toBe(1_000);
 });
 
 test("the MCP server in the Worker is our own", async () => {

@@ -17,6 +17,9 @@ const MQTT_SLIM: Record<string, string> = {
   "worker-timers": fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
 };
 
+/** Makes `windowMs` of core/test-clock.ts short. */
+const TEST_CLOCK = { EDGECALL_TEST_CLOCK: "true" };
+
 const COMMON = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -53,9 +56,16 @@ export type ServedProgram = `${string} ${number}`;
 /**
  * Bundles the Worker into one ES module: minified for the upload, otherwise with readable stack traces.
  * @param options.program absent = devices are offered no update
+ * @param options.testClock tests wait for less (core/test-clock.ts); never shipped
  */
 export function bundleWorker(
-  options: { entry?: string; minify?: boolean; program?: ServedProgram; plugins?: Plugin[] } = {},
+  options: {
+    entry?: string;
+    minify?: boolean;
+    program?: ServedProgram;
+    plugins?: Plugin[];
+    testClock?: boolean;
+  } = {},
 ): Promise<string> {
   return bundle({
     ...COMMON,
@@ -66,7 +76,10 @@ export function bundleWorker(
     mainFields: ["module", "main"],
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*"],
-    define: { EDGECALL_PROGRAM: JSON.stringify(options.program) ?? "undefined" },
+    define: {
+      EDGECALL_PROGRAM: JSON.stringify(options.program) ?? "undefined",
+      ...(options.testClock && TEST_CLOCK),
+    },
     // Wrangler's default rules import these as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,
@@ -103,14 +116,18 @@ export function bundleConsoleStyle(): Promise<string> {
   return bundle({ ...COMMON, entryPoints: ["worker/features/console/style/console.css"], minify: true });
 }
 
-/** The bridge as one file for Node 20 and later. */
-export function bundleBridge(): Promise<string> {
+/**
+ * The bridge as one file for Node 20 and later.
+ * @param options.testClock tests wait for less; never shipped
+ */
+export function bundleBridge({ testClock = false } = {}): Promise<string> {
   return bundle({
     ...COMMON,
     entryPoints: ["bridge/main.ts"],
     format: "esm",
     target: "node20",
     platform: "node",
+    ...(testClock && { define: TEST_CLOCK }),
     banner: { js: REQUIRE_IN_ESM },
     // Optional native parts of ws, which need a compiler on the machine.
     external: ["bufferutil", "utf-8-validate"],
@@ -122,8 +139,11 @@ export function bundleBridge(): Promise<string> {
 /**
  * Bundles the agent into one CommonJS file for Node 20 and later, for the bench and for use without the command.
  * @param options.testTools includes tools that only tests use; never shipped
+ * @param options.testClock tests wait for less; never shipped
  */
-export function bundleAgent(options: { testTools?: boolean; plugins?: Plugin[] } = {}): Promise<string> {
+export function bundleAgent(
+  options: { testTools?: boolean; testClock?: boolean; plugins?: Plugin[] } = {},
+): Promise<string> {
   return bundleForDevice("pi-agent/main.ts", options);
 }
 
@@ -149,7 +169,11 @@ export function bundleCommand(): Promise<string> {
 
 function bundleForDevice(
   entry: string,
-  { testTools = false, plugins = [] }: { testTools?: boolean; plugins?: Plugin[] } = {},
+  {
+    testTools = false,
+    testClock = false,
+    plugins = [],
+  }: { testTools?: boolean; testClock?: boolean; plugins?: Plugin[] } = {},
 ): Promise<string> {
   return bundle({
     ...COMMON,
@@ -158,7 +182,7 @@ function bundleForDevice(
     target: "node20",
     platform: "node",
     // CommonJS has no import.meta, and esbuild would replace it by an empty object.
-    define: { "import.meta.url": "__moduleUrl" },
+    define: { "import.meta.url": "__moduleUrl", ...(testClock && TEST_CLOCK) },
     banner: { js: "const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
     alias: { ...MQTT_SLIM, ws: fileURLToPath(new URL("./lazy-ws.cjs", import.meta.url)) },
     // Six times the size of everything else and useful only with Chromium, so it is installed beside the bundle.

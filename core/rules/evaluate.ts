@@ -10,10 +10,11 @@ import { COUNT_MAX, KnownState, type RuleChange, RuleValue, type WatchCondition 
 import { MINUTE_MS } from "../time/zone.ts";
 import { isEqual, type RawValue, readValue, type Value } from "./value.ts";
 import { isMomentary } from "./watch-rule.ts";
+import { windowMs } from "../test-clock.ts";
 import { isInside, nextEdge } from "./window.ts";
 
 /** Events and changes after one that was told are counted, and told together after this time. */
-const GATHER_MS = MINUTE_MS;
+const GATHER_MS = windowMs(MINUTE_MS, 2_000);
 /** 18.2 − 18.1 is a little less than 0.1. */
 const ROUNDING = 1e-9;
 /** Of a rule without `stale_ms`: a device that says "unavailable" for so long is told as unknown. */

@@ -5,6 +5,7 @@
 
 import type { TimeWindow } from "../protocol/rules.ts";
 import { HOUR_MS } from "../time/zone.ts";
+import { windowMs } from "../test-clock.ts";
 import type { Severity } from "./watch-rule.ts";
 import { isInside, nextEdge } from "./window.ts";
 
@@ -14,7 +15,7 @@ const HOME_NOT_CRITICAL_MAX = 20;
 /** Firings of one agent's watches in an hour; beyond them it is noisy. */
 const AGENT_MAX = 30;
 /** After a message, others to the same people wait for so long and become one. */
-const GATHER_MS = 30_000;
+const GATHER_MS = windowMs(30_000, 1_000);
 
 /** A message that was sent, at epoch ms. */
 export type SentMessage = { at: number; critical: boolean };

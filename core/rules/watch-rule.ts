@@ -5,6 +5,10 @@
 import { z } from "../protocol/parse.ts";
 import { CheckSeconds, type CONDITIONS, WatchCondition } from "../protocol/rules.ts";
 import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
+import { windowMs } from "../test-clock.ts";
+import { VALUE_MAX_CHARS } from "../protocol/rules.ts";
+import { VALUE_TYPES } from "../protocol/rules.ts";
+import { TimeWindow } from "../protocol/rules.ts";
 
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -80,4 +84,4 @@ export function isMomentary({ is }: Pick<WatchCondition, "is">): boolean {
 }
 
 /** The shortest time after which a condition is over. It makes one firing of what flaps. */
-export const SETTLES_MS = MINUTE_MS;
+export const SETTLES_MS = windowMs(MINUTE_MS, 2_000);

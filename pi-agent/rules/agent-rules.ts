@@ -9,6 +9,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
+import { windowMs } from "@edgecall/core/test-clock.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
@@ -21,6 +22,8 @@ const FILE = "rules.json";
 const RULES_MAX = 50;
 /** Of a rule that does not say how often it is checked. */
 const CHECK_S = 60;
+/** Of `check_s`. */
+const CHECK_SECOND_MS = windowMs(1_000, 100);
 /** The presence is published again when so long no other rules came: they come in several commands. */
 const ANNOUNCE_AFTER_MS = 2_000;
 /** Times of a tool's events, at least as many as may come in an hour. */
@@ -175,7 +178,8 @@ export class AgentRules {
     const wanted = new Map<string, number>();
     for (const { condition, place } of this.#rules.all()) {
       const { reading } = condition;
-      wanted.set(reading, Math.min(wanted.get(reading) ?? Number.POSITIVE_INFINITY, place.check_s * 1_000));
+      const everyMs = place.check_s * CHECK_SECOND_MS;
+      wanted.set(reading, Math.min(wanted.get(reading) ?? Number.POSITIVE_INFINITY, everyMs));
     }
     for (const [reading, check] of this.#checks)
       if (wanted.get(reading) !== check.everyMs) {

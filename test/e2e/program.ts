@@ -108,12 +108,18 @@ export class Program {
 /** The file that the run's setup built of a program, as it is installed; undefined: the script runs as it is. */
 function builtFile(script: string): string | undefined {
   const folder = process.env.EDGECALL_BUILT;
-  const file = { "pi-agent/main.ts": "agent.cjs", "bridge/main.ts": "bridge.mjs" }[script];
+  const file = {
+    "pi-agent/main.ts": "agent.cjs",
+    "bridge/main.ts": "bridge.mjs",
+    "local/worker.ts": "local/worker.mjs",
+  }[script];
   return folder && file && join(folder, file);
 }
 
 /** The environment without the personal settings of this user. */
 export function plainEnvironment(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, LANG, EDGECALL_BUILT } = process.env;
-  return { PATH, HOME, TMPDIR, LANG, EDGECALL_BUILT };
+  // Each program is started a hundred times in a run, and is compiled once.
+  const NODE_COMPILE_CACHE = EDGECALL_BUILT && join(EDGECALL_BUILT, "compiled");
+  return { PATH, HOME, TMPDIR, LANG, EDGECALL_BUILT, NODE_COMPILE_CACHE };
 }

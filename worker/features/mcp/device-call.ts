@@ -3,6 +3,7 @@
  * limited time; a longer call continues, and edge_result returns its outcome.
  */
 
+import { windowMs } from "@edgecall/core/test-clock.ts";
 import type { CallNews, SettledOutcome, SubmitRequest } from "../../kernel/api/calls.ts";
 import type { EdgeCallArgs } from "../../kernel/api/edge-call.ts";
 import type { AskedQuestion } from "../../kernel/api/questions.ts";
@@ -13,10 +14,10 @@ import { socketMessages, whileAllowed } from "../../kernel/http/object-stream.ts
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
 
 /** Clients of the SDK give up after 60 s without progress. */
-const PATIENCE_MS = 50_000;
+const PATIENCE_MS = windowMs(50_000, 5_000);
 /** A request is held open no longer; the call continues. */
 const PATIENCE_WITH_PROGRESS_MS = 5 * 60_000;
-const PROGRESS_EVERY_MS = 10_000;
+const PROGRESS_EVERY_MS = windowMs(10_000, 1_000);
 /** A socket that closes early means that the object is being replaced, so the Worker attaches again. */
 const REATTACH_TRIES = 5;
 const REATTACH_PAUSE_MS = 1_000;

@@ -3,14 +3,15 @@
  * owners are told once, as a list, and `GET /v1/devices` says `changed`.
  */
 
+import { windowMs } from "@edgecall/core/test-clock.ts";
+import { tell } from "../notices/hand-over.ts";
+import { ownersOf } from "../notices/reach.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
-import { tell } from "../notices/hand-over.ts";
-import { ownersOf } from "../notices/reach.ts";
 
 /** Time after the first one in which the bridge tells of the others. */
-const COLLECTED_FOR_MS = 60_000;
+const COLLECTED_FOR_MS = windowMs(60_000, 3_000);
 const LISTED_MAX = 30;
 
 export function nextDue(home: HomeContext): number | undefined {
