@@ -2,8 +2,7 @@
  * The unchanged objects and Worker with a counter in front of everything that Cloudflare bills: requests, rows, alarms,
  * and the time that the objects are awake. It is separate from the Worker, so that no deployment pays for the counting.
  */
-import { Home } from "../../worker/home.ts";
-import { Home as RealHome } from "../../worker/kernel/home/home.ts";
+import { Home as RealHome } from "../../worker/home.ts";
 import worker, { Conversation as RealConversation } from "../../worker/index.ts";
 import type { Actor, CostLine, Via } from "./lines.ts";
 
@@ -17,9 +16,7 @@ function countStorage(say: Say, of: Actor, ctx: DurableObjectState): void {
   sql.exec = <Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {
     const cursor = exec<Row>(query, ...bindings);
     // A cursor counts while it is read, and the function that opened it reads it to its end.
-    queueMicrotask(() =>
-      say({ cost: "rows", of, read: cursor.rowsRead, written: cursor.rowsWritten, sql: oneLine(query) }),
-    );
+    queueMicrotask(() => say({ cost: "rows", of, read: cursor.rowsRead, written: cursor.rowsWritten }));
     return cursor;
   };
   const setAlarm = storage.setAlarm.bind(storage);
@@ -34,10 +31,6 @@ function countStorage(say: Say, of: Actor, ctx: DurableObjectState): void {
   };
 }
 
-function oneLine(sql: string): string {
-  return sql.replace(/\s+/g, " ").trim().slice(0, 160);
-}
-
 const HANDLERS: Readonly<Record<string, Via>> = {
   fetch: "fetch",
   alarm: "alarm",
@@ -49,7 +42,8 @@ type Method = (this: { ctx: DurableObjectState }, ...args: unknown[]) => Promise
 
 /** Adds a counter to each method that can be called from outside: an object's public methods. */
 function countRequests(say: Say, of: Actor, prototype: object, real: object): void {
-  for (const name of Object.getOwnPropertyNames(real)) {
+  // A home has its topics' methods, and the kernel's below them.
+  for (const name of [real, Object.getPrototypeOf(real)].flatMap(Object.getOwnPropertyNames)) {
     const method: unknown = Reflect.get(real, name);
     if (name === "constructor" || typeof method !== "function") continue;
     const counted: Method = async function (...args) {

@@ -1,4 +1,5 @@
 /** `prompt`: a question in words. This device's own model and tool loop answer it. */
+
 import {
   addUsage,
   type Call,
@@ -6,6 +7,7 @@ import {
   type Outcome,
   type Usage,
 } from "@edgecall/core/loop/history.ts";
+import { recordModelCall } from "@edgecall/core/loop/model-span.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { countTurn, type TurnCounts } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
@@ -28,7 +30,6 @@ import type { OfferedTools } from "../calls/offered-tools.ts";
 import type { ProfileInForce } from "../calls/profile-in-force.ts";
 import type { RunAction } from "../calls/run-action.ts";
 import { HeldPlace, type Semaphore } from "../calls/semaphore.ts";
-import { callModelInSpan } from "../calls/spans.ts";
 import { calledNoTool, innerCalls, reported } from "../calls/tool-reply.ts";
 import type { Uploads } from "../calls/uploads.ts";
 import type { Settings } from "../config/settings.ts";
@@ -161,7 +162,7 @@ async function answer(
     fit: { model: llm, limits: modelLimits },
     model: (request) => {
       trace.modelCalls += 1;
-      return callModelInSpan(parts, call.span, llm.model, () =>
+      return recordModelCall(parts.tracer, call.span, llm.model, () =>
         callModel(llm, {
           ...request,
           onText: (delta) => call.progress?.output(delta, undefined),

@@ -3,11 +3,11 @@ import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { CommandReply } from "./command-reply.tsx";
+import { Form } from "./controls.tsx";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
-import { QuestionCard } from "./question-card.tsx";
 import { useCommand } from "./use-command.ts";
-import { useQuestionsOf } from "./waiting.tsx";
+import { Questions, useQuestionsOf } from "./waiting.tsx";
 
 type Action = AnswerOf<"GET /v1/console/agents/{agent}/actions">["actions"][number];
 type Props = { agent: Pick<AgentView, "id" | "online">; action: Action; session: SessionView };
@@ -26,14 +26,7 @@ export function TryAction({ agent, action, session }: Props) {
   }
 
   return (
-    <form
-      class="try"
-      aria-label={`Try ${action.name}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void tryIt();
-      }}
-    >
+    <Form class="try" aria-label={`Try ${action.name}`} onSend={tryIt}>
       <p class="quiet">
         {action.description}
         {action.effect && action.effect !== "read" && ` ${EFFECTS[action.effect] ?? "It changes something."}`}
@@ -53,17 +46,11 @@ export function TryAction({ agent, action, session }: Props) {
         </button>
         {!agent.online && <span class="quiet">It is offline.</span>}
       </div>
-      {questions.map((question) => (
-        <QuestionCard
-          key={question.id}
-          question={question}
-          mayApprove={session.scopes?.includes("approve") ?? false}
-        />
-      ))}
+      <Questions of={questions} session={session} />
       {begun && <p role="status">{begun}</p>}
       <Problem text={problem} />
       {reply && <CommandReply reply={reply} agent={agent.id} />}
-    </form>
+    </Form>
   );
 }
 
