@@ -20,6 +20,7 @@ import { relay } from "./features/relay/route.ts";
 import { clock } from "./features/rules/clock-routes.ts";
 import { rules } from "./features/rules/routes.ts";
 import { bridgeUpdate } from "./features/updates/bridge-update.ts";
+import { programManifest } from "./features/updates/program-manifest.ts";
 import { metrics } from "./features/usage/routes.ts";
 import { newRoutes } from "./kernel/http/app.ts";
 import { requireToken } from "./kernel/http/auth.ts";
@@ -57,6 +58,7 @@ const CHECKING_THEMSELVES = [
   channels,
   polling,
   joining,
+  programManifest,
   peers,
   pressed,
 ];

@@ -11,13 +11,6 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import type { Accepted, Delivery } from "../../features/chat/contract.ts";
 import { receive } from "../../features/chat/conversation/incoming.ts";
-import {
-  canTell,
-  onApproval,
-  onBriefing,
-  onNotice,
-  onPressed,
-} from "../../features/rules/conversation/notices.ts";
 import { sessionInfo, sessionTurn } from "../../features/sessions/conversation/session-view.ts";
 import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import type { TurnQuestion, TurnResult } from "../api/answers.ts";
@@ -52,6 +45,7 @@ import { closeQuietly } from "../sockets.ts";
 import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
 import { meanwhile } from "./meanwhile.ts";
+import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./notices.ts";
 import {
   onLateResult,
   onQuestion,

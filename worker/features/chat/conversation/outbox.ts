@@ -12,11 +12,11 @@ import { runLater } from "../../../kernel/conversation/later.ts";
 import { filesOf } from "../../../kernel/conversation/store/media.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
+import { undoButtons } from "../../../kernel/conversation/undo-buttons.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { settingsOrError } from "../../../kernel/settings/settings.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
-import { undoButtons } from "../../rules/conversation/confirmation.ts";
 import {
   type Attachment,
   type Channel,
