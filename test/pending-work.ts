@@ -5,13 +5,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { onTestFinished } from "vitest";
+import { Conversation } from "../worker/conversation.ts";
 import { Home } from "../worker/home.ts";
-import { Conversation } from "../worker/kernel/conversation/conversation.ts";
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Code that runs in the Worker alone. A Worker pays for its CPU time, and not for what it waits for. */
-const WORKER_ALONE = /\/worker\/(http|routes|frontends|index)\b/;
+const WORKER_ALONE = /\/worker\/(kernel\/(http|routes)\/|features\/[\w-]+\/(?!home\/|conversation\/)|index\b)/;
 
 export type WatchedObjects = {
   /** What is pending now, each with the place in our code that began it. */
@@ -102,9 +102,7 @@ export async function watchObjects(): Promise<WatchedObjects> {
       },
   );
   for (const { prototype, name } of [Home, Conversation])
-    for (const method of Object.getOwnPropertyNames(prototype)) {
-      const isMethod = typeof Object.getOwnPropertyDescriptor(prototype, method)?.value === "function";
-      if (method === "constructor" || !isMethod) continue;
+    for (const method of methodsOf(prototype)) {
       replace(
         prototype,
         method,
@@ -123,4 +121,13 @@ export async function watchObjects(): Promise<WatchedObjects> {
       );
     }
   return { pending: () => [...pending.values()], entered };
+}
+
+/** A class of the Worker's lists has the methods of its features; the kernel's class above it has the others. */
+function methodsOf(prototype: object): string[] {
+  return [prototype, Object.getPrototypeOf(prototype) as object].flatMap((of) =>
+    Object.entries(Object.getOwnPropertyDescriptors(of)).flatMap(([name, { value }]) =>
+      name !== "constructor" && typeof value === "function" ? [name] : [],
+    ),
+  );
 }

@@ -15,7 +15,8 @@ import { usage } from "./features/usage/home/feature.ts";
 import type { HomeMethods } from "./kernel/api/home-api.ts";
 import type { Env } from "./kernel/env.ts";
 import { HomeObject } from "./kernel/home/home.ts";
-import { defineMethods, type MethodsOf } from "./kernel/home/methods.ts";
+import { defineMethods } from "./kernel/home/methods.ts";
+import type { MethodsOf } from "./kernel/rpc-topics.ts";
 
 export const HOME_FEATURES = [
   lending,

@@ -41,8 +41,8 @@ import { health, status } from "./kernel/routes/status.ts";
 import { tokens } from "./kernel/routes/tokens.ts";
 import { turns } from "./kernel/routes/turns.ts";
 
+export { Conversation } from "./conversation.ts";
 export { Home } from "./home.ts";
-export { Conversation } from "./kernel/conversation/conversation.ts";
 
 /** These check the caller themselves, by a session, a signature or another kind of token, or serve everybody. */
 const CHECKING_THEMSELVES = [

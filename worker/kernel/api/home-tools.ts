@@ -33,13 +33,13 @@ export type HomeToolRequest = {
   viewer: Viewer;
   /**
    * `call`: as the conversation knows it. `depth`: how many sessions are above it. `others`: other people wrote in the conversation
-   * too. `agent`: the device that asks, and the principal of its own call. `privateChat`: as in `Origin`.
+   * too. A device's request has neither: the conversation is asked. `agent`: the device that asks, and the principal of its own call. `privateChat`: as in `Origin`.
    */
   from: {
     conversation: string | null;
     privateChat?: string | undefined;
     call: string;
-    depth: number;
+    depth?: number;
     others?: boolean;
     agent?: { id: string; person: string };
   };

@@ -18,7 +18,6 @@ import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { hasRuleTools } from "../../features/rules/conversation/offered.ts";
 import { ruleToolDefinitions } from "../../features/rules/tool-contract.ts";
-import { usedUp } from "../../features/sessions/conversation/budget.ts";
 import { hasSessionTools } from "../../features/sessions/conversation/home-tools.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
@@ -39,6 +38,7 @@ import { isClients, lastOffered, offered, withoutOthers } from "./client-tools.t
 import type { ConversationContext } from "./context.ts";
 import { correctSpending } from "./correct-spending.ts";
 import { cutToFit } from "./cut-to-fit.ts";
+import { featuresOf } from "./feature.ts";
 import { habitsOf } from "./habits.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
@@ -116,7 +116,7 @@ async function askModel(step: Step): Promise<void> {
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
     model = picked.model;
-    const over = usedUp(transcript, turn);
+    const [over] = featuresOf(context).flatMap((feature) => feature.usedUp?.(context, turn) ?? []);
     if (over !== undefined) return failTurn(context, turn, over, "budget");
     if (settings.hasBudget && !isWithinBudget(step, plan)) return;
 

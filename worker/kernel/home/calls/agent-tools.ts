@@ -44,7 +44,7 @@ export async function runAgentsTool(
         "Explain this in your answer.",
       ),
     };
-  const reply = await runHomeTool(home, await requestOf(home, parent, { id, name, args }));
+  const reply = await runHomeTool(home, requestOf(parent, { id, name, args }));
   const session = name === "sessions_send" ? String(args.session) : sessionId(id);
   // The call that it belongs to may have ended meanwhile.
   const waiting = ledgerOf(home).get(parent.id);
@@ -60,22 +60,15 @@ export async function runAgentsTool(
   return undefined;
 }
 
-async function requestOf(
-  { env }: HomeContext,
-  parent: LedgerCall,
-  call: Pick<HomeToolRequest, "id" | "name" | "args">,
-): Promise<HomeToolRequest> {
+function requestOf(parent: LedgerCall, call: Pick<HomeToolRequest, "id" | "name" | "args">): HomeToolRequest {
   const { agent, conversation, caller, flags } = parent;
   const principal = agentSource(agent);
-  const about = conversation === null ? undefined : await conversationOf(env, conversation).sessionInfo();
   return {
     ...call,
     viewer: { name: principal, role: "guest", scopes: ["ask"] },
     from: {
       conversation,
       call: idInConversation(parent),
-      depth: about?.session?.depth ?? 0,
-      others: about?.others === true,
       agent: { id: agent, person: caller.principal },
     },
     origin: {
