@@ -11,7 +11,8 @@ import { Home } from "../worker/home.ts";
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Code that runs in the Worker alone. A Worker pays for its CPU time, and not for what it waits for. */
-const WORKER_ALONE = /\/worker\/(kernel\/(http|routes)\/|features\/[\w-]+\/(?!home\/|conversation\/)|index\b)/;
+const WORKER_ALONE =
+  /\/worker\/(kernel\/(http|routes)\/|features\/[\w-]+\/(?!home\/|conversation\/)|index\b)/;
 
 export type WatchedObjects = {
   /** What is pending now, each with the place in our code that began it. */

@@ -10,7 +10,7 @@ import { consolePage } from "./features/console/routes.ts";
 import { devices } from "./features/devices/routes.ts";
 import { peers } from "./features/lending/peer-routes.ts";
 import { lending } from "./features/lending/routes.ts";
-import { mcp, mcpDiscovery } from "./features/mcp/routes.ts";
+import { mcpDiscovery, mcpRoutes } from "./features/mcp/routes.ts";
 import { oauthGrants } from "./features/oauth/routes/manage-routes.ts";
 import { oauth } from "./features/oauth/routes/routes.ts";
 import { openai } from "./features/openai/routes.ts";
@@ -22,6 +22,7 @@ import { rules } from "./features/rules/routes.ts";
 import { bridgeUpdate } from "./features/updates/bridge-update.ts";
 import { programManifest } from "./features/updates/program-manifest.ts";
 import { metrics } from "./features/usage/routes.ts";
+import { HOME_TOOLS } from "./home.ts";
 import { newRoutes } from "./kernel/http/app.ts";
 import { requireToken } from "./kernel/http/auth.ts";
 import { cors, securityHeaders } from "./kernel/http/browser-headers.ts";
@@ -87,7 +88,7 @@ const WITH_TOKEN = [
   deviceCodes,
   connections,
   push,
-  mcp,
+  mcpRoutes(HOME_TOOLS),
   status,
 ];
 

@@ -24,7 +24,7 @@ import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { Ledger, ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
-import { emit, type HomeFeature } from "./feature.ts";
+import { emit, type HomeFeature, setFeatures } from "./feature.ts";
 import type { HomeAccess } from "./part.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
 import { openQuestions } from "./questions/approvals.ts";
@@ -159,6 +159,7 @@ export function openHome(ctx: DurableObjectState, env: Env, features: readonly H
   migrate(ctx.storage, HOME_MIGRATIONS);
   const tracer = newTracer(env, "home", ctx);
   const alarm = new HomeAlarm(() => home);
-  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm, features };
+  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm };
+  setFeatures(home, features);
   return { home, frames: new BridgeFrames(home) };
 }

@@ -7,7 +7,7 @@ import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say } from "../../../../test/workerd.ts";
-import type { HomeToolName, HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import type { Viewer } from "../../../kernel/api/may-see.ts";
 
 /** A person's model has the person's name and role, and of the scopes `ask` alone. */
@@ -59,7 +59,7 @@ afterAll(reset);
 
 async function run(
   who: Name,
-  name: HomeToolName,
+  name: string,
   args: Record<string, unknown>,
   agent?: HomeToolRequest["from"]["agent"],
 ) {
@@ -75,13 +75,16 @@ async function run(
     sources: [],
     begun: { running: 0, lastHour: 0 },
   };
-  const home = theHome() as unknown as Record<"calls.runTool", (request: HomeToolRequest) => Promise<HomeToolReply>>;
+  const home = theHome() as unknown as Record<
+    "calls.runTool",
+    (request: HomeToolRequest) => Promise<HomeToolReply>
+  >;
   return await home["calls.runTool"](request);
 }
 
 async function seen(
   who: Name,
-  name: HomeToolName,
+  name: string,
   args: Record<string, unknown>,
   agent?: HomeToolRequest["from"]["agent"],
 ): Promise<Seen> {

@@ -9,7 +9,7 @@ import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { FEDERATION } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
-import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
+import { type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
@@ -23,7 +23,7 @@ import { agentWaitsOf, goOn, isWaiting, waitFor } from "./waits.ts";
 const REPEATS_WITHIN_MS = 60_000;
 
 /** Tools that answer agents in reach of the caller, and no session. */
-const LISTS_AGENTS: readonly HomeToolName[] = [FIND_AGENTS, "agents_list"];
+const LISTS_AGENTS: readonly string[] = [FIND_AGENTS, "agents_list"];
 
 type CallEvent = AgentEvent & { type: "call" };
 
@@ -31,7 +31,7 @@ type CallEvent = AgentEvent & { type: "call" };
 export async function runAgentsTool(
   home: HomeContext,
   parent: LedgerCall,
-  name: HomeToolName,
+  name: string,
   { call_id: id, args }: CallEvent,
 ): Promise<SettledOutcome | undefined> {
   // A grant is for agents. Conversations of this home, and its own model, are for nobody of another one.
