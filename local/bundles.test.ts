@@ -1,6 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
-import { bundleAgent, bundleBridge, bundleCommand, bundleWorker } from "./bundles.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { bundleAgent, bundleBridge, bundleCommand, bundleWorker } from "./bundles.ts";
 
 test("the released agent has its tools, and none of those for tests", async () => {
   const code = await bundleAgent();

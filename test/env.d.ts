@@ -1,9 +1,7 @@
 declare namespace Cloudflare {
   interface Env {
     HOME: DurableObjectNamespace<import("../worker/home.ts").Home>;
-    CONVERSATION: DurableObjectNamespace<
-      import("../worker/kernel/conversation/conversation.ts").Conversation
-    >;
+    CONVERSATION: DurableObjectNamespace<import("../worker/conversation.ts").Conversation>;
     LLM_BASE_URL: string;
   }
 }

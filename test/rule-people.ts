@@ -19,7 +19,7 @@ export async function writes(sender: number, place = sender, text = script({ tex
   const role: Role = sender === OWNER ? "owner" : "member";
   const reply = { connection: "family", chat: place };
   const before = (await storedTurns(chatOf(place))).length;
-  await chatOf(place).receive({
+  await chatOf(place)["chat.receive"]({
     id: crypto.randomUUID(),
     origin: { principal: `telegram:${sender}`, role, channel: "telegram", reply },
     act: { do: "say", text, pictures: [], merge: false },

@@ -14,8 +14,10 @@ import { updates } from "./features/updates/feature.ts";
 import { usage } from "./features/usage/home/feature.ts";
 import type { HomeMethods } from "./kernel/api/home-api.ts";
 import type { Env } from "./kernel/env.ts";
+import { homeToolsOf } from "./kernel/home/feature.ts";
 import { HomeObject } from "./kernel/home/home.ts";
-import { defineMethods, type MethodsOf } from "./kernel/home/methods.ts";
+import { defineMethods } from "./kernel/home/methods.ts";
+import type { MethodsOf } from "./kernel/rpc-topics.ts";
 
 export const HOME_FEATURES = [
   lending,
@@ -31,6 +33,9 @@ export const HOME_FEATURES = [
   updates,
   audit,
 ];
+
+/** The tools that a home runs, for the front doors. */
+export const HOME_TOOLS = homeToolsOf(HOME_FEATURES);
 
 /** Its methods are those of the kernel and of the features: `defineMethods` makes them. */
 export interface Home extends HomeMethods, MethodsOf<typeof HOME_FEATURES> {}

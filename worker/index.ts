@@ -10,7 +10,7 @@ import { consolePage } from "./features/console/routes.ts";
 import { devices } from "./features/devices/routes.ts";
 import { peers } from "./features/lending/peer-routes.ts";
 import { lending } from "./features/lending/routes.ts";
-import { mcp, mcpDiscovery } from "./features/mcp/routes.ts";
+import { mcpDiscovery, mcpRoutes } from "./features/mcp/routes.ts";
 import { oauthGrants } from "./features/oauth/routes/manage-routes.ts";
 import { oauth } from "./features/oauth/routes/routes.ts";
 import { openai } from "./features/openai/routes.ts";
@@ -20,7 +20,9 @@ import { relay } from "./features/relay/route.ts";
 import { clock } from "./features/rules/clock-routes.ts";
 import { rules } from "./features/rules/routes.ts";
 import { bridgeUpdate } from "./features/updates/bridge-update.ts";
+import { programManifest } from "./features/updates/program-manifest.ts";
 import { metrics } from "./features/usage/routes.ts";
+import { HOME_TOOLS } from "./home.ts";
 import { newRoutes } from "./kernel/http/app.ts";
 import { requireToken } from "./kernel/http/auth.ts";
 import { cors, securityHeaders } from "./kernel/http/browser-headers.ts";
@@ -40,8 +42,8 @@ import { health, status } from "./kernel/routes/status.ts";
 import { tokens } from "./kernel/routes/tokens.ts";
 import { turns } from "./kernel/routes/turns.ts";
 
+export { Conversation } from "./conversation.ts";
 export { Home } from "./home.ts";
-export { Conversation } from "./kernel/conversation/conversation.ts";
 
 /** These check the caller themselves, by a session, a signature or another kind of token, or serve everybody. */
 const CHECKING_THEMSELVES = [
@@ -57,6 +59,7 @@ const CHECKING_THEMSELVES = [
   channels,
   polling,
   joining,
+  programManifest,
   peers,
   pressed,
 ];
@@ -85,7 +88,7 @@ const WITH_TOKEN = [
   deviceCodes,
   connections,
   push,
-  mcp,
+  mcpRoutes(HOME_TOOLS),
   status,
 ];
 

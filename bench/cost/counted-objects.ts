@@ -2,8 +2,7 @@
  * The unchanged objects and Worker with a counter in front of everything that Cloudflare bills: requests, rows, alarms,
  * and the time that the objects are awake. It is separate from the Worker, so that no deployment pays for the counting.
  */
-import { Home as RealHome } from "../../worker/home.ts";
-import worker, { Conversation as RealConversation } from "../../worker/index.ts";
+import worker, { Conversation as RealConversation, Home as RealHome } from "../../worker/index.ts";
 import type { Actor, CostLine, Via } from "./lines.ts";
 
 type Say = (line: CostLine) => void;
@@ -42,8 +41,9 @@ type Method = (this: { ctx: DurableObjectState }, ...args: unknown[]) => Promise
 
 /** Adds a counter to each method that can be called from outside: an object's public methods. */
 function countRequests(say: Say, of: Actor, prototype: object, real: object): void {
-  // A home has its topics' methods, and the kernel's below them.
-  for (const name of [real, Object.getPrototypeOf(real)].flatMap(Object.getOwnPropertyNames)) {
+  // A class of the Worker's lists has the methods of its features; the kernel's class above it has the others.
+  const names = [real, Object.getPrototypeOf(real)].flatMap((one) => Object.getOwnPropertyNames(one));
+  for (const name of names) {
     const method: unknown = Reflect.get(real, name);
     if (name === "constructor" || typeof method !== "function") continue;
     const counted: Method = async function (...args) {

@@ -7,10 +7,10 @@
  */
 import { check, type Parsed, z } from "../protocol/parse.ts";
 import { COUNT_MAX, KnownState, type RuleChange, RuleValue, type WatchCondition } from "../protocol/rules.ts";
+import { windowMs } from "../test-clock.ts";
 import { MINUTE_MS } from "../time/zone.ts";
 import { isEqual, type RawValue, readValue, type Value } from "./value.ts";
 import { isMomentary } from "./watch-rule.ts";
-import { windowMs } from "../test-clock.ts";
 import { isInside, nextEdge } from "./window.ts";
 
 /** Events and changes after one that was told are counted, and told together after this time. */

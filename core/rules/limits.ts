@@ -4,8 +4,8 @@
  */
 
 import type { TimeWindow } from "../protocol/rules.ts";
-import { HOUR_MS } from "../time/zone.ts";
 import { windowMs } from "../test-clock.ts";
+import { HOUR_MS } from "../time/zone.ts";
 import type { Severity } from "./watch-rule.ts";
 import { isInside, nextEdge } from "./window.ts";
 

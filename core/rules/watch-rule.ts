@@ -4,11 +4,8 @@
  */
 import { z } from "../protocol/parse.ts";
 import { CheckSeconds, type CONDITIONS, WatchCondition } from "../protocol/rules.ts";
-import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 import { windowMs } from "../test-clock.ts";
-import { VALUE_MAX_CHARS } from "../protocol/rules.ts";
-import { VALUE_TYPES } from "../protocol/rules.ts";
-import { TimeWindow } from "../protocol/rules.ts";
+import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 
 export type Condition = (typeof CONDITIONS)[number];
 

@@ -176,6 +176,7 @@ describe("a call that needs approval, of a client that shows addresses", () => {
     if (!token) throw new Error("no token of anna");
     const late: Promise<unknown>[] = [];
     const server = mcpServer({
+      homeTools: [],
       env,
       token,
       origin: "https://gateway",

@@ -6,6 +6,7 @@
 import { isTooDeep } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { EDGE_CALL } from "../../kernel/api/edge-call.ts";
+import type { HomeTools } from "../../kernel/api/home-tools.ts";
 import type { App } from "../../kernel/http/app.ts";
 import { requireScope } from "../../kernel/http/auth.ts";
 import { mayRead } from "../../kernel/http/browser-headers.ts";
@@ -23,7 +24,8 @@ import { SEPARATOR } from "./tool-name.ts";
 /** A broker has to accept a call's arguments later, and they have 64 KiB at most. */
 const BODY_MAX_BYTES = 256 * 1024;
 
-export async function serveMcp(c: Context<App>): Promise<Response> {
+/** @param homeTools those that a home runs for programs */
+export async function serveMcp(c: Context<App>, homeTools: readonly HomeTools[]): Promise<Response> {
   const token = requireScope(c, "ask");
   refuseStrangeOrigin(c);
   const { env } = c;
@@ -35,6 +37,7 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
   if (token.grant?.mayGrow && needsCommand(message)) throw insufficientScope(c);
   const isCall = "method" in message && message.method === "tools/call";
   const server = mcpServer({
+    homeTools,
     env,
     token,
     ...(isCall && traceOf(c)),

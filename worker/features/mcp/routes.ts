@@ -1,5 +1,6 @@
 /** `/mcp`, and the address that MCP's clients request first. */
 
+import type { HomeTools } from "../../kernel/api/home-tools.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 
@@ -10,7 +11,10 @@ mcpDiscovery.all("/.well-known/*", (c) => {
   throw new HttpError(404, "not_found", `nothing is here: ${c.req.path}`);
 });
 
-export const mcp = newRoutes();
-
-// The server is loaded at the first call, so it costs nothing at the Worker's start.
-mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c));
+/** @param homeTools those that a home runs for programs */
+export function mcpRoutes(homeTools: readonly HomeTools[]) {
+  const mcp = newRoutes();
+  // The server is loaded at the first call, so it costs nothing at the Worker's start.
+  mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c, homeTools));
+  return mcp;
+}

@@ -4,7 +4,6 @@ import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { modelTextOf, type Tool } from "@edgecall/core/tools/contract.ts";
@@ -12,6 +11,7 @@ import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import type { Targets } from "../../kernel/api/agents-api.ts";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../kernel/api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../kernel/api/find-agents.ts";
+import type { HomeTools } from "../../kernel/api/home-tools.ts";
 import { idWithName } from "../../kernel/api/roster.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
@@ -19,7 +19,6 @@ import { logError } from "../../kernel/log.ts";
 import { readMcpSettings } from "../../kernel/settings/mcp.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
-import { isRuleTool } from "../rules/tool-contract.ts";
 import { agentList, oneAgent } from "./agent-list.ts";
 import { answerOf } from "./answer.ts";
 import { askPerson, resumed } from "./ask-person.ts";
@@ -51,7 +50,7 @@ export function mcpServer(caller: McpCaller): McpServer {
       const { actionTools: max } = readMcpSettings(caller.env);
       const may = mayAct(caller.token);
       const actions = may ? actionTools((await namedActions(targets.agents)).values(), max) : [];
-      return [...steadyTools(targets, may, mayMakeRules(caller)), ...actions];
+      return [...steadyTools(targets, may, homeToolsFor(caller)), ...actions];
     },
     resources: async (cursor) => await listResources(caller, cursor),
     read: async (uri) => await readResource(caller, uri),
@@ -97,12 +96,16 @@ function ownTool(name: string, caller: McpCaller): OwnTool | undefined {
       return { input: edgeCallTool.input, run: edgeCall };
     case EDGE_RESULT:
       return { input: EdgeResultInput, run: result };
-    default:
-      if (!isRuleTool(name) || !mayMakeRules(caller)) return undefined;
-      return {
-        input: RULE_TOOLS[name].input,
-        run: async (by, args, context) => await rule(by, name, args, context),
-      };
+    default: {
+      const tools = homeToolsFor(caller).find(({ all }) => Object.hasOwn(all, name));
+      const tool = tools?.all[name];
+      return (
+        tool && {
+          input: tool.input,
+          run: async (by, args, context) => await homeTool(by, name, args, context),
+        }
+      );
+    }
   }
 }
 
@@ -111,15 +114,17 @@ function mayAct(token: ApiToken): boolean {
   return token.scopes.includes("command");
 }
 
-/** A rule acts for its maker for as long as it stands, so it takes what an action takes. Guests make none. */
-function mayMakeRules({ env, token }: McpCaller): boolean {
-  return mayAct(token) && token.role !== "guest" && readSettings(env).tools.rules;
+/** What they make may act for its maker for as long as it stands, so they take what an action takes. Guests have none. */
+function homeToolsFor({ env, token, homeTools }: McpCaller): HomeTools[] {
+  if (!mayAct(token) || token.role === "guest") return [];
+  const settings = readSettings(env);
+  return homeTools.filter(({ forPrograms }) => forPrograms?.isOffered(settings));
 }
 
 /** The same call within the hour is the same one, so that it can be made again after a person's approval. */
-async function rule(
+async function homeTool(
   caller: McpCaller,
-  name: RuleToolName,
+  name: string,
   args: Record<string, unknown>,
   { headers }: CallContext,
 ): Promise<CallToolResult> {

@@ -2,7 +2,6 @@
 
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import type { Targets } from "../../kernel/api/agents-api.ts";
@@ -14,8 +13,8 @@ import {
   targetWords,
 } from "../../kernel/api/edge-call.ts";
 import { findAgentsDefinition } from "../../kernel/api/find-agents.ts";
+import type { HomeTools } from "../../kernel/api/home-tools.ts";
 import { type HomeCounts, oneLine } from "../../kernel/api/roster.ts";
-import { RULE_TOOL_NAMES } from "../rules/tool-contract.ts";
 import type { McpTool, ToolAnnotations } from "./protocol.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -28,8 +27,12 @@ const WORDS_MAX = 500;
 /** The agent and the action that a tool's name stands for. */
 export type NamedAction = { name: string; agent: CallTarget; advert: ActionAdvert };
 
-/** @param actions false: the caller may only ask in words @param rules true: the caller may make rules */
-export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, rules: boolean): McpTool[] {
+/** @param actions false: the caller may only ask in words @param homes the tools of the home that the caller may use */
+export function steadyTools(
+  { agents, excerptOf }: Targets,
+  actions: boolean,
+  homes: readonly HomeTools[],
+): McpTool[] {
   return [
     ...(excerptOf ? [findTool()] : []),
     {
@@ -73,7 +76,7 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, ru
       },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    ...(rules ? RULE_TOOL_NAMES.map(ruleTool) : []),
+    ...homes.flatMap(mcpToolsOf),
   ].map(forClients);
 }
 
@@ -84,23 +87,22 @@ function forClients(tool: McpTool): McpTool {
 
 const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
 
-function ruleTool(name: RuleToolName): McpTool {
-  const { description, input } = RULE_TOOLS[name];
+/** They change what the home keeps, and no device. */
+function mcpToolsOf({ all, forPrograms }: HomeTools): McpTool[] {
   const annotations = {
     readOnlyHint: false,
     destructiveHint: false,
     idempotentHint: true,
     openWorldHint: false,
   };
-  return { name, title: RULE_TITLES[name], description, inputSchema: jsonSchema(input), annotations };
+  return Object.values(all).map(({ name, description, input }) => ({
+    name,
+    title: forPrograms?.titles[name] ?? name,
+    description,
+    inputSchema: jsonSchema(input),
+    annotations,
+  }));
 }
-
-const RULE_TITLES: Record<RuleToolName, string> = {
-  watch: "Watch a reading",
-  remind: "Remind at a time",
-  rules: "Watches and reminders",
-  ack: "Acknowledge or snooze",
-};
 
 /** Only in a home of too many agents to list. */
 function findTool(): McpTool {

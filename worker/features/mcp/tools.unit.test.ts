@@ -1,6 +1,7 @@
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { describe, expect, test } from "vitest";
 import type { CallTarget } from "../../kernel/api/edge-call.ts";
+import { ruleTools } from "../rules/model-tools.ts";
 import { TOOL_NAME_MAX, toolName } from "./tool-name.ts";
 import { actionTools, namedActions, steadyTools } from "./tools.ts";
 
@@ -126,7 +127,7 @@ describe("tools of actions", () => {
       ...target(`${"p".repeat(60)}-${n}`, [action]),
       line: "l".repeat(900),
     }));
-    const all = [...steadyTools({ agents }, true, true), ...(await toolsOf(agents, 256))];
+    const all = [...steadyTools({ agents }, true, [ruleTools]), ...(await toolsOf(agents, 256))];
     expect(all).toHaveLength(7 + count);
     for (const { name, description, inputSchema } of all) {
       expect(description?.length, name).toBeLessThanOrEqual(1_000);
@@ -139,7 +140,7 @@ describe("tools of actions", () => {
 
   test("G16 edge_call names as many agents as fit, and where to find the others", () => {
     const many = Array.from({ length: 50 }, (_, n) => target(`pi-${n}`, [{ name: "cpu" }]));
-    const lines = steadyTools({ agents: many }, true, false)[1]?.description?.split("\n") ?? [];
+    const lines = steadyTools({ agents: many }, true, [])[1]?.description?.split("\n") ?? [];
     expect(lines.length).toBeGreaterThan(10);
     expect(lines.at(-1)).toBe(`  - and ${50 - (lines.length - 2)} more: edge_list has all of them`);
   });

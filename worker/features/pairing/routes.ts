@@ -14,7 +14,6 @@ import { readBody } from "../../kernel/http/request.ts";
 import { json, route } from "../../kernel/http/route.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
-import { serveManifest } from "../updates/program-manifest.ts";
 import { BrokerForDevice, CODE_END, type CodeState, PairBody, type PairResult } from "./contract.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 import { pairingAt } from "./pairing-api.ts";
@@ -30,7 +29,6 @@ export const joining = newRoutes();
 
 joining.get("/install.sh", serveInstaller);
 joining.get("/edgecall.cjs", serveProgram);
-joining.get("/edgecall.json", serveManifest);
 
 /** Trades a code for keys. A repeat with the same code and key gets the same answer, and whether the device is online. */
 route(joining, "POST /pair", { reads: PairBody }, async (c) => {

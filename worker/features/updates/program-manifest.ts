@@ -8,7 +8,7 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { PROGRAM_NONCE } from "@edgecall/core/protocol/program.ts";
 import type { Context } from "hono";
-import type { App } from "../../kernel/http/app.ts";
+import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
 import { isNamedHome } from "../../kernel/settings/tokens.ts";
@@ -20,7 +20,7 @@ import { updatesAt } from "./updates-api.ts";
  */
 declare const EDGECALL_PROGRAM: `${string} ${number}` | undefined;
 
-export async function serveManifest(c: Context<App>): Promise<Response> {
+async function serveManifest(c: Context<App>): Promise<Response> {
   // Every request counts as a guess, because it wakes the object.
   await countAddress(c);
   await countGuess(c);
@@ -35,3 +35,8 @@ export async function serveManifest(c: Context<App>): Promise<Response> {
   if (signed) return c.body(signed);
   throw new HttpError(404, "not_found", "no home of this gateway has this key; pair the device again");
 }
+
+/** A device has no token. */
+export const programManifest = newRoutes();
+
+programManifest.get("/edgecall.json", serveManifest);

@@ -1,6 +1,5 @@
-/** The methods of a conversation's object that the rest of the Worker calls. */
+/** The methods of a conversation's object that the rest of the Worker calls. A feature has its own (`topicIn`). */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { Accepted, Delivery } from "../../features/chat/contract.ts";
 import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Briefing } from "./briefing.ts";
@@ -10,7 +9,7 @@ import type { Handed, Notice, PressedButton } from "./notices.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn, TurnInput } from "./turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, TurnInput } from "./turns.ts";
 
 export interface ConversationApi {
   /**
@@ -22,8 +21,6 @@ export interface ConversationApi {
   adopt(request: string, principal: string): Promise<string | undefined>;
   /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
   leave(turnId: string): Promise<void>;
-  /** Handles an action of a person in a chat app, once. Durable when it returns. */
-  receive(delivery: Delivery): Promise<Accepted>;
   /** A question of this conversation, and who began the turn that it belongs to. */
   asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined>;
   /**
@@ -33,13 +30,6 @@ export interface ConversationApi {
   settle(callId: string, outcome: Outcome, rosterVersion?: number): Promise<void>;
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void>;
-  /** For `session_status`. Undefined: nothing is here. */
-  sessionInfo(): Promise<SessionInfo | undefined>;
-  /**
-   * A turn that a tool began here. Its id is that of the tool's call.
-   * @param isTaken whoever began it gets the outcome with this: nobody is told of it any more
-   */
-  sessionTurn(turnId: string, isTaken: boolean): Promise<SessionTurn | undefined>;
   /**
    * A turn that one of this conversation's calls began in a session has ended. A repeat is recognised by the turn's id.
    * @param outcome what the model gets

@@ -27,9 +27,12 @@ const ACTIONS_MAX = 200;
 const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
 const EXCERPT = { chars: 1_600, line: 120, actions: 80, areas: 560, counts: 8 };
-/** The session tools take the room of five of the eight, and those of rules some more. */
-const EXCERPT_BESIDE_SESSIONS = { chars: 380, line: 70, actions: 40, areas: 0, counts: 8 };
-const EXCERPT_BESIDE_RULES = { chars: 285, line: 42, actions: 20, areas: 0, counts: 5 };
+/** The room that other tools take from the agents of a large home. */
+export type RoomTaken = "some" | "much";
+
+/** Session tools take some room, that of five of the eight, and those of rules much. */
+const EXCERPT_BESIDE_SOME = { chars: 380, line: 70, actions: 40, areas: 0, counts: 8 };
+const EXCERPT_BESIDE_MUCH = { chars: 285, line: 42, actions: 20, areas: 0, counts: 5 };
 /** Kinds and areas that are counted there, the most frequent ones. */
 const COUNTS_MAX = 8;
 /** Kinds that are counted of one area. */
@@ -152,13 +155,13 @@ function callDescription(lines: readonly string[], more: string): string {
  * @param beside tools that are offered too, and take some of a large home's room
  * @param steady the tool's description has none of them
  */
-export function agentsNote(
-  roster: Roster,
-  beside: { sessions: boolean; rules: boolean },
-  steady = false,
-): string {
+export function agentsNote(roster: Roster, beside: readonly RoomTaken[], steady = false): string {
   if (roster.excerptOf) {
-    const room = beside.rules ? EXCERPT_BESIDE_RULES : beside.sessions ? EXCERPT_BESIDE_SESSIONS : EXCERPT;
+    const room = beside.includes("much")
+      ? EXCERPT_BESIDE_MUCH
+      : beside.length > 0
+        ? EXCERPT_BESIDE_SOME
+        : EXCERPT;
     return excerptNote(roster, roster.excerptOf, room);
   }
   const lines = agentLines(roster);

@@ -30,9 +30,7 @@ test.each([1, 4, 50])("G16 with %d agents the description has at most 1,000 char
     // The description has only some agents when the system prompt has all.
     const isWhole = !description.includes("more: the system prompt has all of them");
     for (const { id } of roster.agents)
-      expect(isWhole ? description : agentsNote(roster, { sessions: false, rules: false })).toMatch(
-        new RegExp(`- ${id}[: ]`),
-      );
+      expect(isWhole ? description : agentsNote(roster, [])).toMatch(new RegExp(`- ${id}[: ]`));
     for (const { description: words } of Object.values(
       (parameters as { properties: Record<string, { description: string }> }).properties,
     ))
@@ -43,7 +41,7 @@ test.each([1, 4, 50])("G16 with %d agents the description has at most 1,000 char
 test("G16 a home whose agents fit has them only in the description", () => {
   const roster = { bridgeOnline: true, agents: agents(2) };
   expect(edgeCallDefinition(roster)?.function.description).toMatch(/agent-0[\s\S]*agent-1/);
-  expect(agentsNote(roster, { sessions: false, rules: false })).toBe("");
+  expect(agentsNote(roster, [])).toBe("");
 });
 
 test("an agent's line in the tool's description is one line, and its action names are at most 200 characters", () => {

@@ -1,5 +1,5 @@
 /**
- * Up to 0.3 a home's methods had one flat name each. An object lives on for some minutes after a deploy, so for one release objects
+ * Up to 0.3 the objects' methods had one flat name each. An object lives on for some minutes after a deploy, so for one release objects
  * of 0.3 are called by these names, and call this gateway's objects by them. 0.5 needs this no more.
  * @see https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/
  */
@@ -26,6 +26,8 @@ const FLAT_NAMES: Readonly<Record<string, string>> = {
   "rules.change": "changeRule",
   "rules.list": "rules",
   "rules.remove": "removeRule",
+  "sessions.info": "sessionInfo",
+  "sessions.turn": "sessionTurn",
 };
 
 /** @param name `topic.method` @returns the name in 0.3 */

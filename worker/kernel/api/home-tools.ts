@@ -2,30 +2,48 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
-import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/registry.ts";
-import {
-  isSessionTool,
-  SESSION_TOOL_NAMES,
-  SESSION_TOOLS,
-  type SessionToolName,
-} from "@edgecall/core/tools/session-tools.ts";
-import { isRuleTool } from "../../features/rules/tool-contract.ts";
-import { FIND_AGENTS } from "./edge-call.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import type { Settings } from "../settings/settings.ts";
+import { FIND_AGENTS, type RoomTaken } from "./edge-call.ts";
 import { findAgentsTool } from "./find-agents.ts";
 import type { Viewer } from "./may-see.ts";
 import type { NewOrigin } from "./turns.ts";
 
-export type HomeToolName = SessionToolName | RuleToolName | typeof FIND_AGENTS;
+/** Tools of a feature that a home runs. The kernel has one more, `find_agents`. */
+export type HomeTools = {
+  /** By name. */
+  readonly all: Readonly<Record<string, Pick<Tool, "name" | "description" | "input">>>;
+  /** For a model, as short as they can be, since they are in every model call. @param isLarge the home has too many agents to list */
+  definitions(isLarge: boolean): ToolDefinition[];
+  readonly takesRoom: RoomTaken;
+  /** For connected programs, which may name actions. Absent: they have none of these. */
+  readonly forPrograms?: {
+    /** By the tool's name. */
+    readonly titles: Readonly<Record<string, string>>;
+    isOffered(settings: Settings): boolean;
+  };
+};
 
-export function isHomeTool(name: string): name is HomeToolName {
-  return name === FIND_AGENTS || isSessionTool(name) || isRuleTool(name);
+/** A feature in the list of one of the two objects. */
+export type WithTools<Tools extends HomeTools = HomeTools> = { readonly tools?: Tools };
+
+/** @returns the tools that have this one; undefined: it is no feature's */
+export function toolsWith<Tools extends HomeTools>(
+  features: ReadonlyArray<WithTools<Tools>>,
+  name: string,
+): Tools | undefined {
+  return features.find(({ tools }) => tools && Object.hasOwn(tools.all, name))?.tools;
+}
+
+export function isHomeTool(features: readonly WithTools[], name: string): boolean {
+  return name === FIND_AGENTS || toolsWith(features, name) !== undefined;
 }
 
 export type HomeToolRequest = {
   /** The call's UUID. The same id is the same call. */
   id: string;
-  name: HomeToolName;
+  name: string;
   args: Record<string, unknown>;
   /** The reason why the arguments could not be read. */
   problem?: string;
@@ -33,13 +51,13 @@ export type HomeToolRequest = {
   viewer: Viewer;
   /**
    * `call`: as the conversation knows it. `depth`: how many sessions are above it. `others`: other people wrote in the conversation
-   * too. `agent`: the device that asks, and the principal of its own call. `privateChat`: as in `Origin`.
+   * too. A device's request has neither: the conversation is asked. `agent`: the device that asks, and the principal of its own call. `privateChat`: as in `Origin`.
    */
   from: {
     conversation: string | null;
     privateChat?: string | undefined;
     call: string;
-    depth: number;
+    depth?: number;
     others?: boolean;
     agent?: { id: string; person: string };
   };
@@ -62,14 +80,8 @@ export type BegunSessions = { running: number; lastHour: number };
 export type HomeToolReply = { outcome: Outcome } | { waitsUntil: number; question?: string };
 
 /** The names of a tool's own parameters; none for a tool that Home does not run. */
-export function homeToolParameters(name: string): string[] {
-  const tool = isSessionTool(name)
-    ? SESSION_TOOLS[name]
-    : isRuleTool(name)
-      ? RULE_TOOLS[name]
-      : name === FIND_AGENTS
-        ? findAgentsTool
-        : undefined;
+export function homeToolParameters(features: readonly WithTools[], name: string): string[] {
+  const tool = name === FIND_AGENTS ? findAgentsTool : toolsWith(features, name)?.all[name];
   return Object.keys((tool && jsonSchema(tool.input).properties) ?? {});
 }
 
@@ -83,32 +95,3 @@ export function sessionId(call: string): string {
   return `${SESSION_PREFIX}${call}`;
 }
 export const SESSION_PREFIX = "session-";
-
-/** Parameters that are taken and not shown to a model: their defaults do, and an error names them. */
-const NOT_SHOWN: ReadonlySet<string> = new Set(["active_minutes", "limit", "model", "tools"]);
-
-/**
- * The definitions for a model, as short as they can be, since they are in every model call.
- * @param besideFind true: `find_agents` finds what `agents_list` would list
- */
-export function sessionToolDefinitions(besideFind = false): ToolDefinition[] {
-  const names = SESSION_TOOL_NAMES.filter((name) => !besideFind || name !== "agents_list");
-  return names.map((name) => {
-    const { description, input } = SESSION_TOOLS[name];
-    return toolDefinition(name, description, shortened(jsonSchema(input)));
-  });
-}
-
-type ShortSchema = { type: string; items?: { type: string } };
-
-/** Without the bounds of parameters, which an error names. */
-function shortened({ properties, required }: Record<string, unknown>): Record<string, unknown> {
-  const shown = Object.entries(properties as Record<string, ShortSchema>)
-    .filter(([name]) => !NOT_SHOWN.has(name))
-    .map(([name, { type, items }]) => [name, { type, ...(items && { items: { type: items.type } }) }]);
-  return {
-    type: "object",
-    properties: Object.fromEntries(shown),
-    ...(required !== undefined && { required }),
-  };
-}

@@ -1,33 +1,10 @@
-import { textTokens } from "@edgecall/core/loop/tokens.ts";
-import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
 import { expect, test } from "vitest";
-import { isHomeTool, sessionToolDefinitions } from "./home-tools.ts";
-
-test("the session tools cost at most 380 tokens of each model call", () => {
-  const tokens = sessionToolDefinitions().map(({ function: { name, description, parameters } }) =>
-    textTokens(name + description + JSON.stringify(parameters)),
-  );
-  expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(380);
-});
-
-test("they are sorted, and all have the parameters that they cannot do without", () => {
-  const definitions = sessionToolDefinitions().map(({ function: tool }) => tool);
-  expect(definitions.map(({ name }) => name)).toEqual(SESSION_TOOL_NAMES.toSorted());
-  expect(definitions.map(({ parameters }) => parameters.required ?? [])).toEqual([
-    [],
-    [],
-    ["session"],
-    [],
-    ["session", "message"],
-    ["task"],
-  ]);
-});
+import { sessionTools } from "../../features/sessions/model-tools.ts";
+import { isHomeTool } from "./home-tools.ts";
 
 test("find_agents is one of Home's tools, edge_call is not", () => {
-  expect(["find_agents", "sessions_send", "edge_call", "webfetch"].map(isHomeTool)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  const features = [{ tools: sessionTools }];
+  expect(
+    ["find_agents", "sessions_send", "edge_call", "webfetch"].map((name) => isHomeTool(features, name)),
+  ).toEqual([true, true, false, false]);
 });

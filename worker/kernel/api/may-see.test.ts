@@ -11,7 +11,7 @@ import { script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
-import type { Conversation } from "../conversation/conversation.ts";
+import type { Conversation } from "../../conversation.ts";
 import { CONVERSATION_V4 } from "../fixtures/v4.ts";
 import { maySee } from "./may-see.ts";
 import { mediaId, newMedia } from "./media.ts";

@@ -5,11 +5,11 @@ import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
 import { CASES, NOW, newCatalog } from "@edgecall/discovery/testkit/device-cases.ts";
 import { describe, expect, test } from "vitest";
 import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
-import { ruleToolDefinitions } from "../../features/rules/tool-contract.ts";
+import { ruleTools } from "../../features/rules/model-tools.ts";
+import { sessionTools } from "../../features/sessions/model-tools.ts";
 import { gatewayTools } from "../conversation/tools/registry.ts";
 import { type CallTarget, edgeCallDefinition } from "./edge-call.ts";
 import { actionSchemas, findAgentsDefinition } from "./find-agents.ts";
-import { sessionToolDefinitions } from "./home-tools.ts";
 import type { HomeCounts, Roster } from "./roster.ts";
 
 const COUNTS: HomeCounts = { known: 30, online: 30, kinds: [], areas: [], kindsIn: [] };
@@ -75,9 +75,9 @@ function offered() {
   const tools = [
     ...edgeCall.flatMap((definition) => definition ?? []),
     findAgentsDefinition(),
-    ...sessionToolDefinitions(),
-    ...ruleToolDefinitions(false),
-    ...ruleToolDefinitions(true),
+    ...sessionTools.definitions(false),
+    ...ruleTools.definitions(false),
+    ...ruleTools.definitions(true),
     ...gatewayTools(settings, {} as never).definitions(),
   ];
   return tools.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));
@@ -86,8 +86,8 @@ function offered() {
 async function overMcp() {
   const agents = [...hosted(), FOREIGN];
   const tools = [
-    ...steadyTools({ agents }, true, true),
-    ...steadyTools({ agents, excerptOf: COUNTS }, true, true),
+    ...steadyTools({ agents }, true, [ruleTools]),
+    ...steadyTools({ agents, excerptOf: COUNTS }, true, [ruleTools]),
     ...actionTools((await namedActions(agents)).values(), 1_000),
   ];
   return tools.map(({ name, description = "", inputSchema }) => ({

@@ -9,8 +9,8 @@ import { hold, stop } from "../../../test/stopping.ts";
 import { AGENTS, expectTurns, results, sameCallAgain, siren, sounds } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say, TestBridge } from "../../../test/workerd.ts";
+import { Conversation } from "../../conversation.ts";
 import { Home } from "../../home.ts";
-import { Conversation } from "../conversation/conversation.ts";
 
 const WITHIN_MS = 20_000;
 

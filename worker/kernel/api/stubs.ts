@@ -23,6 +23,12 @@ export function topicAt<Api>(env: Env, home: string, topic: string): Api {
   return methodsOf(env.HOME.getByName(home), topic) as Api;
 }
 
+/** @param name `home/channel/id` @param topic of a feature, whose methods `Api` lists */
+export function topicIn<Api>(env: Env, name: string, topic: string): Api {
+  // SAFETY: worker/conversation.ts defines a method for each.
+  return methodsOf(env.CONVERSATION.getByName(name), topic) as Api;
+}
+
 /** What a home has besides its topics. */
 const WHOLE: ReadonlySet<string | symbol> = new Set([
   "fetch",

@@ -6,7 +6,7 @@ import { EventStream } from "../../../test/event-stream.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, say, TestBridge } from "../../../test/workerd.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "../../conversation.ts";
 
 const asks = () =>
   script({ calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] }, { text: "done: $results" });

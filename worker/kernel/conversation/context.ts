@@ -1,15 +1,13 @@
 /** The state that the parts of a conversation share. The object makes one context, when it has rows. */
 import { HabitsInMemory } from "@edgecall/core/loop/habits.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
-import { ChatSession } from "../../features/chat/conversation/session.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-import { RetrySchedule } from "../retry-schedule.ts";
-import { CHANNEL_NAMES } from "../settings/chat.ts";
 import { newTracer } from "../trace.ts";
 import { Alarm } from "./alarm.ts";
+import type { ChatView } from "./chat-view.ts";
 import { runLater } from "./later.ts";
 import { LostClients } from "./lost-clients.ts";
 import { isOneShot } from "./one-shot.ts";
@@ -36,7 +34,7 @@ export class ConversationContext {
   readonly subscribers: Subscribers;
   readonly lostClients: LostClients;
   /** Only a chat's conversation has one. */
-  readonly chat: ChatSession | undefined;
+  readonly chat: ChatView | undefined;
 
   // From here on: memory alone. An object that was rebuilt does without it, or finds it out again.
 
@@ -54,14 +52,17 @@ export class ConversationContext {
   modelCall: { turn: number; abort: AbortController } | undefined;
   /** Home's plan for the turn `turn` and its question, until that time (epoch ms) or until Home says that its roster changed. */
   plan: { plan: Plan; turn: number; text: string; until: number } | undefined;
-  /** Ends of turns that whoever began them could not be told. */
-  readonly tellRetries = new RetrySchedule();
   /** The loop over the turns (turn-loop.ts). `isParked`: it ended, and an alarm or a result sets it going again. */
   readonly loop = { isRunning: false, isDue: false, isParked: false };
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  /** @param chatOf makes what shows it in a chat app */
+  constructor(
+    ctx: DurableObjectState,
+    env: Env,
+    chatOf: (context: ConversationContext) => ChatView | undefined,
+  ) {
     if (!ctx.id.name) throw new Error("a conversation is reached by its name only");
     this.ctx = ctx;
     this.env = env;
@@ -74,8 +75,7 @@ export class ConversationContext {
     this.tracer = newTracer(env, "conversation", ctx);
     this.subscribers = new Subscribers(ctx, this.transcript);
     this.lostClients = new LostClients(this.transcript, this.subscribers);
-    const channel = this.name.split("/")[1] ?? "";
-    if ((CHANNEL_NAMES as readonly string[]).includes(channel)) this.chat = new ChatSession(this);
+    this.chat = chatOf(this);
   }
 
   /** A new stub for each use: one that threw is broken. */

@@ -9,17 +9,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import type { Accepted, Delivery } from "../../features/chat/contract.ts";
-import { receive } from "../../features/chat/conversation/incoming.ts";
-import {
-  canTell,
-  onApproval,
-  onBriefing,
-  onNotice,
-  onPressed,
-} from "../../features/rules/conversation/notices.ts";
-import { sessionInfo, sessionTurn } from "../../features/sessions/conversation/session-view.ts";
-import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import type { TurnQuestion, TurnResult } from "../api/answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Briefing } from "../api/briefing.ts";
@@ -37,21 +26,17 @@ import {
 } from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { CallProgress } from "../api/turn-events.ts";
-import type {
-  HistoryPage,
-  HistoryPlace,
-  NewTurn,
-  SessionInfo,
-  SessionTurn,
-  TurnInput,
-} from "../api/turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, TurnInput } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
 import { readClientContext } from "./client-history.ts";
-import { ConversationContext } from "./context.ts";
+import type { ConversationContext } from "./context.ts";
+import { type ConversationFeature, openConversation, tellEnds } from "./feature.ts";
 import { meanwhile } from "./meanwhile.ts";
+import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./notices.ts";
+import type { ConversationAccess } from "./part.ts";
 import {
   onLateResult,
   onQuestion,
@@ -71,7 +56,9 @@ import { drive, resume } from "./turn-loop.ts";
 import { historyPage, turnResult } from "./turn-view.ts";
 import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
 
-export class Conversation extends DurableObject<Env> implements ConversationApi {
+/** worker/conversation.ts gives it its features. */
+export class ConversationObject extends DurableObject<Env> implements ConversationApi {
+  readonly #features: readonly ConversationFeature[];
   /**
    * Undefined: there were no rows when the object was built, and nothing is to be stored. A look at a made-up name leaves
    * nothing behind, and neither does what comes for a conversation that is gone.
@@ -79,8 +66,9 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   #opened: ConversationContext | undefined;
   #newer: NewerRowsError | undefined;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: Env, features: readonly ConversationFeature[]) {
     super(ctx, env);
+    this.#features = features;
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
     this.#newer = newerRows(ctx.storage, CONVERSATION_MIGRATIONS);
     if (this.#newer || isBlank(ctx.storage)) return;
@@ -91,7 +79,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   /** Before the first thing is stored, which makes the tables (store/tables.ts). */
   #made(): ConversationContext {
-    this.#opened = this.#context ?? new ConversationContext(this.ctx, this.env);
+    this.#opened = this.#context ?? openConversation(this.ctx, this.env, this.#features);
     return this.#opened;
   }
 
@@ -99,6 +87,20 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   get #context(): ConversationContext | undefined {
     if (this.#newer) throw this.#newer;
     return this.#opened;
+  }
+
+  /** What its parts may do with it. */
+  get access(): ConversationAccess {
+    const context = () => this.#context;
+    const made = () => this.#made();
+    return {
+      get context() {
+        return context();
+      },
+      get made() {
+        return made();
+      },
+    };
   }
 
   // ── turns ───────────────────────────────────────────────────────────────────────────────────────────
@@ -245,18 +247,6 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     closeQuietly(socket, "bye");
   }
 
-  // ── a chat ──────────────────────────────────────────────────────────────────────────────────────────
-
-  async receive(delivery: Delivery): Promise<Accepted> {
-    const context = this.#made();
-    if (!context.chat) throw new Error(`${context.name} is no chat`);
-    return await receive(context, context.chat, delivery);
-  }
-
-  async asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined> {
-    return this.#context?.transcript.question(question);
-  }
-
   // ── what Home brings ────────────────────────────────────────────────────────────────────────────────
 
   async settle(callId: string, outcome: Outcome, rosterVersion?: number): Promise<void> {
@@ -265,18 +255,6 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
     if (this.#context) await onLateResult(this.#context, callId, by, outcome, isJob);
-  }
-
-  async sessionInfo(): Promise<SessionInfo | undefined> {
-    return this.#context && sessionInfo(this.#context.transcript);
-  }
-
-  async sessionTurn(turnId: string, isTaken: boolean): Promise<SessionTurn | undefined> {
-    const context = this.#context;
-    const turn = context?.transcript.turn(turnId);
-    if (!context || !turn?.origin.session) return undefined;
-    if (isTaken && turn.status !== "running") context.transcript.told(turn.n);
-    return sessionTurn(context, turn);
   }
 
   async sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<boolean> {
@@ -297,6 +275,10 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async pressed(press: PressedButton, words: string): Promise<boolean> {
     return this.#context !== undefined && onPressed(this.#context, press, words);
+  }
+
+  async asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined> {
+    return this.#context?.transcript.question(question);
   }
 
   async ask(asked: QuestionToPerson): Promise<void> {
@@ -364,7 +346,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
       if (isParents) context.transcript.tellNobody();
       await cancelTurns(context);
       // Else a call that waits for its end would begin it anew.
-      await tellParents(context);
+      await tellEnds(context);
     }
     const name = this.ctx.id.name ?? "";
     await homeOf(this.env, name.split("/", 1)[0] ?? "").conversations.forgetConversation(name);

@@ -17,15 +17,10 @@ import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import { withUnread } from "../../features/rules/conversation/briefing.ts";
-import { hasRuleTools } from "../../features/rules/conversation/offered.ts";
-import { ruleToolDefinitions } from "../../features/rules/tool-contract.ts";
-import { usedUp } from "../../features/sessions/conversation/budget.ts";
-import { hasSessionTools } from "../../features/sessions/conversation/home-tools.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
 import { findAgentsDefinition } from "../api/find-agents.ts";
-import { asksSession, sessionToolDefinitions } from "../api/home-tools.ts";
+import { asksSession, type HomeTools } from "../api/home-tools.ts";
 import type { Plan } from "../api/plan.ts";
 import { type Roster, type RosterQuestion, unreadSources } from "../api/roster.ts";
 import { rowsProblem } from "../api/rows-state.ts";
@@ -35,11 +30,13 @@ import { logError, logInfo } from "../log.ts";
 import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
+import { withUnread } from "./briefing.ts";
 import { turnsOfChat } from "./client-context.ts";
 import { isClients, lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { correctSpending } from "./correct-spending.ts";
 import { cutToFit } from "./cut-to-fit.ts";
+import { featuresOf, offeredTools } from "./feature.ts";
 import { habitsOf } from "./habits.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
@@ -117,17 +114,14 @@ async function askModel(step: Step): Promise<void> {
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
     model = picked.model;
-    const over = usedUp(transcript, turn);
+    const [over] = featuresOf(context).flatMap((feature) => feature.usedUp?.(context, turn) ?? []);
     if (over !== undefined) return failTurn(context, turn, over, "budget");
     if (settings.hasBudget && !isWithinBudget(step, plan)) return;
 
     const brought = transcript.clientContextOf(turn);
     const { roster } = plan;
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
-    const beside = {
-      sessions: hasSessionTools(context, turn, settings),
-      rules: hasRuleTools(context, turn, settings),
-    };
+    const beside = offeredTools(context, turn, settings);
     const steady = keepsTools(model);
     const isOffered = loopEnabled && (next.tools || steady);
     const ours = isOffered ? toolsOf(context, roster, settings, beside, steady) : [];
@@ -247,15 +241,12 @@ function listingOf(
   return { name, principal: transcript.beganBy() ?? principal, text };
 }
 
-/** Which of Home's tools are offered in a turn. */
-type Beside = { sessions: boolean; rules: boolean };
-
 /** Sorted, for the provider's cache: edge_call where there is an agent to call, and the gateway's own. */
 function toolsOf(
   context: ConversationContext,
   roster: Roster,
   settings: Settings,
-  beside: Beside,
+  beside: readonly HomeTools[],
   steady: boolean,
 ): ToolDefinition[] {
   const isLarge = roster.excerptOf !== undefined;
@@ -263,8 +254,7 @@ function toolsOf(
   const all = [
     ...(edgeCall ? [edgeCall] : []),
     ...(isLarge ? [findAgentsDefinition()] : []),
-    ...(beside.sessions ? sessionToolDefinitions(isLarge) : []),
-    ...(beside.rules ? ruleToolDefinitions(isLarge) : []),
+    ...beside.flatMap((tools) => tools.definitions(isLarge)),
     ...gatewayTools(settings.tools, context.env).definitions(),
   ];
   return all.sort((a, b) => (a.function.name < b.function.name ? -1 : 1));
@@ -371,8 +361,9 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-function agentWords(roster: Roster, beside: Beside, steady: boolean): string[] {
-  return [agentsNote(roster, beside, steady), offlineNote(roster, Date.now())];
+function agentWords(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
+  const room = beside.map(({ takesRoom }) => takesRoom);
+  return [agentsNote(roster, room, steady), offlineNote(roster, Date.now())];
 }
 
 /** The time at which the turn began, so that the prompt is the same in all its model calls. */

@@ -1,10 +1,11 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { isRuleTool } from "../../features/rules/tool-contract.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
+import { toolsWith } from "../api/home-tools.ts";
 import { AFTER_EXPIRY_MS, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
+import { featuresOf } from "./feature.ts";
 import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
 import { callsOf, extendCall, resumeCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
@@ -128,10 +129,10 @@ export async function onQuestionClosed(
   askHomeAgain(context, closed?.call);
 }
 
-/** Home answers the call of a rule tool when it is asked again after its approval. */
+/** Home answers the call of some tools when it is asked again after its approval. */
 function askHomeAgain(context: ConversationContext, id: string | undefined): void {
   const call = id === undefined ? undefined : context.transcript.call(id);
-  if (!call || call.outcome || !isRuleTool(call.name)) return;
+  if (!call || call.outcome || !toolsWith(featuresOf(context), call.name)?.asksAgain) return;
   context.sent.set(call.id, { at: Date.now(), ...context.sent.get(call.id), deadline: 0 });
   drive(context);
 }

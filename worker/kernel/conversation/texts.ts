@@ -103,15 +103,6 @@ export function cancelledOutcome(sent: boolean): Outcome {
   };
 }
 
-/** Of a call that waited for a session. */
-export const SESSION_CANCELLED: Outcome = {
-  status: "error",
-  errorType: "execution_failed",
-  text: "Cancelled. The session's turn was ended too.",
-  elapsedMs: 0,
-  sources: [],
-};
-
 export function cancelledAnswer(sent: number): string {
   if (sent === 0) return "Cancelled.";
   return `Cancelled. ${sent === 1 ? "One call was" : `${sent} calls were`} with a device already; whether it ran is unknown.`;

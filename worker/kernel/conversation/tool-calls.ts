@@ -7,24 +7,22 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source, STRANGER, taints } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
-import { hasRuleTools } from "../../features/rules/conversation/offered.ts";
-import { isRuleTool, RULE_TOOL_NAMES } from "../../features/rules/tool-contract.ts";
-import { askHome, endSession, hasSessionTools } from "../../features/sessions/conversation/home-tools.ts";
 import type { TurnQuestion } from "../api/answers.ts";
 import type { CancelledCall, ReplyOfCalls } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
-import { asksSession, homeToolParameters, isHomeTool } from "../api/home-tools.ts";
+import { homeToolParameters, isHomeTool, toolsWith } from "../api/home-tools.ts";
 import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
 import type { Settings } from "../settings/settings.ts";
+import { askHome } from "./ask-home.ts";
 import { sourcesFor } from "./client-context.ts";
 import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { featuresOf, offeredTools } from "./feature.ts";
 import { settleCall, takeResult } from "./settle-call.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
-import { cancelledOutcome, SESSION_CANCELLED } from "./texts.ts";
+import { cancelledOutcome } from "./texts.ts";
 import { runGatewayCalls } from "./tools/gateway-calls.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { traceOfCall } from "./trace.ts";
@@ -52,8 +50,8 @@ export async function takeCallStep(
   const room = Math.max(0, settings.limits.maxParallel - busy.length);
   const batch = batchOf(turn, history);
   const unsent = open.filter((call) => !sent.has(call.id));
-  for (const call of unsent) endUnrun(context, call, waitingFor(call, batch));
-  const due = [...readyOf(unsent, batch).slice(0, room), ...readyOf(overdue, batch)];
+  for (const call of unsent) endUnrun(context, call, waitingFor(context, call, batch));
+  const due = [...readyOf(context, unsent, batch).slice(0, room), ...readyOf(context, overdue, batch)];
   if (due.length > 0) await sendCalls(context, turn, { due, batch }, history, settings);
   const left = ownCalls(turn, openCalls(transcript.entriesOf(turn.n)));
   // Something was settled on the spot: there is room for another call, or the batch is complete.
@@ -83,9 +81,8 @@ export async function cancelCalls(context: ConversationContext, turn: Turn): Pro
     for (const { id } of calls) stopped.add(id);
   }
   for (const call of open()) {
-    await endSession(context, call);
-    const cancelledCall = asksSession(call.name) ? SESSION_CANCELLED : cancelledOutcome(sent.has(call.id));
-    settleCall(context, call.id, cancelledCall);
+    const ended = await toolsWith(featuresOf(context), call.name)?.cancel?.(context, call);
+    settleCall(context, call.id, ended ?? cancelledOutcome(sent.has(call.id)));
   }
   return sent.size;
 }
@@ -109,10 +106,10 @@ export async function watchCalls(context: ConversationContext, turn: Turn): Prom
 }
 
 /** The time at which Home is asked for the outcome of a call (epoch ms). */
-function dueAt({ sent }: ConversationContext, call: StoredCall): number {
+function dueAt(context: ConversationContext, call: StoredCall): number {
   // Nobody settles a call that waits for a session: Home says at its deadline that it goes on.
-  const grace = isHomeTool(call.name) ? 0 : DEADLINE_GRACE_MS;
-  return (sent.get(call.id)?.deadline ?? 0) + grace;
+  const grace = isHomeTool(featuresOf(context), call.name) ? 0 : DEADLINE_GRACE_MS;
+  return (context.sent.get(call.id)?.deadline ?? 0) + grace;
 }
 
 /** The calls of the last reply that run here, which a call may come after. */
@@ -121,14 +118,18 @@ function batchOf(turn: Turn, entries: readonly StoredEntry[]): StoredCall[] {
   return asked?.role === "assistant" ? asked.calls.filter((call) => !isClients(turn, call)) : [];
 }
 
-function waitingFor(call: StoredCall, batch: readonly StoredCall[]): Waiting {
-  return waitingOf(call, batch, homeToolParameters);
+function waitingFor(context: ConversationContext, call: StoredCall, batch: readonly StoredCall[]): Waiting {
+  return waitingOf(call, batch, (name) => homeToolParameters(featuresOf(context), name));
 }
 
 /** The calls that may go out, with the results of others in their arguments: the same ones each time that a call is sent. */
-function readyOf(calls: readonly StoredCall[], batch: readonly StoredCall[]): StoredCall[] {
+function readyOf(
+  context: ConversationContext,
+  calls: readonly StoredCall[],
+  batch: readonly StoredCall[],
+): StoredCall[] {
   return calls.flatMap((call) => {
-    const waiting = waitingFor(call, batch);
+    const waiting = waitingFor(context, call, batch);
     return waiting.state === "ready" ? [{ ...call, args: waiting.args }] : [];
   });
 }
@@ -163,11 +164,11 @@ function askingCalls({ transcript, sent }: ConversationContext, turn: Turn): Set
 }
 
 /** The calls of a reply that Home is given, when there are several. */
-function replyOf(batch: readonly StoredCall[]): ReplyOfCalls | undefined {
+function replyOf(context: ConversationContext, batch: readonly StoredCall[]): ReplyOfCalls | undefined {
   const [first] = batch;
   // One that was too many for the reply was answered with it.
   const isGiven = ({ outcome, settledAt }: StoredCall) => outcome === undefined || settledAt !== null;
-  const calls = readyOf(batch, batch).filter(
+  const calls = readyOf(context, batch, batch).filter(
     (call) => call.name === EDGE_CALL && isGiven(call) && checkEdgeCall(call).ok,
   );
   // The first call's id names the reply.
@@ -196,20 +197,16 @@ async function sendCalls(
     secrets: keysOf(settings.tools),
   };
   const others = calls.filter(({ name }) => !tools.get(name));
-  const hasSessions = hasSessionTools(context, turn, settings);
-  const hasRules = hasRuleTools(context, turn, settings);
+  const offered = offeredTools(context, turn, settings).map((own) => ({ tools: own }));
   const names = [
     ...(context.plan?.plan.roster.excerptOf ? [FIND_AGENTS] : []),
-    ...(hasSessions ? SESSION_TOOL_NAMES : []),
-    ...(hasRules ? RULE_TOOL_NAMES : []),
+    ...offered.flatMap((own) => Object.keys(own.tools.all)),
     ...tools.list(),
   ];
-  const ofHome = ({ name }: StoredCall) =>
-    name === FIND_AGENTS || (isRuleTool(name) ? hasRules : hasSessions && isHomeTool(name));
-  const reply = replyOf(all);
+  const reply = replyOf(context, all);
   const take = (call: StoredCall) =>
-    ofHome(call) && !isClients(turn, call)
-      ? askHome(context, turn, call, { sources, settings })
+    isHomeTool(offered, call.name) && !isClients(turn, call)
+      ? askHome(context, turn, call, toolsWith(offered, call.name), { sources, settings })
       : submitCall(context, turn, call, { sources, names, reply });
   const [refused] = await Promise.all([Promise.all(others.map(take)), runGatewayCalls(context, batch)]);
   const unreached = refused.filter((call) => call !== undefined);
@@ -316,7 +313,7 @@ async function stopCalls(
   const batch = batchOf(turn, context.transcript.entriesOf(turn.n));
   const stopped = calls.map((call): CancelledCall => {
     // A call that waits for another one has not been sent.
-    const [ready] = context.unsent.has(call.id) ? [] : readyOf([call], batch);
+    const [ready] = context.unsent.has(call.id) ? [] : readyOf(context, [call], batch);
     const checked = ready && checkEdgeCall(ready, []);
     return { id: call.id, ...(checked?.ok && { sentTo: checked.args.agent_id }) };
   });

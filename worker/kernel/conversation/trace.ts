@@ -14,6 +14,7 @@ import { isHomeTool } from "../api/home-tools.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { traceSettings } from "../settings/trace.ts";
 import type { ConversationContext } from "./context.ts";
+import { featuresOf } from "./feature.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 
 /** A turn without a request that says whether it is recorded, as of a chat app, decides for itself. It is stored with the turn. */
@@ -84,7 +85,8 @@ export function recordCall(
   const of = contextOf(context, turn);
   if (!of) return;
   // A model may have made any other name up, or it is a client's.
-  const isOurs = call.name === EDGE_CALL || isHomeTool(call.name) || isOwnTool(call.name);
+  const isOurs =
+    call.name === EDGE_CALL || isHomeTool(featuresOf(context), call.name) || isOwnTool(call.name);
   const now = Date.now();
   context.tracer?.add({
     context: childOf(of.own, spanIdOf("call", call.id)),

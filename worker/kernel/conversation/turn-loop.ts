@@ -5,14 +5,13 @@
  */
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
-import { fetchPictures } from "../../features/chat/conversation/pictures.ts";
-import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import { logError } from "../log.ts";
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { historyOf } from "./client-context.ts";
 import { handedOver, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { tellEnds } from "./feature.ts";
 import { takeModelStep } from "./model-call.ts";
 import { expire } from "./retention.ts";
 import type { Turn } from "./store/rows.ts";
@@ -57,7 +56,7 @@ async function run(context: ConversationContext): Promise<void> {
 /** Takes steps while there is something to do. @returns when to look again (epoch ms), if nothing else happens */
 async function advance(context: ConversationContext): Promise<number | undefined> {
   for (;;) {
-    const tellAt = await tellParents(context);
+    const tellAt = await tellEnds(context);
     const turn = context.transcript.currentTurn();
     if (!turn) return earliest(tellAt, await expire(context));
     if (turn.error !== null) {
@@ -65,7 +64,7 @@ async function advance(context: ConversationContext): Promise<number | undefined
       continue;
     }
     if (turn.notBefore > Date.now()) return earliest(tellAt, turn.notBefore);
-    if (context.chat && (await fetchPictures(context, turn))) continue;
+    if (context.chat && (await context.chat.fetch(turn))) continue;
     const dueAt = await takeStep(context, turn);
     if (dueAt !== undefined) return earliest(tellAt, dueAt);
   }

@@ -3,7 +3,6 @@ import { agentOfCall, type CallRecord, tokensOf } from "@edgecall/core/loop/hist
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import { undoButtons } from "../../features/rules/conversation/confirmation.ts";
 import type { EarlierTurn, PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { RuleButton } from "../api/notices.ts";
@@ -19,6 +18,7 @@ import {
   type Turn,
 } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
+import { undoButtons } from "./undo-buttons.ts";
 
 /** The limit of one page of the history: results may have 50 KB each, and an answer between two objects 32 MiB. */
 const PAGE_MAX_CHARS = 4_000_000;

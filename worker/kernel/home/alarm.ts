@@ -9,7 +9,7 @@ import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
 import type { Alarm, HomeContext } from "./context.ts";
 import * as voidedAllowances from "./devices/voided-allowances.ts";
-import type { AlarmPart } from "./feature.ts";
+import { type AlarmPart, featuresOf } from "./feature.ts";
 import { handOver, nextHandOver } from "./notices/hand-over.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
@@ -33,8 +33,8 @@ const AFTER_FEATURES: readonly AlarmPart[] = [
   { nextDue: () => undefined, onAlarm: (home, now) => void prune(home, now) },
 ];
 
-function partsOf({ features }: HomeContext): readonly AlarmPart[] {
-  return [...BEFORE_FEATURES, ...features.flatMap(({ alarm }) => alarm ?? []), ...AFTER_FEATURES];
+function partsOf(home: HomeContext): readonly AlarmPart[] {
+  return [...BEFORE_FEATURES, ...featuresOf(home).flatMap(({ alarm }) => alarm ?? []), ...AFTER_FEATURES];
 }
 
 export class HomeAlarm implements Alarm {

@@ -7,7 +7,7 @@ import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../api/calls.ts";
 import type { CallTarget } from "../api/edge-call.ts";
-import type { HomeToolRequest } from "../api/home-tools.ts";
+import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
 import type { RosterAgent } from "../api/roster.ts";
 import type { Migration } from "../migrate.ts";
@@ -98,6 +98,8 @@ export type HomeFeature = {
   >;
   /** A text of an agent that belongs to no call and is no event. @returns false: it means nothing to this feature */
   unsolicited?(home: HomeContext, agent: string, text: string): Promise<boolean>;
+  /** Tools that the home runs, for models and for programs. */
+  readonly tools?: HomeTools;
   /** Runs a tool of the home's. @returns undefined: the tool is not this feature's */
   tool?(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> | undefined;
   /** Calls of agents that are not at this home's bridge. */
@@ -119,6 +121,23 @@ export type HomeFeature = {
   privateChat?(connection: Connection, sender: string): string | undefined;
 };
 
+const lists = new WeakMap<HomeContext, readonly HomeFeature[]>();
+
+/** Before anything else happens in a home's object. */
+export function setFeatures(home: HomeContext, features: readonly HomeFeature[]): void {
+  lists.set(home, features);
+}
+
+/** The features of a home, in the order of the list. */
+export function featuresOf(home: HomeContext): readonly HomeFeature[] {
+  return lists.get(home) ?? [];
+}
+
+/** Tools of these features, that a home runs. */
+export function homeToolsOf(features: readonly HomeFeature[]): HomeTools[] {
+  return features.flatMap(({ tools }) => tools ?? []);
+}
+
 /**
  * Tells all features of it, in the order of the list. What a handler does before it waits is done when this returns.
  * @returns resolves when all handlers have ended
@@ -128,7 +147,7 @@ export async function emit<Name extends keyof HomeEvents>(
   home: HomeContext,
   ...args: Tail<Parameters<HomeEvents[Name]>>
 ): Promise<void> {
-  const ended = home.features.map(({ on }) => {
+  const ended = featuresOf(home).map(({ on }) => {
     // SAFETY: `args` are those of this event.
     const handle = on?.[name] as ((home: HomeContext, ...all: unknown[]) => Promise<void> | void) | undefined;
     return handle?.(home, ...args);

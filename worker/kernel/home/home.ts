@@ -31,7 +31,7 @@ import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { Ledger, ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
-import { emit, type HomeFeature } from "./feature.ts";
+import { emit, type HomeFeature, setFeatures } from "./feature.ts";
 import type { HomeAccess } from "./part.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
 import { openQuestions } from "./questions/approvals.ts";
@@ -166,7 +166,8 @@ export function openHome(ctx: DurableObjectState, env: Env, features: readonly H
   migrate(ctx.storage, migrationsOf(features));
   const tracer = newTracer(env, "home", ctx);
   const alarm = new HomeAlarm(() => home);
-  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm, features };
+  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm };
+  setFeatures(home, features);
   return { home, frames: new BridgeFrames(home) };
 }
 

@@ -26,8 +26,8 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { say, TestBridge } from "../../../test/workerd.ts";
+import { Conversation } from "../../conversation.ts";
 import { Home } from "../../home.ts";
-import { Conversation } from "../conversation/conversation.ts";
 import { HomeAlarm } from "./alarm.ts";
 
 const WITHIN_MS = 20_000;

@@ -5,6 +5,7 @@ import { SettingsError } from "../settings/settings-error.ts";
 import { agentsOf } from "./agents/agents.ts";
 import { ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
+import { featuresOf } from "./feature.ts";
 import { filesOf } from "./files/file-list.ts";
 import { questionsOf } from "./questions/questions.ts";
 import { auditOf } from "./record/audit.ts";
@@ -35,7 +36,7 @@ export function prune(home: HomeContext, now: number): boolean {
   questions.prune(now);
   audit.prune(now);
   files.prune(now);
-  for (const feature of home.features) feature.prune?.(home, now);
+  for (const feature of featuresOf(home)) feature.prune?.(home, now);
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.
   if (settings instanceof SettingsError) return true;

@@ -28,9 +28,9 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say } from "../../../test/workerd.ts";
+import { Conversation } from "../../conversation.ts";
 import { Home } from "../../home.ts";
 import { homeOf } from "../api/stubs.ts";
-import { Conversation } from "../conversation/conversation.ts";
 
 stopHomeWhile({
   // An approval of the device is the same row with an approval in it; the answer needs its hash.

@@ -28,7 +28,7 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { say, TestBridge } from "../../../test/workerd.ts";
-import { Conversation } from "../conversation/conversation.ts";
+import { Conversation } from "../../conversation.ts";
 
 stopHomeWhile({
   "no bridge is there": async ({ how, id, first }) => {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { ask, say } from "../../../test/workerd.ts";
-import { Conversation } from "../conversation/conversation.ts";
+import { Conversation } from "../../conversation.ts";
 
 /** Counts the requests to conversations. */
 function counted(): { fetch: number; start: number } {

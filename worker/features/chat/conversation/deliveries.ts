@@ -1,10 +1,10 @@
 /** The platform's ids of messages, with the turns that they belong to: those of people, by which a repeat is known, and some of ours. */
-import type { ChatContext } from "./chat-context.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 
 /** Platforms repeat for days, a chat has fewer messages in that time. */
 const DELIVERIES_KEPT = 1_000;
 
-type Stored = Pick<ChatContext, "ctx" | "tables">;
+type Stored = Pick<ConversationContext, "ctx" | "tables">;
 
 export function findDelivery({ ctx, tables }: Stored, id: string): { turn: string | null } | undefined {
   if (!tables.has("delivery")) return undefined;

@@ -22,7 +22,7 @@ test("C8: a group takes nothing any more: whoever asked there has the answer in 
     return "1";
   });
   const group = env.CONVERSATION.getByName("a/telegram/family:-77");
-  await group.receive({
+  await group["chat.receive"]({
     id: "1",
     origin: {
       principal: "telegram:7",

@@ -8,6 +8,7 @@ import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { cutText, graphemeCut } from "@edgecall/core/text/cut.ts";
 import { failedWithin } from "@edgecall/core/text/failed-within.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
 import { logError } from "../../../kernel/log.ts";
 import type { Channel } from "../platforms/channel.ts";
@@ -15,7 +16,6 @@ import { type Content, withLine } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform.ts";
-import type { ChatContext } from "./chat-context.ts";
 import type { PlatformLine, Way } from "./platform-line.ts";
 
 /** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */
@@ -39,7 +39,7 @@ const DRAFT = 0;
 type Shown = { turn: number; address: Address; way?: Way | undefined; sent?: string };
 
 export class Live {
-  readonly #context: ChatContext;
+  readonly #context: ConversationContext;
   readonly #platform: PlatformLine;
   readonly #sql: SqlStorage;
   readonly #onDue: () => void;
@@ -55,7 +55,7 @@ export class Live {
   #isPutting = false;
 
   /** @param onDue there is something to show: the sender is to call `show` when nothing else is to be sent */
-  constructor(context: ChatContext, platform: PlatformLine, onDue: () => void) {
+  constructor(context: ConversationContext, platform: PlatformLine, onDue: () => void) {
     this.#context = context;
     this.#platform = platform;
     this.#sql = context.ctx.storage.sql;

@@ -6,17 +6,19 @@
 
 import type { MediaContent } from "../../../kernel/api/media.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
-import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
+import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { runLater } from "../../../kernel/conversation/later.ts";
 import { filesOf } from "../../../kernel/conversation/store/media.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
+import { undoButtons } from "../../../kernel/conversation/undo-buttons.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { settingsOrError } from "../../../kernel/settings/settings.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
-import { undoButtons } from "../../rules/conversation/confirmation.ts";
+import { chatIn } from "../conversation-api.ts";
 import {
   type Attachment,
   type Channel,
@@ -30,7 +32,6 @@ import { markdownContent } from "../platforms/format/parse.ts";
 import { sizeOf, split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform.ts";
 import { choicesOf, closedWords, questionWords } from "../platforms/question-words.ts";
-import type { ChatContext } from "./chat-context.ts";
 import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
@@ -72,7 +73,7 @@ type ReplyRow = {
 };
 
 export class Outbox {
-  readonly #context: ChatContext;
+  readonly #context: ConversationContext;
   readonly #sql: SqlStorage;
   readonly #platform: PlatformLine;
   /** Shown when there is time, and never instead of anything. */
@@ -84,7 +85,7 @@ export class Outbox {
   #typedAt = 0;
   #typing: Promise<void> = Promise.resolve();
 
-  constructor(context: ChatContext) {
+  constructor(context: ConversationContext) {
     this.#context = context;
     this.#sql = context.ctx.storage.sql;
     this.#platform = new PlatformLine(context.env, context.name);
@@ -379,7 +380,7 @@ export class Outbox {
     const { env, name } = this.#context;
     const place = `${name.split("/", 1)[0]}/${channel}/${chat?.conversation}`;
     if (!chat || place === name) return;
-    await conversationOf(env, place).receive({
+    await chatIn(env, place).receive({
       id: `elsewhere-${nonce}`,
       origin: { principal, role, channel, reply: chat.address },
       act: { do: "tell", text: `I could not post this where you asked me:\n\n${text}` },

@@ -21,7 +21,7 @@ test("C2: a reply to our message brings the answer that it had; one to their own
   const chat = env.CONVERSATION.getByName("a/whatsapp/phone:491");
   const says = async (id: string, text: string, quoted?: Quoted) => {
     const before = sent;
-    await chat.receive({
+    await chat["chat.receive"]({
       id,
       origin: {
         principal: "whatsapp:491",

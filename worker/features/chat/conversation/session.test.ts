@@ -21,7 +21,8 @@ afterEach(reset);
 async function busyChat() {
   const bridge = await TestBridge.connect(AGENTS);
   const chat = () => env.CONVERSATION.getByName("a/generic/home/1");
-  const deliver = async (id: string, act: Delivery["act"]) => await chat().receive({ id, origin, act });
+  const deliver = async (id: string, act: Delivery["act"]) =>
+    await chat()["chat.receive"]({ id, origin, act });
   const say = (text: string): Delivery["act"] => ({ do: "say", text, pictures: [], merge: false });
   await deliver("1", say(script({ calls: [siren] }, { text: "It sounds." })));
   const call = await until(() => bridge.calls()[0]?.id);
@@ -74,7 +75,8 @@ test(
     setVariables({ GATEWAY_TOOLS: "sessions" });
     const bridge = await TestBridge.connect(AGENTS);
     const chat = () => env.CONVERSATION.getByName("a/generic/home/2");
-    const deliver = async (id: string, act: Delivery["act"]) => await chat().receive({ id, origin, act });
+    const deliver = async (id: string, act: Delivery["act"]) =>
+      await chat()["chat.receive"]({ id, origin, act });
     const task = script({ calls: [siren] }, { text: "it sounds" });
     const text = script(spawn(task, { label: "siren" }), { text: "begun" }, { text: "$notes" });
     await deliver("1", { do: "say", text, pictures: [], merge: false });

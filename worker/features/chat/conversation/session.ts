@@ -2,27 +2,35 @@
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
+import type { PressedButton } from "../../../kernel/api/notices.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
+import type { ChatView } from "../../../kernel/conversation/chat-view.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import { slot } from "../../../kernel/conversation/slot.ts";
 import type { StoredCall, Turn } from "../../../kernel/conversation/store/rows.ts";
-import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
-import type { ChatContext } from "./chat-context.ts";
+import { CHANNEL_NAMES } from "../../../kernel/settings/chat.ts";
+import { channelOf } from "../platforms/all.ts";
+import { connectionOf } from "../platforms/connections.ts";
 import { Outbox } from "./outbox.ts";
+import { fetchPictures } from "./pictures.ts";
 
-export class ChatSession {
-  readonly #transcript: Transcript;
+export class ChatSession implements ChatView {
+  readonly #context: ConversationContext;
   readonly outbox: Outbox;
 
-  constructor(context: ChatContext) {
-    this.#transcript = context.transcript;
+  constructor(context: ConversationContext) {
+    this.#context = context;
     this.outbox = new Outbox(context);
   }
 
-  /** Sends what was left unsent by an object that was replaced. */
   wake(): void {
     this.outbox.go();
   }
 
-  /** The turn has ended; its row stands. */
+  async fetch(turn: Turn): Promise<boolean> {
+    return await fetchPictures(this.#context, turn);
+  }
+
   ended(turn: Turn): void {
     if (turn.origin.reply) this.outbox.go();
   }
@@ -40,11 +48,10 @@ export class ChatSession {
     this.outbox.go();
   }
 
-  /** The model has asked for calls, or one of them was answered. */
   progress(turn: Turn): void {
     const address = replyAddress(turn);
     if (!address || turn.status !== "running") return;
-    const hasCalls = this.#transcript
+    const hasCalls = this.#context.transcript
       .entriesOf(turn.n)
       .some((entry) => entry.role === "assistant" && entry.calls.length > 0);
     if (!hasCalls) return;
@@ -52,16 +59,14 @@ export class ChatSession {
     this.outbox.live.list(turn.n, address);
   }
 
-  /** Words about a call that has no outcome yet; "": none any more. */
   note(id: string, words: string): void {
-    const call = this.#transcript.call(id);
-    const turn = call && this.#transcript.turnAt(call.turn);
+    const call = this.#context.transcript.call(id);
+    const turn = call && this.#context.transcript.turnAt(call.turn);
     if (!turn || call.outcome) return;
     this.outbox.live.note(id, words);
     this.progress(turn);
   }
 
-  /** Sends a call's text for the person as a message of its own; the model reads another one. */
   forUser(turn: Turn, call: StoredCall): void {
     const { outcome } = call;
     const address = replyAddress(turn);
@@ -70,7 +75,6 @@ export class ChatSession {
     this.outbox.go();
   }
 
-  /** Sends what a rule says, with the buttons that its turn or call has. @param id of the notice's turn, or of the call that made the rule */
   tell(turn: Turn, text: string, id: string): void {
     const address = replyAddress(turn);
     if (!address) return;
@@ -78,13 +82,43 @@ export class ChatSession {
     this.outbox.go();
   }
 
-  /** The model's words as they come. @param at how many characters of its step came before; 0 makes those before void */
   delta({ n }: Turn, text: string, at: number): void {
     // Read again: the model's last words may come after the turn was ended.
-    const turn = this.#transcript.turnAt(n);
+    const turn = this.#context.transcript.turnAt(n);
     const address = turn?.status === "running" ? replyAddress(turn) : undefined;
     if (address) this.outbox.live.say(n, address, text, at);
   }
+
+  pressed(press: PressedButton, words: string): boolean {
+    const isShown = this.outbox.closeRule(press, words);
+    if (isShown) this.outbox.go();
+    return isShown;
+  }
+
+  /** In a private chat where nobody wrote yet, that chat. */
+  async unaskedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }> {
+    const place = last ?? (await this.#privateChat());
+    if (!place) return { refused: "nobody has written here since the chat began anew" };
+    const refused = await this.outbox.refusal(place);
+    return refused === undefined ? { place } : { refused };
+  }
+
+  async #privateChat(): Promise<Address | undefined> {
+    const { env, name } = this.#context;
+    const [home = "", channel = "", place = ""] = name.split("/");
+    const [, connection = "", person = ""] = /^([^:]+):(?:to:)?([^:]+)$/.exec(place) ?? [];
+    const known = await connectionOf(env, home, channel, connection);
+    const chat = known && channelOf(channel)?.privateChat?.(known, person);
+    return chat?.conversation === place ? chat.address : undefined;
+  }
+}
+
+const sessionOf = slot((context) => new ChatSession(context));
+
+/** @returns undefined: the conversation takes place in no chat app */
+export function chatOf(context: ConversationContext): ChatSession | undefined {
+  const channel = context.name.split("/")[1] ?? "";
+  return (CHANNEL_NAMES as readonly string[]).includes(channel) ? sessionOf(context) : undefined;
 }
 
 /** In a chat, a longer text would push the answer out of sight. */

@@ -45,7 +45,7 @@ export type Incoming = {
   sender: { id: string; name: string };
   /** The conversation's id within the channel, which begins with the connection: letters, digits and `._:@-`. */
   conversation: string;
-  /** True when other people read the chat. Refused unless the connection has `groups: "reads"` (frontends/channels/admission.ts). */
+  /** True when other people read the chat. Refused unless the connection has `groups: "reads"` (routes/admission.ts). */
   group: boolean;
   /** The words of `ack` are shown to the sender alone, in a group too: then a refusal is said there. */
   whispers?: true;

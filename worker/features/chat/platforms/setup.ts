@@ -1,6 +1,6 @@
 /**
  * The platforms that the console can connect: each checks a pasted token, is told where to deliver, and reports how deliveries
- * stand. Each has a file; the routes are in frontends/channels/connection-routes.ts.
+ * stand. Each has a file; the routes are in routes/connection-routes.ts.
  */
 import { discordSetup } from "./discord-setup.ts";
 import type { Setup } from "./platform-setup.ts";

@@ -1,11 +1,11 @@
 /** One thing that a person did over a chat app: admitted, then given to its conversation. */
 
-import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import type { Accepted as Delivered } from "../contract.ts";
+import { chatIn } from "../conversation-api.ts";
 import type { Channel, Incoming } from "../platforms/channel.ts";
 import { admit } from "./admission.ts";
 import { toDelivery } from "./delivery.ts";
@@ -61,5 +61,5 @@ export async function acceptIncoming(
   const { act, sender } = event;
   if (act.do === "press") return await pressButton(env, name, admitted, { act, sender }, privateChat);
   const delivery = await toDelivery(env, channel, connection, event, admitted, privateChat);
-  return await conversationOf(env, name).receive(delivery);
+  return await chatIn(env, name).receive(delivery);
 }

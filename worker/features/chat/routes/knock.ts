@@ -4,10 +4,10 @@
  */
 
 import type { AdmittedSender, UnknownSender } from "../../../kernel/api/senders.ts";
-import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { type Connection, readConnections } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
+import { chatIn } from "../conversation-api.ts";
 import { channelOf } from "../platforms/all.ts";
 
 /** A home has few owners. With a long list of them, not everybody gets a message. */
@@ -29,7 +29,7 @@ export async function tellOwners(env: Env, over: Connection, id: string, text: s
     .slice(0, OWNERS_MAX);
   await Promise.all(
     chats.map(({ channel, conversation, address }) =>
-      conversationOf(env, `${home}/${channel}/${conversation}`).receive({
+      chatIn(env, `${home}/${channel}/${conversation}`).receive({
         id,
         origin: { principal: "gateway", role: "owner", channel, reply: address },
         act: { do: "tell", text },

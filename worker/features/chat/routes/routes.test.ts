@@ -435,7 +435,7 @@ test("S5 an audio file taints like another person's text, also when it was not t
     const picture = { ref: "voice-1", voice: true as const, ...(own && { own }) };
     const act = { do: "say" as const, text: script({ text: "ok" }), pictures: [picture], merge: true };
     const reply = { connection: "family", chat: 7 };
-    await env.CONVERSATION.getByName(name).receive({ id: "1", origin: { ...origin, reply }, act });
+    await env.CONVERSATION.getByName(name)["chat.receive"]({ id: "1", origin: { ...origin, reply }, act });
     return await runInDurableObject(env.CONVERSATION.getByName(name), async (_, { storage }) => {
       const turn = () => new Transcript(storage).turns()[0];
       await until(() => turn()?.status !== "running");

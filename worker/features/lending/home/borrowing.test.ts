@@ -12,7 +12,7 @@ import { cancel, expectTurns, on, turnsOf } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
-import { Conversation } from "../../../kernel/conversation/conversation.ts";
+import { Conversation } from "../../../conversation.ts";
 
 const WITHIN_MS = 25_000;
 const LATHE = { id: "lathe", line: "A lathe", online: true, takes_queries: true, actions: [CPU, SIREN] };

@@ -80,7 +80,7 @@ describe("a rule that was made", () => {
       pictures: [],
       merge: false,
     };
-    await chat.receive({ id: "1", origin: { ...origin, reply }, act });
+    await chat["chat.receive"]({ id: "1", origin: { ...origin, reply }, act });
     await until(async () => (await storedTurns(chat))[0]?.status === "done");
     expect(requests[0]).toMatchObject({
       name: "watch",

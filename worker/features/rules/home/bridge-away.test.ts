@@ -9,7 +9,7 @@ import { hold, rowsOf } from "../../../../test/stopping.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
-import { Conversation } from "../../../kernel/conversation/conversation.ts";
+import { Conversation } from "../../../conversation.ts";
 
 const BRIDGE = "the bridge";
 

@@ -2,6 +2,7 @@
 
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
+import { ruleTools } from "../model-tools.ts";
 import { devicesGone, nextDue, onAlarm, onPresence } from "./alarm-part.ts";
 import { notifyBridgeBack } from "./bridge-gone.ts";
 import { onAgentEvent, onHostedChanges } from "./changes.ts";
@@ -17,6 +18,7 @@ export const rules = {
   rpc: { rules: RulesRpc },
   alarm: { nextDue, onAlarm },
   frames: { changes: onHostedChanges },
+  tools: ruleTools,
   tool: runRuleTool,
   press: pressRule,
   on: {

@@ -10,8 +10,8 @@ import { alarmOf, rowsOf } from "../../../../test/stopping.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { say, TestBridge } from "../../../../test/workerd.ts";
+import type { Conversation } from "../../../conversation.ts";
 import type { Home } from "../../../home.ts";
-import type { Conversation } from "../../../kernel/conversation/conversation.ts";
 
 afterEach(async () => {
   vi.useRealTimers();

@@ -33,7 +33,7 @@ import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { toWords } from "../../../kernel/home/notices/reach.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import { isRuleTool } from "../tool-contract.ts";
+import { isRuleTool } from "../model-tools.ts";
 import { onPresence } from "./alarm-part.ts";
 import { askFirst } from "./ask-first.ts";
 import { whyNotResumed } from "./orphaned.ts";

@@ -3,6 +3,7 @@ import { fittingCalls, type Outcome } from "@edgecall/core/loop/history.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 import type { SessionInfo, SessionTurn } from "../../../kernel/api/turns.ts";
+import { hasOthers } from "../../../kernel/conversation/ask-home.ts";
 import { sourcesFor } from "../../../kernel/conversation/client-context.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { shownCall, type Turn } from "../../../kernel/conversation/store/rows.ts";
@@ -35,11 +36,6 @@ export function sessionInfo(transcript: Transcript): SessionInfo | undefined {
     ...(asked && { waitsFor: `a person's answer to a question of '${asked.question.agent}'` }),
     ...(running && { turn: running.id }),
   };
-}
-
-/** True if others than this turn's person wrote in the conversation: they would see the answer, and may have asked for it. */
-export function hasOthers(transcript: Transcript, { origin }: Turn): boolean {
-  return transcript.turns().some((turn) => turn.origin.principal !== origin.principal);
 }
 
 export function sessionTurn(context: ConversationContext, turn: Turn): SessionTurn {

@@ -4,18 +4,24 @@
  */
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import { slot } from "../../../kernel/conversation/slot.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import { logError } from "../../../kernel/log.ts";
+import { RetrySchedule } from "../../../kernel/retry-schedule.ts";
 import { sessionOutcome } from "./session-view.ts";
 
 /** Whoever is not reached by then has no use for it. */
 const GIVE_UP_MS = 48 * 3_600_000;
 
+/** Ends of turns that whoever began them could not be told. */
+const tellRetriesOf = slot(() => new RetrySchedule());
+
 /** @returns when to try again what could not be told (epoch ms) */
 export async function tellParents(context: ConversationContext): Promise<number | undefined> {
-  const { transcript, alarm, tellRetries } = context;
+  const { transcript, alarm } = context;
   const untold = transcript.untold();
   if (untold.length === 0) return undefined;
+  const tellRetries = tellRetriesOf(context);
   for (const turn of untold) {
     if (tellRetries.dueAt(turn.id) > Date.now()) continue;
     // A crash in the middle: the alarm tells it again.

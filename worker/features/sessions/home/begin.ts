@@ -22,6 +22,7 @@ import { noSession, refused, type ToolAnswer } from "../../../kernel/home/calls/
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
+import { sessionIn } from "../conversation-api.ts";
 import { isSeen } from "./seen.ts";
 
 /** Sessions above a session. */
@@ -50,7 +51,7 @@ export async function spawn(
   const { task, label, timeout_seconds: waits = 0 } = input;
   const session = sessionId(request.id);
   const name = `${home.name}/api/${session}`;
-  const there = await conversationOf(home.env, name).sessionInfo();
+  const there = await sessionIn(home.env, name).info();
   // A device chooses its ids itself.
   if (there && there.principal !== request.origin.principal)
     return refused("invalid_params", "That id is in use.");
@@ -86,7 +87,7 @@ export async function send(
   const name = `${home.name}/api/${session}`;
   if (name === request.from.conversation)
     return refused("invalid_params", "That is this session itself.", "Answer the user.");
-  const there = await conversationOf(home.env, name).sessionInfo();
+  const there = await sessionIn(home.env, name).info();
   if (!there || !isSeen(home, request, session, there, true)) return noSession(session);
   const known = await turnOf(home, request, name);
   if (known) return answerOf(request, session, known, waits);
@@ -115,14 +116,14 @@ async function turnOf(
   { id, from }: HomeToolRequest,
   name: string,
 ): Promise<SessionTurn | undefined> {
-  return await conversationOf(env, name).sessionTurn(id, from.agent !== undefined);
+  return await sessionIn(env, name).turn(id, from.agent !== undefined);
 }
 
 function turnWith({ id, sources }: HomeToolRequest, text: string): Omit<NewTurn, "origin"> {
   return { id, idempotency: id, text, images: [], sources: joinSources(sources) };
 }
 
-function sessionOf({ from: { conversation, call, depth, agent } }: HomeToolRequest) {
+function sessionOf({ from: { conversation, call, depth = 0, agent } }: HomeToolRequest) {
   return { parent: conversation, call, depth: depth + 1, ...(agent && { agent: agent.id }) };
 }
 
@@ -167,7 +168,7 @@ function refusalOfBudget(budget: number, { budget_tokens }: { budget_tokens?: nu
 }
 
 async function refusalOf(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer | undefined> {
-  const { depth } = request.from;
+  const { depth = 0 } = request.from;
   if (depth >= DEPTH_MAX)
     return refused(
       "permission_denied",
@@ -199,7 +200,7 @@ async function begunBy(home: HomeContext, principal: string): Promise<BegunSessi
     .of(principal, { limit: AN_HOUR_MAX })
     .filter((one) => one.id.startsWith(SESSION_PREFIX) && one.principal === undefined);
   const states = await Promise.all(
-    own.slice(0, LOOKED_AT).map(({ id }) => conversationOf(env, `${name}/api/${id}`).sessionInfo()),
+    own.slice(0, LOOKED_AT).map(({ id }) => sessionIn(env, `${name}/api/${id}`).info()),
   );
   return {
     running: states.filter((info) => info && info.status !== "idle").length,

@@ -10,8 +10,8 @@ import { results, turnsOf } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { say } from "../../../../test/workerd.ts";
+import { Conversation } from "../../../conversation.ts";
 import { Home } from "../../../home.ts";
-import { Conversation } from "../../../kernel/conversation/conversation.ts";
 
 const WITHIN_MS = 30_000;
 

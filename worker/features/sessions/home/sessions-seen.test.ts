@@ -7,7 +7,7 @@ import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say } from "../../../../test/workerd.ts";
-import type { HomeToolName, HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import type { Viewer } from "../../../kernel/api/may-see.ts";
 
 /** A person's model has the person's name and role, and of the scopes `ask` alone. */
@@ -59,7 +59,7 @@ afterAll(reset);
 
 async function run(
   who: Name,
-  name: HomeToolName,
+  name: string,
   args: Record<string, unknown>,
   agent?: HomeToolRequest["from"]["agent"],
 ) {
@@ -84,7 +84,7 @@ async function run(
 
 async function seen(
   who: Name,
-  name: HomeToolName,
+  name: string,
   args: Record<string, unknown>,
   agent?: HomeToolRequest["from"]["agent"],
 ): Promise<Seen> {

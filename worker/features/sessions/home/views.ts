@@ -16,6 +16,7 @@ import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { noSession, refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { sessionIn } from "../conversation-api.ts";
 import { hasReaders, isSeen } from "./seen.ts";
 
 const LISTED = 20;
@@ -62,10 +63,13 @@ export async function history(
   request: HomeToolRequest,
   { session, limit = TURNS, before, tools = false }: SessionToolInputs["sessions_history"],
 ): Promise<ToolAnswer> {
-  const stub = conversationOf(home.env, nameOf(home, session));
-  const info = await stub.sessionInfo();
+  const name = nameOf(home, session);
+  const info = await sessionIn(home.env, name).info();
   if (!info || !isSeen(home, request, session, info)) return noSession(session);
-  const page = await stub.history({ before: before ?? Number.MAX_SAFE_INTEGER, limit });
+  const page = await conversationOf(home.env, name).history({
+    before: before ?? Number.MAX_SAFE_INTEGER,
+    limit,
+  });
   const each = Math.floor(TEXTS_MAX / Math.max(1, page.turns.length));
   return foundWords({
     session,
@@ -101,8 +105,7 @@ export async function status(
   const own = from.agent ? undefined : (from.conversation ?? undefined);
   const name = session === undefined ? own : nameOf(home, session);
   if (name === undefined) return refused("invalid_params", "'session' is missing.", "Name a session.");
-  const stub = conversationOf(home.env, name);
-  const info = await stub.sessionInfo();
+  const info = await sessionIn(home.env, name).info();
   // A turn sees its own conversation, also where somebody else began it.
   if (!info || (name !== own && !isSeen(home, request, idOf(name), info))) return noSession(idOf(name));
   if (!cancel) return { status: "success", text: JSON.stringify(shownInfo(idOf(name), info)), sources: [] };
@@ -110,7 +113,7 @@ export async function status(
   if (!isSeen(home, request, idOf(name), info, true))
     return refused("permission_denied", "Only a session that is the user's own can be cancelled.");
   if (info.turn === undefined) return refused("execution_failed", "No turn of that session runs.");
-  const ended = await stub.cancel(info.turn);
+  const ended = await conversationOf(home.env, name).cancel(info.turn);
   const text = `The turn of session ${idOf(name)} has ended: ${ended?.status ?? "it is gone"}.`;
   return { status: "success", text, session: idOf(name), sources: [] };
 }

@@ -34,7 +34,7 @@ import type { DeviceStates, States } from "../devices/device-states.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { type Condition, readCondition } from "../devices/reading-condition.ts";
 import { listedReadings, readingWords } from "../devices/reading-words.ts";
-import type { OtherAgents } from "../feature.ts";
+import { featuresOf, type OtherAgents } from "../feature.ts";
 import { slot } from "../slot.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import { keysOf } from "./agent-keys.ts";
@@ -336,7 +336,11 @@ const NONE: OtherAgents = {
 };
 
 function othersOf(home: HomeContext): OtherAgents {
-  return home.features.find(({ elsewhere }) => elsewhere)?.elsewhere?.agents(home) ?? NONE;
+  return (
+    featuresOf(home)
+      .find(({ elsewhere }) => elsewhere)
+      ?.elsewhere?.agents(home) ?? NONE
+  );
 }
 
 export const rosterOf = slot(

@@ -61,7 +61,7 @@ import { openReturnAddress, type RoutedCall } from "../calls/return-address.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
-import { emit } from "../feature.ts";
+import { emit, featuresOf } from "../feature.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 import { addToRecord } from "../record/add-to-record.ts";
 import { countersOf } from "../usage/usage-counters.ts";
@@ -172,7 +172,7 @@ export class BridgeFrames {
   }
 
   async #onFeatureFrame(frame: BridgeFrame): Promise<void> {
-    for (const { frames } of this.#home.features) {
+    for (const { frames } of featuresOf(this.#home)) {
       // SAFETY: the handler is that of this kind of frame.
       const handle = frames?.[frame.t] as
         | ((home: HomeContext, frame: BridgeFrame) => Promise<void>)
@@ -467,7 +467,7 @@ export class BridgeFrames {
     if (event.ok && event.value.type === "event" && event.value.request_id === id)
       return await emit("agentEvent", this.#home, agent, event.value);
     if (!event.ok)
-      for (const feature of this.#home.features)
+      for (const feature of featuresOf(this.#home))
         if (await feature.unsolicited?.(this.#home, agent, text)) return;
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;

@@ -9,7 +9,7 @@ import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { FEDERATION } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
-import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
+import { type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
@@ -23,7 +23,7 @@ import { agentWaitsOf, isWaiting, pauseDeadline, resumeDeadline } from "./waits.
 const REPEATS_WITHIN_MS = 60_000;
 
 /** Tools that answer agents in reach of the caller, and no session. */
-const LISTS_AGENTS: readonly HomeToolName[] = [FIND_AGENTS, "agents_list"];
+const LISTS_AGENTS: readonly string[] = [FIND_AGENTS, "agents_list"];
 
 type CallEvent = AgentEvent & { type: "call" };
 
@@ -31,7 +31,7 @@ type CallEvent = AgentEvent & { type: "call" };
 export async function runAgentsTool(
   home: HomeContext,
   parent: LedgerCall,
-  name: HomeToolName,
+  name: string,
   { call_id: id, args }: CallEvent,
 ): Promise<SettledOutcome | undefined> {
   // A grant is for agents. Conversations of this home, and its own model, are for nobody of another one.
@@ -44,7 +44,7 @@ export async function runAgentsTool(
         "Explain this in your answer.",
       ),
     };
-  const reply = await runHomeTool(home, await requestOf(home, parent, { id, name, args }));
+  const reply = await runHomeTool(home, requestOf(parent, { id, name, args }));
   const session = name === "sessions_send" ? String(args.session) : sessionId(id);
   // The call that it belongs to may have ended meanwhile.
   const waiting = ledgerOf(home).get(parent.id);
@@ -60,22 +60,15 @@ export async function runAgentsTool(
   return undefined;
 }
 
-async function requestOf(
-  { env }: HomeContext,
-  parent: LedgerCall,
-  call: Pick<HomeToolRequest, "id" | "name" | "args">,
-): Promise<HomeToolRequest> {
+function requestOf(parent: LedgerCall, call: Pick<HomeToolRequest, "id" | "name" | "args">): HomeToolRequest {
   const { agent, conversation, caller, flags } = parent;
   const principal = agentSource(agent);
-  const about = conversation === null ? undefined : await conversationOf(env, conversation).sessionInfo();
   return {
     ...call,
     viewer: { name: principal, role: "guest", scopes: ["ask"] },
     from: {
       conversation,
       call: idInConversation(parent),
-      depth: about?.session?.depth ?? 0,
-      others: about?.others === true,
       agent: { id: agent, person: caller.principal },
     },
     origin: {

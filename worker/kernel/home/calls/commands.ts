@@ -11,6 +11,7 @@ import { gatewayFeatures } from "../agents/gateway-features.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { featuresOf } from "../feature.ts";
 import { traceForAgent } from "../trace.ts";
 import type { CallFlags, LedgerCall } from "./ledger.ts";
 import { ledgerOf } from "./ledger.ts";
@@ -128,5 +129,5 @@ export async function refuseQuestion(
 /** The program that has the call is to stop it. That may be lost; the call ends by itself then. */
 export async function sendCancel(home: HomeContext, call: LedgerCall): Promise<void> {
   if (!isLent(call.agent)) return await sendNotice(home, call, "cancel", { request_id: call.id });
-  for (const { elsewhere } of home.features) elsewhere?.cancel(home, call);
+  for (const { elsewhere } of featuresOf(home)) elsewhere?.cancel(home, call);
 }

@@ -13,6 +13,7 @@ import { isHomeTool } from "../../api/home-tools.ts";
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import { keysOf } from "../agents/agent-keys.ts";
 import type { HomeContext } from "../context.ts";
+import { featuresOf } from "../feature.ts";
 import { closeQuestions } from "../questions/approvals.ts";
 import { traceForDelegated } from "../trace.ts";
 import { runAgentsTool } from "./agent-tools.ts";
@@ -101,7 +102,7 @@ async function take(
   event: CallEvent,
 ): Promise<SettledOutcome | undefined> {
   const { call_id: id, name, args } = event;
-  if (isHomeTool(name)) return await runAgentsTool(home, parent, name, event);
+  if (isHomeTool(featuresOf(home), name)) return await runAgentsTool(home, parent, name, event);
   const checked = checkEdgeCall({ id, modelCallId: id, name, args }, [FIND_AGENTS]);
   if (!checked.ok) return checked.outcome;
   const chain = nextChain(parent);

@@ -10,6 +10,7 @@ import { checkFindAgents } from "../../api/find-agents.ts";
 import { asksSession, type HomeToolReply, type HomeToolRequest } from "../../api/home-tools.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
+import { featuresOf } from "../feature.ts";
 import { addToRecord } from "../record/add-to-record.ts";
 import { homeLine } from "../record/audit-lines.ts";
 import { refused, type ToolAnswer, type ToolReply } from "./tool-answer.ts";
@@ -25,7 +26,7 @@ export async function runHomeTool(home: HomeContext, request: HomeToolRequest): 
 async function run(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> {
   const { name } = request;
   if (name === FIND_AGENTS) return await find(home, request);
-  for (const { tool } of home.features) {
+  for (const { tool } of featuresOf(home)) {
     const answer = tool?.(home, request);
     if (answer) return await answer;
   }

@@ -23,9 +23,9 @@ import {
 } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
+import { Conversation } from "../../../conversation.ts";
 import { Home } from "../../../home.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import { Conversation } from "../../conversation/conversation.ts";
 import { CallsInFlight } from "./in-flight.ts";
 
 const WITHIN_MS = 20_000;

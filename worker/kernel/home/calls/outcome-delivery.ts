@@ -9,6 +9,7 @@ import { logError, logInfo } from "../../log.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
+import { featuresOf } from "../feature.ts";
 import { keepBroughtFiles } from "../files/brought-files.ts";
 import { questionsOf } from "../questions/questions.ts";
 import { addToRecord } from "../record/add-to-record.ts";
@@ -204,7 +205,7 @@ async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutc
     case "agent":
       return await answerAgent(home, call, outcome);
     case "home":
-      return home.features.some((feature) => feature.answerHome?.(home, call, outcome));
+      return featuresOf(home).some((feature) => feature.answerHome?.(home, call, outcome));
     case undefined:
       return await answerConversation(home, call, outcome);
   }

@@ -11,6 +11,7 @@ import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { featuresOf } from "../feature.ts";
 
 const GROUP_NAME = "a name for many agents: it needs another id";
 
@@ -39,7 +40,7 @@ function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
   if (before?.hosted.key === hosted.key) return undefined;
   if (keys.isLetIn(id) || (!before && agents.isServed(id))) return "the id of an agent";
   if (isReservedId(id) || agents.isGroup(id)) return GROUP_NAME;
-  if (home.features.some((feature) => feature.claimsId?.(home, id, now))) return "a lent id";
+  if (featuresOf(home).some((feature) => feature.claimsId?.(home, id, now))) return "a lent id";
   if (!before && agents.devices().length >= DEVICES_MAX) return `${DEVICES_MAX} devices are there`;
   return undefined;
 }

@@ -1,9 +1,11 @@
 /** The buttons of notices belong to the feature that wrote these. */
+
 import type { Pressed, RulePress } from "../../api/notices.ts";
 import type { HomeContext } from "../context.ts";
+import { featuresOf } from "../feature.ts";
 
 export async function pressButton(home: HomeContext, pressed: RulePress): Promise<Pressed> {
-  const feature = home.features.find(({ press }) => press);
+  const feature = featuresOf(home).find(({ press }) => press);
   return (
     (await feature?.press?.(home, pressed)) ?? { done: false, text: "This button does nothing any more." }
   );

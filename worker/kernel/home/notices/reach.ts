@@ -4,7 +4,7 @@ import { type Connection, type Role, readConnections, roleInSettings } from "../
 import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
-import type { Subscriptions } from "../feature.ts";
+import { featuresOf, type Subscriptions } from "../feature.ts";
 import { type Admitting, chatConnectionsOf } from "../people/channel-connections.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { roleOfTokens } from "../people/roles.ts";
@@ -39,7 +39,7 @@ export function ownSubscriptions(home: HomeContext, principal: string): string[]
 }
 
 export function subscriptionKind(home: HomeContext): Subscriptions | undefined {
-  return home.features.find(({ subscriptions }) => subscriptions)?.subscriptions;
+  return featuresOf(home).find(({ subscriptions }) => subscriptions)?.subscriptions;
 }
 
 /** As the row has it, for people. @param isHere the conversation where that is read made the rule */
@@ -100,14 +100,14 @@ export function privateChatOf(home: HomeContext, connection: Admitting, sender: 
 
 /** @returns undefined: the platform has none that the gateway could name */
 export function privateChatName(
-  { name: home, features }: HomeContext,
+  home: HomeContext,
   connection: Admitting,
   sender: string,
 ): string | undefined {
-  for (const { privateChat } of features) {
+  for (const { privateChat } of featuresOf(home)) {
     // SAFETY: a secret is in no conversation's name.
     const chat = privateChat?.(connection as Connection, sender);
-    if (chat !== undefined) return `${home}/${connection.channel}/${chat}`;
+    if (chat !== undefined) return `${home.name}/${connection.channel}/${chat}`;
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import type { TokenView } from "../../api/answers.ts";
 import type { NewToken } from "../../api/tokens.ts";
 import type { TokensApi } from "../../api/tokens-api.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
+import { featuresOf } from "../feature.ts";
 import { HomePart } from "../part.ts";
 import { tokensOf } from "./tokens.ts";
 
@@ -27,6 +28,8 @@ export class TokensRpc extends HomePart implements TokensApi {
   async useGrant(id: string): Promise<ApiToken | undefined> {
     if (this.isBlank) return undefined;
     const { home } = this;
-    return home.features.find(({ useGrant }) => useGrant)?.useGrant?.(home, id);
+    return featuresOf(home)
+      .find(({ useGrant }) => useGrant)
+      ?.useGrant?.(home, id);
   }
 }

@@ -3,14 +3,14 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { modelCalls, modelRequests, releaseModel } from "../../../../test/model-requests.ts";
-import { script } from "../../../../test/scripted-model.ts";
-import { storedTurns } from "../../../../test/stopping.ts";
-import { AGENTS } from "../../../../test/turns.ts";
-import { until } from "../../../../test/wait.ts";
-import { ask, say, TestBridge } from "../../../../test/workerd.ts";
-import type { Briefing } from "../../../kernel/api/briefing.ts";
-import type { Notice } from "../../../kernel/api/notices.ts";
+import { modelCalls, modelRequests, releaseModel } from "../../../test/model-requests.ts";
+import { script } from "../../../test/scripted-model.ts";
+import { storedTurns } from "../../../test/stopping.ts";
+import { AGENTS } from "../../../test/turns.ts";
+import { until } from "../../../test/wait.ts";
+import { ask, say, TestBridge } from "../../../test/workerd.ts";
+import type { Briefing } from "../api/briefing.ts";
+import type { Notice } from "../api/notices.ts";
 
 afterEach(reset);
 

@@ -1,7 +1,7 @@
 /** A briefing says what it could not read, also where the model leaves that out. */
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
-import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
-import type { StoredEntry, Turn } from "../../../kernel/conversation/store/rows.ts";
+import { EDGE_CALL } from "../api/edge-call.ts";
+import type { StoredEntry, Turn } from "./store/rows.ts";
 
 /** @param own the turn's entries @returns the answer, with the devices that gave no result and that it does not name */
 export function withUnread({ origin }: Turn, own: readonly StoredEntry[], answer: string): string {

@@ -1,25 +1,37 @@
-/** The tools of rules as a model is offered them. Home runs them (home-tools.ts). */
+/** The tools of rules as a model is offered them. Home runs them (home/tools.ts). */
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/registry.ts";
+import type { HomeTools } from "../../kernel/api/home-tools.ts";
 
-export const RULE_TOOL_NAMES = Object.keys(RULE_TOOLS) as RuleToolName[];
+const RULE_TOOL_NAMES = Object.keys(RULE_TOOLS) as RuleToolName[];
+
+const TITLES: Record<RuleToolName, string> = {
+  watch: "Watch a reading",
+  remind: "Remind at a time",
+  rules: "Watches and reminders",
+  ack: "Acknowledge or snooze",
+};
 
 export function isRuleTool(name: string): name is RuleToolName {
   return Object.hasOwn(RULE_TOOLS, name);
 }
 
-/**
- * As short as they can be, since they are in every model call.
- * @param folded all in one, whose parameters an error names: for a large home, whose agents need the room
- */
-export function ruleToolDefinitions(folded: boolean): ToolDefinition[] {
-  if (folded) return [toolDefinition(RULE_TOOLS.rules.name, FOLDED_WORDS, FOLDED_SCHEMA)];
+/** In a large home, whose agents need the room, they are folded in one, whose parameters an error names. */
+function definitions(isLarge: boolean): ToolDefinition[] {
+  if (isLarge) return [toolDefinition(RULE_TOOLS.rules.name, FOLDED_WORDS, FOLDED_SCHEMA)];
   return RULE_TOOL_NAMES.map((name) => {
     const { description, input } = RULE_TOOLS[name];
     return toolDefinition(name, description, shortened(jsonSchema(input)));
   });
 }
+
+export const ruleTools: HomeTools = {
+  all: RULE_TOOLS,
+  definitions,
+  takesRoom: "much",
+  forPrograms: { titles: TITLES, isOffered: ({ tools }) => tools.rules },
+};
 
 const FOLDED_WORDS =
   "Tell the person when a reading is so (watch), or at a time (remind). An error names the params.";
@@ -33,10 +45,10 @@ const FOLDED_SCHEMA = {
 };
 
 /** The tool that a call means, which may have come by the folded one. */
-export function unfolded(
-  name: string,
-  args: Record<string, unknown>,
-): { name: string; args: Record<string, unknown> } {
+export function unfolded({ name, args }: { name: string; args: Record<string, unknown> }): {
+  name: string;
+  args: Record<string, unknown>;
+} {
   if (name !== RULE_TOOLS.rules.name) return { name, args };
   const { do: what, params, ...rest } = args;
   const given = { ...(typeof params === "object" ? params : {}), ...rest };

@@ -1,15 +1,13 @@
-/** What rules say here: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
+/** What is said here without a question: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import type { Briefing } from "../../../kernel/api/briefing.ts";
-import type { Handed, Notice, PressedButton } from "../../../kernel/api/notices.ts";
-import { type QuestionToPerson, turnQuestion } from "../../../kernel/api/questions.ts";
-import type { Address, NewOrigin } from "../../../kernel/api/turns.ts";
-import type { ConversationContext } from "../../../kernel/conversation/context.ts";
-import type { Turn } from "../../../kernel/conversation/store/rows.ts";
-import { drive } from "../../../kernel/conversation/turn-loop.ts";
-import { beginTurn } from "../../../kernel/conversation/turns.ts";
-import { channelOf } from "../../chat/platforms/all.ts";
-import { connectionOf } from "../../chat/platforms/connections.ts";
+import type { Briefing } from "../api/briefing.ts";
+import type { Handed, Notice, PressedButton } from "../api/notices.ts";
+import { type QuestionToPerson, turnQuestion } from "../api/questions.ts";
+import type { Address, NewOrigin } from "../api/turns.ts";
+import type { ConversationContext } from "./context.ts";
+import type { Turn } from "./store/rows.ts";
+import { drive } from "./turn-loop.ts";
+import { beginTurn } from "./turns.ts";
 
 /** Takes a notice, once for each id. Durable when it returns. */
 export async function onNotice(context: ConversationContext, notice: Notice): Promise<Handed> {
@@ -104,11 +102,7 @@ export function onPressed(
   press: PressedButton,
   words: string,
 ): boolean {
-  if (chat) {
-    const isShown = chat.outbox.closeRule(press, words);
-    if (isShown) chat.outbox.go();
-    return isShown;
-  }
+  if (chat) return chat.pressed(press, words);
   const turns = transcript.pressRule(press, words);
   for (const turn of turns) subscribers.changedAfterEnd(turn);
   return turns.length > 0;
@@ -126,10 +120,9 @@ async function originOf(
   const { transcript, chat, name } = context;
   const last = transcript.turns().findLast(({ origin }) => origin.event === undefined)?.origin;
   const channel = name.split("/")[1] ?? "";
-  const reply = chat && ((last?.reply as Address | undefined) ?? (await privateChat(context)));
-  if (chat && !reply) return { accepted: false, why: "nobody has written here since the chat began anew" };
-  const refusal = chat && reply && (await chat.outbox.refusal(reply));
-  if (refusal !== undefined) return { accepted: false, why: refusal };
+  // SAFETY: only chats set it, from an Address.
+  const found = chat && (await chat.unaskedPlace(last?.reply as Address | undefined));
+  if (found && "refused" in found) return { accepted: false, why: found.refused };
   if (!last && !chat) return { accepted: false, why: "the conversation is not there any more" };
   const { principal = `${channel}:gateway`, role = "guest" as const, limits, model } = last ?? {};
   return {
@@ -142,15 +135,7 @@ async function originOf(
       ...(limits && { limits }),
       ...(model !== undefined && { model }),
       // In a group it is no reply to what somebody wrote last.
-      ...(reply && { reply: { ...reply, reply_to: undefined, late: true } }),
+      ...(found && { reply: { ...found.place, reply_to: undefined, late: true } }),
     },
   };
-}
-
-async function privateChat({ env, name }: ConversationContext): Promise<Address | undefined> {
-  const [home = "", channel = "", place = ""] = name.split("/");
-  const [, connection = "", person = ""] = /^([^:]+):(?:to:)?([^:]+)$/.exec(place) ?? [];
-  const known = await connectionOf(env, home, channel, connection);
-  const chat = known && channelOf(channel)?.privateChat?.(known, person);
-  return chat?.conversation === place ? chat.address : undefined;
 }

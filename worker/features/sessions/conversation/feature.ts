@@ -1,0 +1,15 @@
+/** What sessions add to a conversation. */
+
+import type { ConversationFeature } from "../../../kernel/conversation/feature.ts";
+import { sessionTools } from "../model-tools.ts";
+import { usedUp } from "./budget.ts";
+import { SessionConversationRpc } from "./rpc.ts";
+import { tellParents } from "./tell-parent.ts";
+import { besideCall, cancelSession, hasSessionTools } from "./tools.ts";
+
+export const sessions = {
+  rpc: { sessions: SessionConversationRpc },
+  usedUp: ({ transcript }, turn) => usedUp(transcript, turn),
+  tellEnds: tellParents,
+  tools: { ...sessionTools, isOffered: hasSessionTools, beside: besideCall, cancel: cancelSession },
+} satisfies ConversationFeature;
