@@ -4,8 +4,8 @@ import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";
-import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
+import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { pinnedGateway } from "../service/updates/gateway-pin.ts";
 import {

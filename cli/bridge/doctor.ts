@@ -14,8 +14,8 @@ import {
   findUpdates,
   tellFindings,
 } from "../service/checks/findings.ts";
-import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
+import { whatItSays } from "../service/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf, settingsOfService } from "./settings-file.ts";
 

@@ -6,9 +6,9 @@ import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts"
 import { type CommandCall, EXIT } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { type Finding, findingsOfConditions, findService, tellFindings } from "../service/checks/findings.ts";
-import { serviceState, whatItSays } from "../service/checks/service-state.ts";
 import { readEnvironment } from "../service/environment-file.ts";
 import { Releases } from "../service/releases/releases.ts";
+import { serviceState, whatItSays } from "../service/service-state.ts";
 import { GATEWAY } from "../service/services.ts";
 import { portOf } from "./install.ts";
 
