@@ -20,7 +20,7 @@ export default async function setup(): Promise<void> {
   const { script, page } = await buildGateway({
     bundle: undefined,
     main: at("index.ts"),
-    assets: at("frontends/console/public"),
+    assets: at("features/console/public"),
   });
   await writeBuiltGateway(folder, { bundle: script, files: page ?? new Map() });
   // The browser's package stays beside the agent.

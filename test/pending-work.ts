@@ -3,7 +3,7 @@
  * between objects, and requests to others. For tests inside workerd, where both objects and the Worker run in the test's isolate.
  */
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { DurableObject, env } from "cloudflare:workers";
 import { onTestFinished } from "vitest";
 import { Home } from "../worker/home.ts";
 import { Conversation } from "../worker/kernel/conversation/conversation.ts";
@@ -11,7 +11,8 @@ import { Conversation } from "../worker/kernel/conversation/conversation.ts";
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Code that runs in the Worker alone. A Worker pays for its CPU time, and not for what it waits for. */
-const WORKER_ALONE = /\/worker\/(http|routes|frontends|index)\b/;
+const WORKER_ALONE =
+  /\/worker\/(kernel\/(http|routes)\/|features\/(openai|mcp|console)\/|features\/\w+\/[a-z-]*routes?[/.]|index)/;
 
 export type WatchedObjects = {
   /** What is pending now, each with the place in our code that began it. */
@@ -102,8 +103,8 @@ export async function watchObjects(): Promise<WatchedObjects> {
       },
   );
   for (const { prototype, name } of [Home, Conversation])
-    for (const method of Object.getOwnPropertyNames(prototype)) {
-      const isMethod = typeof Object.getOwnPropertyDescriptor(prototype, method)?.value === "function";
+    for (const [method, { value }] of methodsOf(prototype)) {
+      const isMethod = typeof value === "function";
       if (method === "constructor" || !isMethod) continue;
       replace(
         prototype,
@@ -123,4 +124,11 @@ export async function watchObjects(): Promise<WatchedObjects> {
       );
     }
   return { pending: () => [...pending.values()], entered };
+}
+
+/** Its own, and those of the classes of ours that it extends. */
+function methodsOf(prototype: object): Array<[string, PropertyDescriptor]> {
+  if (prototype === DurableObject.prototype) return [];
+  const inherited = methodsOf(Object.getPrototypeOf(prototype));
+  return [...inherited, ...Object.entries(Object.getOwnPropertyDescriptors(prototype))];
 }

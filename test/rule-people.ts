@@ -1,6 +1,6 @@
 /** For tests inside workerd of whom rules tell: people in a chat app, and the answers to what is asked first. */
 import { env } from "cloudflare:workers";
-import type { Role } from "../worker/features/chat/settings.ts";
+import type { Role } from "../worker/kernel/settings/chat.ts";
 import { ruleHome } from "./rule-clock.ts";
 import { script } from "./scripted-model.ts";
 import { rowsOf, storedTurns } from "./stopping.ts";

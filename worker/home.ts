@@ -1,59 +1,45 @@
 /** A home with its features. A new feature is one line of this list. */
 
-import { AuditRpc } from "./features/audit/home/rpc.ts";
-import { ChatRpc } from "./features/chat/home/rpc.ts";
-import { DevicesRpc } from "./features/devices/home/rpc.ts";
-import { LendingRpc } from "./features/lending/home/rpc.ts";
-import { OauthRpc } from "./features/oauth/home/rpc.ts";
-import { PairingRpc } from "./features/pairing/home/rpc.ts";
-import { PushRpc } from "./features/push/home/rpc.ts";
-import { RelayRpc } from "./features/relay/rpc.ts";
-import { RulesRpc } from "./features/rules/home/rpc.ts";
-import { UpdatesRpc } from "./features/updates/rpc.ts";
-import { UsageRpc } from "./features/usage/home/rpc.ts";
+import { audit } from "./features/audit/home/feature.ts";
+import { chat } from "./features/chat/home/feature.ts";
+import { devices } from "./features/devices/home/feature.ts";
+import { lending } from "./features/lending/home/feature.ts";
+import { oauth } from "./features/oauth/home/feature.ts";
+import { pairing } from "./features/pairing/home/feature.ts";
+import { push } from "./features/push/home/feature.ts";
+import { relay } from "./features/relay/feature.ts";
+import { rules } from "./features/rules/home/feature.ts";
+import { sessions } from "./features/sessions/home/feature.ts";
+import { updates } from "./features/updates/feature.ts";
+import { usage } from "./features/usage/home/feature.ts";
 import type { HomeMethods } from "./kernel/api/home-api.ts";
-import { AgentsRpc } from "./kernel/home/agents/rpc.ts";
-import { CallsRpc } from "./kernel/home/calls/rpc.ts";
-import { FilesRpc } from "./kernel/home/files/rpc.ts";
+import type { Env } from "./kernel/env.ts";
 import { HomeObject } from "./kernel/home/home.ts";
-import { ConversationsRpc } from "./kernel/home/people/conversations-rpc.ts";
-import { TokensRpc } from "./kernel/home/people/tokens-rpc.ts";
-import { QuestionsRpc } from "./kernel/home/questions/rpc.ts";
+import { defineMethods, type MethodsOf } from "./kernel/home/methods.ts";
 
-const PARTS = {
-  agents: AgentsRpc,
-  calls: CallsRpc,
-  files: FilesRpc,
-  conversations: ConversationsRpc,
-  tokens: TokensRpc,
-  questions: QuestionsRpc,
-  audit: AuditRpc,
-  chat: ChatRpc,
-  devices: DevicesRpc,
-  lending: LendingRpc,
-  oauth: OauthRpc,
-  pairing: PairingRpc,
-  push: PushRpc,
-  relay: RelayRpc,
-  rules: RulesRpc,
-  updates: UpdatesRpc,
-  usage: UsageRpc,
-};
+export const HOME_FEATURES = [
+  lending,
+  sessions,
+  rules,
+  push,
+  chat,
+  oauth,
+  pairing,
+  devices,
+  usage,
+  relay,
+  updates,
+  audit,
+];
 
-export interface Home extends HomeMethods {}
+/** Its methods are those of the kernel and of the features: `defineMethods` makes them. */
+export interface Home extends HomeMethods, MethodsOf<typeof HOME_FEATURES> {}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are defined below, from the list
-export class Home extends HomeObject {}
+export class Home extends HomeObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, HOME_FEATURES);
+  }
+}
 
-for (const [topic, Part] of Object.entries(PARTS))
-  for (const method of Object.getOwnPropertyNames(Part.prototype).filter((name) => name !== "constructor"))
-    Object.defineProperty(Home.prototype, `${topic}.${method}`, {
-      configurable: true,
-      writable: true,
-      value(this: Home, ...args: unknown[]) {
-        // SAFETY: `method` is one of its own.
-        return (new Part(this.access) as unknown as Methods)[method]?.(...args);
-      },
-    });
-
-type Methods = Record<string, (...args: unknown[]) => unknown>;
+defineMethods(Home, HOME_FEATURES);

@@ -1,12 +1,16 @@
 /** Methods of a home about audit. */
+
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "../../kernel/api/audit.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 
 export interface AuditApi {
-  /** Records a call of the gateway's own tools. A line with the same id is replaced. */
-  record(callId: string, line: AuditLine): Promise<void>;
   /** Lines of the record, the newest first. */
-  audit(query: AuditQuery): Promise<AuditLine[]>;
+  find(query: AuditQuery): Promise<AuditLine[]>;
   /** A page of the record, in the order in which it came. @param after that of the page before; 0: from the beginning */
-  auditPage(after: number, filter: AuditFilter): Promise<AuditPage>;
+  page(after: number, filter: AuditFilter): Promise<AuditPage>;
 }
+
+/** This home, as to audit. */
+export const auditAt = (env: Env, home: string): AuditApi => topicAt(env, home, "audit");

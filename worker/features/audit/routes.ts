@@ -1,12 +1,13 @@
 /** `GET /v1/audit` and `GET /v1/audit/export`: the audit log of calls, as the devices wrote it. */
+
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import { type AuditFilter, type AuditPage, recordId } from "../../kernel/api/audit.ts";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { anyText, oneOf, optionalText, wholeNumber, yesOrNo } from "../../kernel/http/fields.ts";
 import { as, json, route } from "../../kernel/http/route.ts";
 import { jsonLines, line } from "../../kernel/routes/json-lines.ts";
+import { auditAt } from "./audit-api.ts";
 
 export const audit = newRoutes();
 
@@ -42,7 +43,7 @@ route(
     },
   },
   async (c, { token, query: { limit, ...query } }) => {
-    const found = await homeOf(c.env, token.home).audit.audit({ ...query, limit: limit + 1 });
+    const found = await auditAt(c.env, token.home).find({ ...query, limit: limit + 1 });
     return json(c, { entries: found.slice(0, limit), more: found.length > limit });
   },
 );
@@ -69,7 +70,7 @@ async function* exported(env: Env, home: string, after: number, filter: AuditFil
   let page: AuditPage = { batches: [], after, more: true };
   let count = 0;
   while (page.more) {
-    page = await homeOf(env, home).audit.auditPage(page.after, filter);
+    page = await auditAt(env, home).page(page.after, filter);
     let lines = "";
     for (const batch of page.batches)
       for (const entry of batch.lines) {

@@ -1,18 +1,24 @@
 /** Methods of a home about chat. */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type {
+  AccessRequest,
   AdmittedSender,
-  Knock,
   PairingRequest,
   SenderKey,
   StoredConnection,
-  Stranger,
-} from "./sender-contract.ts";
-import type { Connection, Role } from "./settings.ts";
+  UnknownSender,
+} from "../../kernel/api/senders.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
+import type { Connection, Role } from "../../kernel/settings/chat.ts";
 
 export interface ChatApi {
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
-  admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }>;
+  admit(
+    stranger: UnknownSender,
+    mayKnock: boolean,
+  ): Promise<{ role: Role } | { knock: AccessRequest | undefined }>;
   senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
   /** @returns undefined: there is no such code */
   approveSender(code: string, role: Role, by: string): Promise<AdmittedSender | undefined>;
@@ -25,3 +31,6 @@ export interface ChatApi {
   storeConnection(connection: Connection, by: string): Promise<boolean>;
   removeConnection(channel: string, name: string): Promise<boolean>;
 }
+
+/** This home, as to chat. */
+export const chatAt = (env: Env, home: string): ChatApi => topicAt(env, home, "chat");

@@ -1,9 +1,6 @@
 /** The actions of a person in a chat app, for the conversation. */
 import type { Source } from "@edgecall/core/loop/taint.ts";
-import type { NewOrigin } from "../../kernel/api/turns.ts";
-
-/** The place for an answer, as JSON in rows. `connection` is the connection's name; no field is a secret. */
-export type Address = { connection: string; [field: string]: string | number | boolean | undefined };
+import type { Address, NewOrigin } from "../../kernel/api/turns.ts";
 
 /**
  * A picture or voice message of a person, by the platform's name or address.

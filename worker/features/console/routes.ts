@@ -85,7 +85,7 @@ route(consolePage, "GET /v1/console/usage", { scope: "ask" }, async (c, { token:
   const { budgets, models, prices } = settings;
   const [{ health }, days] = await Promise.all([
     homeOf(c.env, home).conversations.plan(undefined),
-    homeOf(c.env, home).usage.usage(SHOWN_DAYS),
+    homeOf(c.env, home).models.usage(SHOWN_DAYS),
   ]);
   return json<UsageView>(c, {
     counted: settings.countsDays,

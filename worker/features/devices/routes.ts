@@ -1,12 +1,13 @@
 /** `/v1/devices`: the devices of the broker that the bridge hosts, and what an administrator decides about each. */
+
 import type { DeviceList } from "../../kernel/api/answers.ts";
 import { DeviceBody, type Person } from "../../kernel/api/devices.ts";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { AGENT, yesOrNo } from "../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
+import { devicesAt } from "./devices-api.ts";
 
 export const devices = newRoutes();
 
@@ -22,7 +23,7 @@ route(
     },
   },
   async (c, { token, query: { all } }) => {
-    const list: DeviceList = await homeOf(c.env, token.home).devices.devices(all);
+    const list: DeviceList = await devicesAt(c.env, token.home).list(all);
     return json(c, list);
   },
 );
@@ -42,7 +43,7 @@ route(
         "invalid_body",
         "allow: expected with mode 'allowed': the device's own `allow`, as GET /v1/devices showed it to whoever decides",
       );
-    const changed = await homeOf(c.env, token.home).devices.changeDevice(device, body, personOf(token));
+    const changed = await devicesAt(c.env, token.home).change(device, body, personOf(token));
     if (changed === "unknown") throw unknown(device);
     if (changed === "changed")
       throw new HttpError(409, "device_changed", "allow: the device is something else by now; read it again");
@@ -56,7 +57,7 @@ route(
   "DELETE /v1/devices/:device",
   { scope: "admin", path: { device: AGENT } },
   async (c, { token, path: { device } }) => {
-    const forgotten = await homeOf(c.env, token.home).devices.forgetDevice(device, personOf(token));
+    const forgotten = await devicesAt(c.env, token.home).forget(device, personOf(token));
     if (forgotten === "unknown") throw unknown(device);
     if (forgotten === "online")
       throw new HttpError(

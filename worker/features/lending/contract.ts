@@ -9,24 +9,10 @@ import { AGENT_ID, CallId, isReservedId, RESERVED_ID, UUID } from "@edgecall/cor
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { checkUrl } from "@edgecall/core/web/address.ts";
+import { AgentId } from "../../kernel/api/agent-ids.ts";
 import type { BorrowedView, GrantScope, LentView } from "../../kernel/api/answers.ts";
 import { errorBody } from "../../kernel/api/errors.ts";
 import { HOME_ID } from "../../kernel/settings/tokens.ts";
-import { AgentId } from "../pairing/contract.ts";
-
-/** A lent agent's id at the borrower is `home/agent`; no agent of an own home has a slash in its id. */
-export function isLent(agent: string): boolean {
-  return agent.includes("/");
-}
-
-/** True for an id that a call may name. A model may have invented any other, so no record contains it. */
-export function isAgentForm(id: string): boolean {
-  const [home = "", ...agent] = id.split("/");
-  return AGENT_ID.test(id) || (agent.length === 1 && HOME_ID.test(home) && AGENT_ID.test(agent[0] ?? ""));
-}
-
-/** The channel of callers of other homes, and of what is lent and borrowed in the record. */
-export const FEDERATION = "federation";
 
 const GRANT_SCOPES = ["ask", "command"] as const satisfies readonly GrantScope[];
 

@@ -1,5 +1,8 @@
 /** Methods of a home about lending. */
+
 import type { LendingView } from "../../kernel/api/answers.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 import type {
   BorrowInto,
   Borrowing,
@@ -14,7 +17,7 @@ export interface LendingApi {
   /** Another home asks. @param token signed with its key @param body JSON */
   peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
   /** The grants that this home lends and borrows. */
-  lending(): Promise<LendingView>;
+  view(): Promise<LendingView>;
   /** @param by the owner @param url the gateway's own origin */
   lend(lending: NewLending, by: string, url: string): Promise<Lending>;
   /** Ends a grant at once. @returns false: there is none that counts */
@@ -24,3 +27,6 @@ export interface LendingApi {
   acceptLentWords(name: string): Promise<boolean>;
   giveBack(name: string, by: string): Promise<boolean>;
 }
+
+/** This home, as to lending. */
+export const lendingAt = (env: Env, home: string): LendingApi => topicAt(env, home, "lending");

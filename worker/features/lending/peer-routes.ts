@@ -1,13 +1,14 @@
 /** `POST /v1/peer/{home}/{kind}`: another home asks, with a token that its gateway key signed (core/protocol/peer-token.ts). */
+
 import { peerPlace, readPeerToken } from "@edgecall/core/protocol/peer-token.ts";
 import type { Context } from "hono";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
 import { readBytes } from "../../kernel/http/request.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { isNamedHome } from "../../kernel/settings/tokens.ts";
 import { PEER_KINDS, type PeerReply, UNKNOWN_PEER } from "./contract.ts";
+import { lendingAt } from "./lending-api.ts";
 
 const BODY_MAX_BYTES = 256 * 1024;
 
@@ -35,7 +36,7 @@ async function onPeer(c: Context<App>): Promise<Response> {
   }
   const known = `${home} ${read.claims.grant}`;
   if (!knownGrants.has(known)) await countGuess(c);
-  const reply = await homeOf(c.env, home).lending.peer(kind, token, body);
+  const reply = await lendingAt(c.env, home).peer(kind, token, body);
   if (reply.status === 401) knownGrants.delete(known);
   else {
     if (knownGrants.size >= KNOWN_MAX) knownGrants.clear();

@@ -1,6 +1,6 @@
 /** `/v1/lending` and `/v1/borrowing`: agents that this home lends to other homes, and those that it borrows. For owners. */
+
 import type { Context } from "hono";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
@@ -9,6 +9,7 @@ import { json, nothing, route } from "../../kernel/http/route.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
 import { invitationText, NewBorrowing, NewLending, type Refused, readInvitation } from "./contract.ts";
+import { lendingAt } from "./lending-api.ts";
 
 export const lending = newRoutes();
 
@@ -18,7 +19,7 @@ const BORROWED = { name: text(HOME_ID, "the name of what is borrowed: a-z, 0-9 a
 
 /** Lists the grants that this home lends and borrows. */
 route(lending, "GET /v1/lending", OWNERS, async (c, { token }) =>
-  json(c, await homeOf(c.env, token.home).lending.lending()),
+  json(c, await lendingAt(c.env, token.home).view()),
 );
 
 /** Lends agents to another home. Only this answer contains the invitation. */
@@ -27,7 +28,7 @@ route(
   "POST /v1/lending",
   { ...OWNERS, body: NewLending },
   async (c, { token: { home, name }, body }) => {
-    const made = await homeOf(c.env, home).lending.lend(body, name, ownOrigin(c));
+    const made = await lendingAt(c.env, home).lend(body, name, ownOrigin(c));
     if (!made.ok) throw refusal(made);
     return json(c, { invitation: invitationText(made.invitation), lent: made.lent }, 201);
   },
@@ -39,7 +40,7 @@ route(
   "DELETE /v1/lending/:grant",
   { ...OWNERS, path: { grant: text(UUID, "a grant's id, a UUID") } },
   async (c, { token: { home, name }, path: { grant } }) => {
-    if (await homeOf(c.env, home).lending.takeBack(grant, name)) return nothing(c);
+    if (await lendingAt(c.env, home).takeBack(grant, name)) return nothing(c);
     throw new HttpError(404, "not_found", "no such grant that counts");
   },
 );
@@ -53,7 +54,7 @@ route(lending, "POST /v1/borrowing", { ...OWNERS, body: NewBorrowing }, async (c
   // A Worker may not send a request to itself.
   const isHere = invitation.url === ownUrl && isNamedHome(c.env, invitation.home);
   const into = { name: body.name, by: token.name, ownUrl, isHere };
-  const made = await homeOf(c.env, token.home).lending.borrow(invitation, into);
+  const made = await lendingAt(c.env, token.home).borrow(invitation, into);
   if (!made.ok) throw refusal(made);
   return json(c, { borrowed: made.borrowed }, 201);
 });
@@ -64,7 +65,7 @@ route(
   "POST /v1/borrowing/:name/accept-text",
   { ...OWNERS, path: BORROWED },
   async (c, { token: { home }, path: { name } }) => {
-    if (await homeOf(c.env, home).lending.acceptLentWords(name)) return nothing(c);
+    if (await lendingAt(c.env, home).acceptLentWords(name)) return nothing(c);
     throw notBorrowed();
   },
 );
@@ -75,7 +76,7 @@ route(
   "DELETE /v1/borrowing/:name",
   { ...OWNERS, path: BORROWED },
   async (c, { token, path: { name } }) => {
-    if (await homeOf(c.env, token.home).lending.giveBack(name, token.name)) return nothing(c);
+    if (await lendingAt(c.env, token.home).giveBack(name, token.name)) return nothing(c);
     throw notBorrowed();
   },
 );

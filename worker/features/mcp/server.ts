@@ -16,6 +16,7 @@ import { idWithName } from "../../kernel/api/roster.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
 import { logError } from "../../kernel/log.ts";
+import { readMcpSettings } from "../../kernel/settings/mcp.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
 import { isRuleTool } from "../rules/tool-contract.ts";
@@ -30,7 +31,6 @@ import { knownArguments, knownParameters, withNote } from "./known-arguments.ts"
 import { type CallToolResult, INVALID_PARAMS, McpError } from "./protocol.ts";
 import { listResources, readResource } from "./resources.ts";
 import type { CallContext, McpServer } from "./serve.ts";
-import { readMcpSettings } from "./settings.ts";
 import { actionTools, EDGE_LIST, EDGE_RESULT, namedActions, steadyTools } from "./tools.ts";
 
 const INSTRUCTIONS = [

@@ -1,6 +1,6 @@
 /** Names of the tools that stand for one action of one agent. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
-import { isLent } from "../lending/contract.ts";
+import { isLent } from "../../kernel/api/agent-ids.ts";
 
 /** Characters of a tool's name that every known client and model accepts; all of them are `[A-Za-z0-9_-]`. */
 export const TOOL_NAME_MAX = 64;

@@ -75,11 +75,3 @@ export const TYPED_ID = /^typed\.([a-z0-9][a-z0-9-]{0,62})\.[A-Za-z0-9_-]{16}$/;
 export function isTypedId(id: string): boolean {
   return TYPED_ID.test(id);
 }
-
-/** Names a token's record in lists and grants. A part of the hash does not reveal the token, and tells any two apart. */
-export function recordId({ hash, made }: Pick<ApiToken, "hash" | "made">): string {
-  return made?.id ?? `${SECRET_RECORD}${hash.slice(0, 16)}`;
-}
-
-/** Before the ids of the records in API_TOKENS. */
-export const SECRET_RECORD = "secret-";

@@ -1,6 +1,8 @@
 /** Methods of a home about oauth. */
 
 import type { OauthClientView, OauthGrantView } from "../../kernel/api/answers.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
 import type {
   ClientProof,
@@ -21,20 +23,21 @@ export interface OauthApi {
   redeemCode(request: CodeRequest): Promise<TokenGrant>;
   /** @returns undefined: nothing was ever stored here */
   refreshGrant(request: RefreshRequest): Promise<TokenGrant | undefined>;
-  /** @returns the rights that a grant has now; undefined: none */
-  useGrant(id: string): Promise<ApiToken | undefined>;
   grants(): Promise<OauthGrantView[]>;
   /** @returns false: no such grant counts */
   endGrant(id: string, by: Pick<ApiToken, "name" | "role">): Promise<boolean>;
   /** A client gives its token back. @returns why it is refused; undefined also when there was nothing to revoke */
   revokeFor(grant: string, client: ClientProof): Promise<OauthRefusal | undefined>;
   /** The clients that people entered by hand. */
-  oauthClients(): Promise<OauthClientView[]>;
-  oauthClient(id: string): Promise<StoredClient | undefined>;
+  clients(): Promise<OauthClientView[]>;
+  client(id: string): Promise<StoredClient | undefined>;
   /** @returns false: there are too many */
-  makeOauthClient(client: NewOauthClient, by: string): Promise<boolean>;
-  removeOauthClient(id: string): Promise<boolean>;
+  makeClient(client: NewOauthClient, by: string): Promise<boolean>;
+  removeClient(id: string): Promise<boolean>;
   /** The copy of a client's metadata document. */
   clientDocument(id: string): Promise<StoredDocument | undefined>;
   storeClientDocument(document: StoredDocument): Promise<void>;
 }
+
+/** This home, as to oauth. */
+export const oauthAt = (env: Env, home: string): OauthApi => topicAt(env, home, "oauth");

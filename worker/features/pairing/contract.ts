@@ -1,7 +1,7 @@
+import { AgentId } from "../../kernel/api/agent-ids.ts";
 /** Requests and answers of pairing a new device. */
 
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
-import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import type { BrokerLoginState, KeyProblem } from "../../kernel/api/keys.ts";
@@ -35,11 +35,6 @@ export type NewCode = {
 
 /** For whoever made it. */
 export type CodeState = { state: "open" | "expired" } | { state: "used"; agent: string };
-
-export const AgentId = z.string().check(
-  z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"),
-  z.refine((id) => !isReservedId(id), RESERVED_ID),
-);
 
 /** The request of a device with its code. */
 export const PairBody = z.strictObject({

@@ -1,8 +1,10 @@
 /** Pairs new devices: an administrator makes a code (`/v1/device-codes`), and the device trades it for keys (`/pair`). */
+
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
+import { AgentId } from "../../kernel/api/agent-ids.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -13,8 +15,9 @@ import { json, route } from "../../kernel/http/route.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
 import { serveManifest } from "../updates/program-manifest.ts";
-import { AgentId, BrokerForDevice, CODE_END, type CodeState, PairBody, type PairResult } from "./contract.ts";
+import { BrokerForDevice, CODE_END, type CodeState, PairBody, type PairResult } from "./contract.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
+import { pairingAt } from "./pairing-api.ts";
 
 const NewCode = z.strictObject({
   /** The agent whose key the code may replace; `@bridge` for the home's bridge. */
@@ -39,7 +42,7 @@ route(joining, "POST /pair", { reads: PairBody }, async (c) => {
   const { brokerUrl } = readSettings(c.env);
   const { home, end } = partsOf(body.code);
   if (end === undefined || !isNamedHome(c.env, home)) throw problem({ ok: false, problem: "wrong_code" });
-  const paired = await homeOf(c.env, home).pairing.pairDevice(body, end);
+  const paired = await pairingAt(c.env, home).pair(body, end);
   if (!paired.ok) throw problem(paired);
   const { welcome } = paired;
   const broker = welcome.broker ?? (brokerUrl === undefined ? null : { url: brokerUrl });
@@ -54,7 +57,7 @@ const makeCode = route(
   "POST /v1/device-codes",
   { scope: "admin", body: NewCode },
   async (c, { token: { home, name: by }, body: { agent, broker } }) => {
-    const made = await homeOf(c.env, home).pairing.makeDeviceCode({ agent, broker, by });
+    const made = await pairingAt(c.env, home).makeCode({ agent, broker, by });
     if (!made)
       throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
     const code = `${home}-${made.end}`;
@@ -73,7 +76,7 @@ const showCode = route(
     const { home, end } = partsOf(code);
     if (end === undefined || home !== token.home)
       throw new HttpError(404, "not_found", "there is no such code");
-    const state: CodeState & { online?: boolean } = await homeOf(c.env, home).pairing.deviceCode(end);
+    const state: CodeState & { online?: boolean } = await pairingAt(c.env, home).code(end);
     const key =
       state.state === "used"
         ? (await homeOf(c.env, home).agents.keys()).agents.find(({ agent }) => agent === state.agent)

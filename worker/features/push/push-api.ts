@@ -1,15 +1,20 @@
 /** Methods of a home about push. */
 
-import type { Pressed } from "../rules/contract.ts";
-import type { NewOutlet, OutletView, PressClaims, PushView } from "./contract.ts";
+import type { Pressed } from "../../kernel/api/notices.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
+import type { NewSubscription, PressClaims, PushView, SubscriptionView } from "./contract.ts";
 
 export interface PushApi {
   /** The link of a button, which counts once. @returns undefined: it was used, or its topic was removed */
   pressLink(claims: PressClaims): Promise<Pressed | undefined>;
   /** The key of the home for push services, and where this person is told what rules say. */
-  push(principal: string): Promise<PushView>;
+  view(principal: string): Promise<PushView>;
   /** @returns undefined: there are too many */
-  addOutlet(outlet: NewOutlet): Promise<OutletView | undefined>;
+  add(outlet: NewSubscription): Promise<SubscriptionView | undefined>;
   /** @returns false: this person has no such one */
-  removeOutlet(id: string, principal: string): Promise<boolean>;
+  remove(id: string, principal: string): Promise<boolean>;
 }
+
+/** This home, as to push. */
+export const pushAt = (env: Env, home: string): PushApi => topicAt(env, home, "push");

@@ -1,7 +1,7 @@
 /** `/v1/push`: the browsers and the topics of ntfy where a person is told what rules say, and the links of buttons there. */
+
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
@@ -12,6 +12,7 @@ import type { ApiToken } from "../../kernel/settings/tokens.ts";
 import type { BrowserTarget, NtfyTarget } from "./contract.ts";
 import { arePushKeys } from "./encrypt.ts";
 import { readPressLink } from "./press-links.ts";
+import { pushAt } from "./push-api.ts";
 import { pushUrl } from "./settings.ts";
 
 export const push = newRoutes();
@@ -38,7 +39,7 @@ const NewTopic = z.strictObject({
 
 /** Returns the home's key for push services, and where the caller is told what rules say. */
 route(push, "GET /v1/push", { scope: "ask" }, async (c, { token }) =>
-  json(c, await homeOf(c.env, token.home).push.push(token.name)),
+  json(c, await pushAt(c.env, token.home).view(token.name)),
 );
 
 /** Adds a browser by its subscription for Web Push. The same one again replaces it. */
@@ -65,7 +66,7 @@ route(
   "DELETE /v1/push/:outlet",
   { scope: "ask", path: { outlet: text(/^[0-9a-f]{16}$/, "an id of the list") } },
   async (c, { token, path }) => {
-    if (await homeOf(c.env, token.home).push.removeOutlet(path.outlet, token.name)) return nothing(c);
+    if (await pushAt(c.env, token.home).remove(path.outlet, token.name)) return nothing(c);
     throw new HttpError(404, "not_found", "you have no such browser or topic");
   },
 );
@@ -82,7 +83,7 @@ route(
       await countGuess(c);
       throw new HttpError(404, "not_found", "no such link, or it has ended");
     }
-    const answer = await homeOf(c.env, claims.home).push.pressLink(claims);
+    const answer = await pushAt(c.env, claims.home).pressLink(claims);
     if (!answer) throw new HttpError(410, "gone", "this button was pressed already, or its topic has ended");
     return json(c, answer);
   },
@@ -99,7 +100,7 @@ function topicOf(checked: ReturnType<typeof pushUrl>): Parsed<NtfyTarget> {
 async function add(c: Context<App>, token: ApiToken, name: string, target: BrowserTarget | NtfyTarget) {
   if (token.grant)
     throw new HttpError(403, "forbidden", "a connected program cannot turn this on; sign in to the console");
-  const made = await homeOf(c.env, token.home).push.addOutlet({
+  const made = await pushAt(c.env, token.home).add({
     principal: token.name,
     token: token.made?.id ?? null,
     origin: readSettings(c.env).publicUrl ?? new URL(c.req.url).origin,

@@ -125,7 +125,7 @@ test("a token that no device here made is refused, and no object is woken withou
   const agent = await paired();
   const stranger = await SignedAgent.make(agent.id);
   const text = script({ text: "no" });
-  const woken = vi.spyOn(Home.prototype, "relay.admitToRelay");
+  const woken = vi.spyOn(Home.prototype, "relay.admit");
   onTestFinished(() => woken.mockRestore());
   const [body = "", signature = ""] = (await agent.relayToken(PLACE)).split(".");
   const other = btoa(JSON.stringify({ agent: agent.id, exp: 9e9, for: PLACE, nonce: "12345678" })).replaceAll(

@@ -4,13 +4,13 @@
  * It takes the part of OpenAI's form that the agent's loop uses. The model is one of the gateway's, the answer's length is limited,
  * and the tokens count against the home's budget and the agent's daily share.
  */
+
 import { apiOf } from "@edgecall/core/loop/api.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { checkCredential } from "../../kernel/http/auth.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -22,8 +22,9 @@ import { logError } from "../../kernel/log.ts";
 import { modelFetch } from "../../kernel/models/workers-ai.ts";
 import { readSettings, type Settings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
-import { relayUnsigned } from "../usage/contract.ts";
 import { inChatForm } from "./chat-form.ts";
+import { relayUnsigned } from "./contract.ts";
+import { relayAt } from "./relay-api.ts";
 
 /** A device signs a token itself, with its own key. */
 export const relay = newRoutes();
@@ -61,14 +62,14 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
   const text = JSON.stringify(body.request);
   const reserve = Math.ceil(text.length / CHARS_PER_TOKEN) + body.maxTokens;
   const admission = isNamedHome(c.env, home)
-    ? await homeOf(c.env, home).relay.admitToRelay(token, reserve)
+    ? await relayAt(c.env, home).admit(token, reserve)
     : relayUnsigned(token.claims.agent);
   if (!admission.ok && admission.status === 401) await countGuess(c);
   if (!admission.ok) throw new HttpError(admission.status, admission.code, admission.message);
 
   const { agent } = token.claims;
   const counted = (usage: Usage | undefined) => {
-    const work = homeOf(c.env, home).relay.countRelayed(agent, reserve, model.name, usage);
+    const work = relayAt(c.env, home).count(agent, reserve, model.name, usage);
     c.executionCtx.waitUntil(work.catch((error: unknown) => logError("relay.uncounted", error, { agent })));
   };
   const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
@@ -113,7 +114,7 @@ const MODEL_TOTAL_MS = 300_000;
 /** Answers 204 when the agent's stored key made the token; 401 when the key is revoked or unknown. */
 route(relay, "GET /v1/relay/:home/key", { path: HOME }, async (c, { path: { home } }) => {
   const token = await relayTokenOf(c);
-  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).relay.isRelayToken(token))) return nothing(c);
+  if (isNamedHome(c.env, home) && (await relayAt(c.env, home).isToken(token))) return nothing(c);
   await countGuess(c);
   const { message } = relayUnsigned(token.claims.agent);
   throw new HttpError(401, "unauthorized", message);

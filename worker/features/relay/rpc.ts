@@ -4,26 +4,20 @@ import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import { keysOf } from "../../kernel/home/agents/agent-keys.ts";
 import { HomePart } from "../../kernel/home/part.ts";
-import { isBlank } from "../../kernel/migrate.ts";
-import { type Admission, relayUnsigned } from "../usage/contract.ts";
-import { admitToRelay, countRelayed } from "../usage/home/relay-admission.ts";
+import { type Admission, relayUnsigned } from "./contract.ts";
+import { admitToRelay, countRelayed } from "./relay-admission.ts";
 import type { RelayApi } from "./relay-api.ts";
 
 export class RelayRpc extends HomePart implements RelayApi {
-  async isRelayToken(token: RelayToken): Promise<boolean> {
+  async isToken(token: RelayToken): Promise<boolean> {
     return !this.isBlank && (await keysOf(this.home).isRelayToken(token));
   }
 
-  async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
+  async admit(token: RelayToken, reserve: number): Promise<Admission> {
     return this.isBlank ? relayUnsigned(token.claims.agent) : await admitToRelay(this.home, token, reserve);
   }
 
-  async countRelayed(
-    agent: string,
-    reserved: number,
-    model: string,
-    usage: Usage | undefined,
-  ): Promise<void> {
+  async count(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
     if (usage) countRelayed(this.home, { agent, reserved, model, usage });
   }
 }

@@ -1,16 +1,16 @@
 /** `/v1/home/clock`: the time zone and the quiet hours by which rules speak. */
 
-import { homeOf } from "../../kernel/api/stubs.ts";
+import { ClockBody, type ClockView } from "../../kernel/api/clock.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { json, route } from "../../kernel/http/route.ts";
-import { ClockBody, type ClockView } from "./clock-contract.ts";
+import { rulesAt } from "./rules-api.ts";
 
 export const clock = newRoutes();
 
 /** Shows the home's time zone and quiet hours. */
 route(clock, "GET /v1/home/clock", { scope: "ask" }, async (c, { token }) => {
-  const view: ClockView = await homeOf(c.env, token.home).rules.clock();
+  const view: ClockView = await rulesAt(c.env, token.home).clock();
   return json(c, view);
 });
 
@@ -20,7 +20,7 @@ route(
   "PATCH /v1/home/clock",
   { scope: "admin", owner: true, body: ClockBody },
   async (c, { token, body }) => {
-    const changed = await homeOf(c.env, token.home).rules.changeClock(body, token.name);
+    const changed = await rulesAt(c.env, token.home).changeClock(body, token.name);
     if (!changed.ok) throw new HttpError(422, "invalid_request", changed.error);
     const view: ClockView = changed.value;
     return json(c, view);

@@ -1,11 +1,14 @@
 /** `/v1/rules`: what is watched, and what people are reminded of. Rules are made in a conversation. */
+
 import { RULE_ID } from "@edgecall/core/protocol/rules.ts";
+import type { Pressed } from "../../kernel/api/notices.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
-import { PressBody, type Pressed, RuleBody, type RuleList, type RuleView } from "./contract.ts";
+import { PressBody, RuleBody, type RuleList, type RuleView } from "./contract.ts";
+import { rulesAt } from "./rules-api.ts";
 
 export const rules = newRoutes();
 
@@ -13,7 +16,7 @@ const path = { rule: text(RULE_ID, "a rule's id, as in w-7f2c") };
 
 /** Lists the caller's rules, and to administrators all of the home. */
 route(rules, "GET /v1/rules", { scope: "ask" }, async (c, { token }) => {
-  const list: RuleList = await homeOf(c.env, token.home).rules.rules(token);
+  const list: RuleList = await rulesAt(c.env, token.home).list(token);
   return json(c, list);
 });
 
@@ -23,7 +26,7 @@ route(
   "PATCH /v1/rules/:rule",
   { scope: "ask", path, body: RuleBody },
   async (c, { token, path: { rule }, body }) => {
-    const changed = await homeOf(c.env, token.home).rules.changeRule(rule, body, token);
+    const changed = await rulesAt(c.env, token.home).change(rule, body, token);
     if (!changed.ok)
       throw new HttpError(
         changed.status,
@@ -37,7 +40,7 @@ route(
 
 /** Removes a rule, with its history. */
 route(rules, "DELETE /v1/rules/:rule", { scope: "ask", path }, async (c, { token, path: { rule } }) => {
-  if (!(await homeOf(c.env, token.home).rules.removeRule(rule, token)))
+  if (!(await rulesAt(c.env, token.home).remove(rule, token)))
     throw new HttpError(404, "not_found", "no such rule");
   return nothing(c);
 });
@@ -57,7 +60,7 @@ route(
       ...(occurrence !== undefined && { occurrence }),
       ...(minutes !== undefined && { minutes }),
     };
-    const pressed: Pressed = await homeOf(c.env, token.home).rules.pressRule(press);
+    const pressed: Pressed = await homeOf(c.env, token.home).notices.pressRule(press);
     return json(c, pressed);
   },
 );

@@ -1,19 +1,21 @@
 /** Methods of a home about rules. */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { ClockBody, ClockView } from "../../kernel/api/clock.ts";
 import type { Viewer } from "../../kernel/api/may-see.ts";
-import type { ClockBody, ClockView } from "./clock-contract.ts";
-import type { LostNotice, Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "./contract.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
+import type { RuleBody, RuleChanged, RuleList } from "./contract.ts";
 
 export interface RulesApi {
-  /** A person pressed a button of a rule. */
-  pressRule(press: RulePress): Promise<Pressed>;
-  /** A conversation could not tell what a rule said. The same again changes nothing. */
-  noticeLost(lost: LostNotice): Promise<void>;
-  rules(viewer: Viewer): Promise<RuleList>;
+  list(viewer: Viewer): Promise<RuleList>;
   clock(): Promise<ClockView>;
   /** @param by the owner @returns the error names the field */
   changeClock(change: ClockBody, by: string): Promise<Parsed<ClockView>>;
-  changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
+  change(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
   /** @returns false: this person has no such rule */
-  removeRule(id: string, viewer: Viewer): Promise<boolean>;
+  remove(id: string, viewer: Viewer): Promise<boolean>;
 }
+
+/** This home, as to rules. */
+export const rulesAt = (env: Env, home: string): RulesApi => topicAt(env, home, "rules");

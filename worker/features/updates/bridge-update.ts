@@ -1,15 +1,16 @@
 /** `POST /v1/bridge/update`: tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
-import { homeOf } from "../../kernel/api/stubs.ts";
+
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { json, route } from "../../kernel/http/route.ts";
+import { updatesAt } from "./updates-api.ts";
 
 export const bridgeUpdate = newRoutes();
 
 /** Tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
 route(bridgeUpdate, "POST /v1/bridge/update", { scope: "admin" }, async (c, { token }) => {
   const id = crypto.randomUUID();
-  const problem = await homeOf(c.env, token.home).updates.updateBridge(id);
+  const problem = await updatesAt(c.env, token.home).updateBridge(id);
   if (problem) throw new HttpError(409, problem, PROBLEMS[problem]);
   return json(c, { id }, 202);
 });

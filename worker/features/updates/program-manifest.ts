@@ -4,14 +4,15 @@
  * It needs no token: a device proves that it is paired by naming the key that it obeys. A caller with another key learns nothing,
  * not even whether the home exists.
  */
+
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { PROGRAM_NONCE } from "@edgecall/core/protocol/program.ts";
 import type { Context } from "hono";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import type { App } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
 import { isNamedHome } from "../../kernel/settings/tokens.ts";
+import { updatesAt } from "./updates-api.ts";
 
 /**
  * SHA-256 and size of `/edgecall.cjs`, filled in by the build that made both. It is not read from the asset at request time, because
@@ -30,7 +31,7 @@ export async function serveManifest(c: Context<App>): Promise<Response> {
   const isAsked = PROGRAM_NONCE.test(nonce) && isNamedHome(c.env, home);
   const [sha256, bytes] = EDGECALL_PROGRAM.split(" ");
   const body = JSON.stringify({ version: VERSION, sha256, bytes: Number(bytes), nonce });
-  const signed = isAsked && (await homeOf(c.env, home).updates.signManifest(key, body));
+  const signed = isAsked && (await updatesAt(c.env, home).signManifest(key, body));
   if (signed) return c.body(signed);
   throw new HttpError(404, "not_found", "no home of this gateway has this key; pair the device again");
 }

@@ -3,7 +3,6 @@
 import { gatewayKeyOf } from "../../kernel/home/agents/gateway-key.ts";
 import { bridgeOf } from "../../kernel/home/bridge/bridge-socket.ts";
 import { HomePart } from "../../kernel/home/part.ts";
-import { isBlank } from "../../kernel/migrate.ts";
 import type { UpdatesApi } from "./updates-api.ts";
 
 export class UpdatesRpc extends HomePart implements UpdatesApi {

@@ -7,14 +7,16 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 import { ConversationList } from "../../kernel/home/people/conversation-list.ts";
-import { UsageCounters } from "./home/usage-counters.ts";
-import { SLOTS } from "./home/usage-reports.ts";
+import { UsageCounters } from "../../kernel/home/usage/usage-counters.ts";
+import { SLOTS } from "../../kernel/home/usage/usage-reports.ts";
 
 const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 
 /** Home's present page; the route's copy may be five minutes old. */
 const pageNow = async () =>
-  runInDurableObject(await madeHome("a"), (home) => (home as unknown as { metrics(): string }).metrics());
+  runInDurableObject(await madeHome("a"), (home) =>
+    (home as unknown as Record<"usage.metrics", () => string>)["usage.metrics"](),
+  );
 
 beforeEach(async () => {
   await caches.default.delete("https://metrics.invalid/a");

@@ -1,8 +1,9 @@
 /** `GET /metrics`: a home's figures for Prometheus. The home itself is asked every five minutes at most. */
+
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
-import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { as, route } from "../../kernel/http/route.ts";
+import { usageAt } from "./usage-api.ts";
 
 export const metrics = newRoutes();
 
@@ -16,7 +17,7 @@ route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { to
   const key = new Request(`https://metrics.invalid/${token.home}`);
   const cached = await caches.default.match(key);
   if (cached) return answer(await cached.text());
-  const page = await homeOf(c.env, token.home).usage.metrics();
+  const page = await usageAt(c.env, token.home).metrics();
   const copy = new Response(page, { headers: { "cache-control": `max-age=${KEEP_S}` } });
   c.executionCtx.waitUntil(caches.default.put(key, copy));
   return answer(page);

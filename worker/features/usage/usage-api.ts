@@ -1,17 +1,11 @@
 /** Methods of a home about usage. */
-import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
-import type { DayUsage, ModelUsage } from "./contract.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 
 export interface UsageApi {
-  /** A model call took so much more (or less) than was reserved for it. */
-  correctSpending(difference: number, priced?: ModelUsage): Promise<void>;
-  /** What the last days used, the oldest first. */
-  usage(days: number): Promise<DayUsage[]>;
-  setBudgetTold(keys: BudgetKey[]): Promise<void>;
-  modelFailed(name: string, times: number): Promise<void>;
-  modelAnswered(name: string): Promise<void>;
-  /** A model's endpoint refused something, and took another form. @param source address and model @param dropped forms that it takes no more */
-  modelLearned(source: string, habits: string[], dropped: string[]): Promise<void>;
   /** The page for Prometheus. */
   metrics(): Promise<string>;
 }
+
+/** This home, as to usage. */
+export const usageAt = (env: Env, home: string): UsageApi => topicAt(env, home, "usage");

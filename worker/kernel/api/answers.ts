@@ -2,7 +2,7 @@
 import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
-import type { RuleButton } from "../../features/rules/contract.ts";
+import type { RuleButton } from "./notices.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 

@@ -1,10 +1,14 @@
 /** Methods of a home about calls. */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Viewer } from "./may-see.ts";
 
 export interface CallsApi {
+  /** Records a call of the gateway's own tools. A line with the same id is replaced. */
+  record(callId: string, line: AuditLine): Promise<void>;
   /** Takes a call of `edge_call`, once for each id. */
   submit(request: SubmitRequest): Promise<SubmitReply>;
   /** Runs a tool of the home, once for each id. */

@@ -1,12 +1,12 @@
 /** The methods of a conversation's object that the rest of the Worker calls. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
 import type { Accepted, Delivery } from "../../features/chat/contract.ts";
-import type { Briefing } from "../../features/rules/briefing.ts";
-import type { Handed, Notice, PressedButton } from "../../features/rules/contract.ts";
 import type { TurnQuestion, TurnResult } from "./answers.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
+import type { Briefing } from "./briefing.ts";
 import type { BroughtFiles, KeptFile } from "./files.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
+import type { Handed, Notice, PressedButton } from "./notices.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";

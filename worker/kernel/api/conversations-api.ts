@@ -1,9 +1,9 @@
 /** Methods of a home about conversations. */
 
-import type { ReportedTurn } from "../../features/usage/contract.ts";
 import type { ListedConversation, Listing, ListQuery } from "./conversation-list.ts";
 import type { Plan } from "./plan.ts";
 import type { RosterQuestion } from "./roster.ts";
+import type { ReportedTurn } from "./usage.ts";
 
 export interface ConversationsApi {
   /**

@@ -76,7 +76,7 @@ export async function newMedia(id: string, mediaType: string, data: Uint8Array):
   return { id, media_type: mediaType, bytes: data.length, sha256: await sha256Hex(data), data };
 }
 
-/** The text of a client's link to each picture or file of a call (frontends/openai/pictures.ts). */
+/** The text of a client's link to each picture or file of a call (features/openai/pictures.ts). */
 export function linkNames({ agent, action, name, media = [] }: CallRecord): string[] {
   const words = oneLine([agent ?? name, action].filter(Boolean).join(" "), 80).replace(/[[\]()!\\`<>]/g, "");
   return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));

@@ -1,6 +1,7 @@
 /** Stubs of the two objects, by name. Each use makes a new one: a stub that threw is broken. */
 import type { Env } from "../env.ts";
 import type { ConversationApi } from "./conversation-api.ts";
+import { flatName } from "./flat-names.ts";
 import type { HomeApi } from "./home-api.ts";
 
 // workers-types turns a result that holds `unknown` (a tool's arguments) into `never`: the interfaces stand in for its types.
@@ -10,9 +11,16 @@ export function conversationOf(env: Env, name: string): ConversationApi {
   return env.CONVERSATION.getByName(name) as unknown as ConversationApi;
 }
 
+/** @returns the home with the kernel's methods */
 export function homeOf(env: Env, home: string): HomeApi {
   // SAFETY: worker/home.ts defines a method for each.
   return byTopic(env.HOME.getByName(home)) as HomeApi;
+}
+
+/** @param topic of a feature, whose methods `Api` lists */
+export function topicAt<Api>(env: Env, home: string, topic: string): Api {
+  // SAFETY: worker/home.ts defines a method for each.
+  return methodsOf(env.HOME.getByName(home), topic) as Api;
 }
 
 /** What a home has besides its topics. */
@@ -24,24 +32,48 @@ const WHOLE: ReadonlySet<string | symbol> = new Set([
   "restore",
 ]);
 
-/** `home.rules.list()` calls the object's method `rules.list`. */
+type Stub = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+/** `home.calls.watch()` calls the object's method `calls.watch`. */
 function byTopic(stub: object): unknown {
-  const methods = stub as Record<string, (...args: unknown[]) => unknown>;
   const call =
     (name: string) =>
     (...args: unknown[]) =>
-      methods[name]?.(...args);
-  const topic = (name: string) => new Proxy({}, { get: (_, method) => call(`${name}.${String(method)}`) });
+      (stub as Stub)[name]?.(...args);
   return new Proxy(
     {},
     {
       get(_, name) {
         // A promise that resolves with this asks it for `then`.
         if (name === "then" || typeof name === "symbol") return undefined;
-        return WHOLE.has(name) ? call(name) : topic(name);
+        return WHOLE.has(name) ? call(name) : methodsOf(stub, name);
       },
     },
   );
+}
+
+function methodsOf(stub: object, topic: string): unknown {
+  const methods = stub as Stub;
+  const call =
+    (method: string) =>
+    async (...args: unknown[]) => {
+      const name = `${topic}.${method}`;
+      try {
+        return await methods[name]?.(...args);
+      } catch (error) {
+        if (!isUnknownMethod(error)) throw error;
+        return await methods[flatName(name)]?.(...args);
+      }
+    };
+  return new Proxy(
+    {},
+    { get: (_, method) => (typeof method === "symbol" || method === "then" ? undefined : call(method)) },
+  );
+}
+
+/** The object is one of 0.3 (flat-names.ts). */
+function isUnknownMethod(error: unknown): boolean {
+  return error instanceof TypeError && error.message.includes("The RPC receiver does not implement");
 }
 
 /** An object that is being replaced (a deploy resets each) is back in a moment. */

@@ -10,4 +10,6 @@ export interface TokensApi {
   revokeToken(id: string, withMade: boolean): Promise<TokenView[]>;
   /** The token of this hash or id, if it is valid now. */
   useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined>;
+  /** @returns the rights that a grant has now; undefined: none */
+  useGrant(id: string): Promise<ApiToken | undefined>;
 }

@@ -3,9 +3,9 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import type { Notice } from "../../features/rules/contract.ts";
 import type { PastTurn } from "./answers.ts";
 import type { NewMedia } from "./media.ts";
+import type { Notice } from "./notices.ts";
 
 /** The client wants any tool called, or this one. Absent: the model decides. */
 export type WantedCall = "required" | { name: string };
@@ -188,3 +188,6 @@ const REF_CHARS = 12;
 export function callRef(id: string): string {
   return id.replaceAll("-", "").slice(0, REF_CHARS);
 }
+
+/** The place for an answer, as JSON in rows. `connection` is the connection's name; no field is a secret. */
+export type Address = { connection: string; [field: string]: string | number | boolean | undefined };

@@ -2,12 +2,12 @@
 import { HabitsInMemory } from "@edgecall/core/loop/habits.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import { ChatSession } from "../../features/chat/conversation/session.ts";
-import { CHANNEL_NAMES } from "../../features/chat/settings.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { RetrySchedule } from "../retry-schedule.ts";
+import { CHANNEL_NAMES } from "../settings/chat.ts";
 import { newTracer } from "../trace.ts";
 import { Alarm } from "./alarm.ts";
 import { runLater } from "./later.ts";

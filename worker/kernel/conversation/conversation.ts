@@ -9,12 +9,8 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
-import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
 import type { Accepted, Delivery } from "../../features/chat/contract.ts";
 import { receive } from "../../features/chat/conversation/incoming.ts";
-import type { Briefing } from "../../features/rules/briefing.ts";
-import type { Handed, Notice, PressedButton } from "../../features/rules/contract.ts";
 import {
   canTell,
   onApproval,
@@ -25,9 +21,12 @@ import {
 import { sessionInfo, sessionTurn } from "../../features/sessions/conversation/session-view.ts";
 import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
+import type { Briefing } from "../api/briefing.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { BroughtFiles, KeptFile } from "../api/files.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
+import type { Handed, Notice, PressedButton } from "../api/notices.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
 import {
   STARTED_TURN,
@@ -46,6 +45,7 @@ import type {
   SessionTurn,
   TurnInput,
 } from "../api/turns.ts";
+import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";

@@ -20,6 +20,6 @@ export function correctSpending(
   const isPriced = Object.keys(settings.prices).length > 0;
   if (!usage && difference === 0) return;
   context.later(
-    context.home().usage.correctSpending(difference, usage && isPriced ? { model, usage } : undefined),
+    context.home().models.correctSpending(difference, usage && isPriced ? { model, usage } : undefined),
   );
 }

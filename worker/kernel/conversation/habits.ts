@@ -10,7 +10,7 @@ export function habitsOf(context: ConversationContext, plan: Plan): HabitStore {
       // A plan that was made before does not know of it.
       context.habits.learned(source, habits, dropped);
       if (dropped.length > 0) context.plan = undefined;
-      context.later(context.home().usage.modelLearned(source, [...habits], [...dropped]));
+      context.later(context.home().models.modelLearned(source, [...habits], [...dropped]));
     },
   };
 }

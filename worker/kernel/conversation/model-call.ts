@@ -171,7 +171,7 @@ async function askModel(step: Step): Promise<void> {
     correctSpending(context, settings, { model: model.name, usage: reply.usage, reserved, estimate });
     if (model.name in plan.health) {
       context.plan = undefined;
-      context.later(context.home().usage.modelAnswered(model.name));
+      context.later(context.home().models.modelAnswered(model.name));
     }
     // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
     const mayCall = offer.toolChoice !== "none" && ((loopEnabled && next.tools) || offer.tools.length > 0);
@@ -293,7 +293,7 @@ function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean 
   }
   transcript.notify(turn.n, verdict.text, verdict.keys);
   const ofDay = verdict.keys.filter((key) => key.startsWith("day."));
-  if (ofDay.length > 0) context.later(context.home().usage.setBudgetTold(ofDay));
+  if (ofDay.length > 0) context.later(context.home().models.setBudgetTold(ofDay));
   return true;
 }
 
@@ -325,7 +325,7 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
 async function noteFailure(context: ConversationContext, model: NamedModel, times: number): Promise<void> {
   context.plan = undefined;
   try {
-    await context.home().usage.modelFailed(model.name, times);
+    await context.home().models.modelFailed(model.name, times);
   } catch (error) {
     logError("model.health_lost", error, { model: model.name });
   }

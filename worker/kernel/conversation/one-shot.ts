@@ -1,4 +1,4 @@
-/** Conversations that stand for one question, or that their client keeps itself (frontends/openai/conversation-key.ts). */
+/** Conversations that stand for one question, or that their client keeps itself (features/openai/conversation-key.ts). */
 import type { Turn } from "./store/rows.ts";
 
 const ONE_SHOT = /^[^/]+\/(ask\/|openai\/once\.)/;

@@ -44,7 +44,7 @@ stopConversationWhile({
 
   "a gateway's tool is done, and Home has its line or not": async ({ how, id, stop }) => {
     await withWeb(id, () => html("first try"));
-    const record = hold(Home, "audit.record", how === "evict" ? "before" : "after");
+    const record = hold(Home, "calls.record", how === "evict" ? "before" : "after");
     const waiting = say(id, script({ calls: [fetching(PAGE)] }, read));
     await record.reached();
     await stop(async () => {

@@ -117,7 +117,7 @@ function formsOf({ answer, meanwhile }: Turn, steps: readonly string[], earlier:
   return new Set([...all, ...told.map((texts) => plain(joined(texts)))]);
 }
 
-/** Below the answer stood links to what the devices brought; only their names are left (frontends/openai/client-messages.ts). */
+/** Below the answer stood links to what the devices brought; only their names are left (features/openai/client-messages.ts). */
 function formsOfBrought(text: string): string[] {
   return [plain(text), plain(withoutNames(text).words)];
 }

@@ -3,13 +3,13 @@ import { agentOfCall, type CallRecord, tokensOf } from "@edgecall/core/loop/hist
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { RuleButton } from "../../features/rules/contract.ts";
 import { undoButtons } from "../../features/rules/conversation/confirmation.ts";
-import { GATEWAY_TOOLS, type ReportedTurn } from "../../features/usage/contract.ts";
 import type { EarlierTurn, PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
+import type { RuleButton } from "../api/notices.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
+import { GATEWAY_TOOLS, type ReportedTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
 import {
   type StoredCall,

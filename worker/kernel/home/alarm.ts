@@ -3,29 +3,20 @@
  * times, and when it goes off, each part is called.
  */
 
-import * as auditOutlet from "../../features/audit/home/outlet.ts";
-import * as lenderCalls from "../../features/lending/home/lender-calls.ts";
-import * as rules from "../../features/rules/home/alarm-part.ts";
 import { bridgeOf } from "./bridge/bridge-socket.ts";
 import * as delegation from "./calls/delegation.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
 import type { Alarm, HomeContext } from "./context.ts";
 import * as voidedAllowances from "./devices/voided-allowances.ts";
+import type { AlarmPart } from "./feature.ts";
+import { handOver, nextHandOver } from "./notices/hand-over.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
 
-type AlarmPart = {
-  /** Changes nothing. @returns epoch ms; undefined: the part waits for nothing */
-  nextDue(home: HomeContext, now: number): number | undefined;
-  /** Does what is due, which may be nothing. */
-  onAlarm(home: HomeContext, now: number): Promise<void> | void;
-};
-
 /** The order counts: an expired question and silence end a call with different outcomes. */
-const PARTS: readonly AlarmPart[] = [
+const BEFORE_FEATURES: readonly AlarmPart[] = [
   approvals,
-  lenderCalls,
   silentCalls,
   delegation,
   outcomeDelivery,
@@ -33,13 +24,18 @@ const PARTS: readonly AlarmPart[] = [
     nextDue: (home) => bridgeOf(home).nextHelloDue(),
     onAlarm: (home, now) => bridgeOf(home).closeWithoutHello(now),
   },
-  // Before the rules, which hand over what it says.
   voidedAllowances,
-  rules,
-  auditOutlet,
+];
+const AFTER_FEATURES: readonly AlarmPart[] = [
+  // After all that writes notices.
+  { nextDue: nextHandOver, onAlarm: handOver },
   // It has no time of its own: an alarm runs for nearly each call.
   { nextDue: () => undefined, onAlarm: (home, now) => void prune(home, now) },
 ];
+
+function partsOf({ features }: HomeContext): readonly AlarmPart[] {
+  return [...BEFORE_FEATURES, ...features.flatMap(({ alarm }) => alarm ?? []), ...AFTER_FEATURES];
+}
 
 export class HomeAlarm implements Alarm {
   readonly #home: () => HomeContext;
@@ -53,7 +49,9 @@ export class HomeAlarm implements Alarm {
   /** An earlier alarm stays: when it goes off, the parts are asked again. */
   async arm(): Promise<void> {
     const now = Date.now();
-    const times = PARTS.map((part) => part.nextDue(this.#home(), now)).filter((time) => time !== undefined);
+    const times = partsOf(this.#home())
+      .map((part) => part.nextDue(this.#home(), now))
+      .filter((time) => time !== undefined);
     // What an object that was rebuilt has to try again is due at once.
     if (times.length > 0) await this.wakeBy(Math.max(Math.min(...times), now));
   }
@@ -68,7 +66,7 @@ export class HomeAlarm implements Alarm {
   async onAlarm(home: HomeContext): Promise<void> {
     this.#armedAt = undefined;
     const failures: unknown[] = [];
-    for (const part of PARTS) {
+    for (const part of partsOf(home)) {
       try {
         await part.onAlarm(home, Date.now());
       } catch (error) {

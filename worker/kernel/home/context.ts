@@ -1,6 +1,7 @@
 /** What a home's object is to its parts, which are functions over it. What they keep they reach by slots (slot.ts). */
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { Env } from "../env.ts";
+import type { HomeFeature } from "./feature.ts";
 
 export type HomeContext = {
   readonly ctx: DurableObjectState;
@@ -10,6 +11,7 @@ export type HomeContext = {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly alarm: Alarm;
+  readonly features: readonly HomeFeature[];
 };
 
 /** alarm.ts implements it. */

@@ -9,14 +9,19 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
-import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
-import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
-import { onPresence } from "../../features/rules/home/alarm-part.ts";
 import type { HomeStatus } from "../api/answers.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import { errorBody } from "../api/errors.ts";
-import type { HomeApi } from "../api/home-api.ts";
+import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
+import {
+  isBlank,
+  type Migration,
+  migrate,
+  type NewerRowsError,
+  newerRows,
+  postponeAlarm,
+} from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
 import { newTracer } from "../trace.ts";
 import { bridgeRefusal, refuseBridge } from "./agents/key-enrollment.ts";
@@ -26,6 +31,7 @@ import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { Ledger, ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
+import { emit, type HomeFeature } from "./feature.ts";
 import type { HomeAccess } from "./part.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
 import { openQuestions } from "./questions/approvals.ts";
@@ -34,22 +40,24 @@ import { HOME_MIGRATIONS } from "./schema.ts";
 import { statusOf } from "./status.ts";
 
 export class HomeObject extends DurableObject<Env> {
+  readonly #features: readonly HomeFeature[];
   /** Undefined: this home has no tables, since no request yet had anything to store. */
   #opened: OpenHome | undefined;
   #newer: NewerRowsError | undefined;
 
   /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: Env, features: readonly HomeFeature[]) {
     super(ctx, env);
+    this.#features = features;
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
-    this.#newer = newerRows(ctx.storage, HOME_MIGRATIONS);
-    if (!this.#newer && !isBlank(ctx.storage)) this.#opened = openHome(ctx, env);
+    this.#newer = newerRows(ctx.storage, migrationsOf(features));
+    if (!this.#newer && !isBlank(ctx.storage)) this.#opened = openHome(ctx, env, features);
   }
 
   /** @throws NewerRowsError */
   get #open(): OpenHome {
     if (this.#newer) throw this.#newer;
-    this.#opened ??= openHome(this.ctx, this.env);
+    this.#opened ??= openHome(this.ctx, this.env, this.#features);
     return this.#opened;
   }
 
@@ -91,7 +99,7 @@ export class HomeObject extends DurableObject<Env> {
   async restore(step: RestoreStep): Promise<void> {
     // A ledger of its own: this instance's memory belongs to the rows before.
     const giveUp = () => new Ledger(this.ctx.storage).giveUpAll(Date.now());
-    await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
+    await restoreStep({ ctx: this.ctx, migrations: migrationsOf(this.#features), giveUp }, step);
   }
 
   // Sockets and the alarm
@@ -134,7 +142,7 @@ export class HomeObject extends DurableObject<Env> {
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
     await this.#open.frames.onClose();
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
   }
 
   /** A protocol error or a broken line. The platform calls this in place of `webSocketClose`. */
@@ -154,10 +162,14 @@ export class HomeObject extends DurableObject<Env> {
 type OpenHome = { home: HomeContext; frames: BridgeFrames };
 
 /** Makes the tables. Exported for tests of single parts. */
-export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
-  migrate(ctx.storage, HOME_MIGRATIONS);
+export function openHome(ctx: DurableObjectState, env: Env, features: readonly HomeFeature[]): OpenHome {
+  migrate(ctx.storage, migrationsOf(features));
   const tracer = newTracer(env, "home", ctx);
   const alarm = new HomeAlarm(() => home);
-  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm };
+  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm, features };
   return { home, frames: new BridgeFrames(home) };
+}
+
+function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
+  return [...HOME_MIGRATIONS, ...features.flatMap(({ migrations = [] }) => migrations)];
 }

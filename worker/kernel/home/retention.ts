@@ -1,8 +1,5 @@
 /** What Home deletes, on an alarm that runs anyway: old calls, questions and codes, and agents that are gone. */
 
-import { lentOf } from "../../features/lending/home/lent.ts";
-import { grantsOf } from "../../features/oauth/home/grants.ts";
-import { deleteExpiredCodes } from "../../features/pairing/home/device-codes.ts";
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { agentsOf } from "./agents/agents.ts";
@@ -26,8 +23,6 @@ export function prune(home: HomeContext, now: number): boolean {
   const questions = questionsOf(home);
   const agents = agentsOf(home);
   const audit = auditOf(home);
-  const lent = lentOf(home);
-  const grants = grantsOf(home);
   const files = filesOf(home);
   const { ctx, env } = home;
   const { sql } = ctx.storage;
@@ -39,10 +34,8 @@ export function prune(home: HomeContext, now: number): boolean {
   ledger.prune(now);
   questions.prune(now);
   audit.prune(now);
-  lent.prune(now);
-  grants.prune(now);
   files.prune(now);
-  deleteExpiredCodes(ctx.storage.sql, now);
+  for (const feature of home.features) feature.prune?.(home, now);
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.
   if (settings instanceof SettingsError) return true;

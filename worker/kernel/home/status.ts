@@ -4,10 +4,6 @@ import { conditionOf, describeCondition, type ShownCondition } from "@edgecall/c
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import { clockOf } from "../../features/rules/home/clock.ts";
-import { modelHabitsOf } from "../../features/usage/home/model-habits.ts";
-import { spendingOf } from "../../features/usage/home/spending.ts";
-import { countersOf } from "../../features/usage/home/usage-counters.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import type { Plan } from "../api/plan.ts";
 import { readSettings } from "../settings/settings.ts";
@@ -16,8 +12,12 @@ import { agentsOf } from "./agents/agents.ts";
 import { rosterOf } from "./agents/home-roster.ts";
 import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { ledgerOf } from "./calls/ledger.ts";
+import { clockOf } from "./clock.ts";
 import type { HomeContext } from "./context.ts";
 import { auditOf } from "./record/audit.ts";
+import { modelHabitsOf } from "./usage/model-habits.ts";
+import { spendingOf } from "./usage/spending.ts";
+import { countersOf } from "./usage/usage-counters.ts";
 
 /** Who is there for a question, which models are well, and what the day took so far. */
 export function planOf(context: HomeContext, roster: Plan["roster"], version: number): Plan {
@@ -56,7 +56,7 @@ export function statusOf(home: HomeContext): HomeStatus {
     .toArray()[0];
   const problem = versionProblem("bridge", row?.version);
   const conditions = row ? bridgeConditions(row, problem, lastSeenAt !== null, bridge.hasSecond(now)) : [];
-  const outlet = audit.outletState();
+  const outlet = audit.sinkState();
   return {
     version: VERSION,
     ...(outlet && { audit: outlet }),

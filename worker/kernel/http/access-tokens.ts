@@ -3,9 +3,9 @@
  * in Home decides the rest with each request, so a revoked grant ends at once.
  */
 
-import { issuerOf, resourceOf } from "../../features/oauth/settings.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
+import { issuerOf, resourceOf } from "../settings/oauth.ts";
 import { type ApiToken, isNamedHome } from "../settings/tokens.ts";
 import { HttpError } from "./errors.ts";
 import { seal, unseal } from "./sealed.ts";
@@ -52,5 +52,5 @@ export async function findGrantToken(
       "forbidden",
       "a connected program's token is for /mcp, the files that its results link to, and GET /v1/agents and /v1/status",
     );
-  return await homeOf(env, claims.home).oauth.useGrant(claims.grant);
+  return await homeOf(env, claims.home).tokens.useGrant(claims.grant);
 }

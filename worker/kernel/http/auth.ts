@@ -1,7 +1,7 @@
 /** Finds the caller of a request and checks their scopes. tokens.ts knows tokens, session.ts the console's sessions. */
 import type { Context, Next } from "hono";
-import { issuerOf } from "../../features/oauth/settings.ts";
 import type { Env } from "../env.ts";
+import { issuerOf } from "../settings/oauth.ts";
 import type { ApiToken, BridgeToken, Scope } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError, openAiError } from "./errors.ts";

@@ -6,8 +6,8 @@
  * site (`*`): the metadata, and the routes that look at no cookie.
  */
 import type { Context, Next } from "hono";
-import { readMcpSettings } from "../../features/mcp/settings.ts";
 import { corsOrigins } from "../settings/limits.ts";
+import { readMcpSettings } from "../settings/mcp.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 

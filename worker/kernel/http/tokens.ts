@@ -68,7 +68,7 @@ export async function findApiToken(
 
 /** @returns false when a token that opened a stream has ended. A token of the secret ends with a deploy, as every stream does. */
 export async function isStillValid(env: Env, { home, made, grant }: ApiToken): Promise<boolean> {
-  if (grant) return (await homeOf(env, home).oauth.useGrant(grant.id)) !== undefined;
+  if (grant) return (await homeOf(env, home).tokens.useGrant(grant.id)) !== undefined;
   return !made || (await homeOf(env, home).tokens.useToken({ id: made.id })) !== undefined;
 }
 

@@ -1,7 +1,6 @@
 /** `/v1/tokens`: the tokens of a home, for administrators. Tokens of the secret API_TOKENS are listed, and changed only there. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { recordId } from "../../features/oauth/contract.ts";
 import type { TokenView } from "../api/answers.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
@@ -10,7 +9,7 @@ import { HttpError } from "../http/errors.ts";
 import { text, yesOrNo } from "../http/fields.ts";
 import { json, nothing, route } from "../http/route.ts";
 import { newHomeToken, refuseReplaced } from "../http/tokens.ts";
-import { type ApiToken, apiTokenRecords, SCOPES } from "../settings/tokens.ts";
+import { type ApiToken, apiTokenRecords, recordId, SCOPES } from "../settings/tokens.ts";
 
 export const tokens = newRoutes();
 

@@ -1,4 +1,5 @@
 /** `API_TOKENS` and `BRIDGE_TOKENS`: the records of tokens. http/tokens.ts finds the record of a request. */
+
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
@@ -123,3 +124,11 @@ function readUnquoted<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> {
   }
   return check(schema, value);
 }
+
+/** Names a token's record in lists and grants. A part of the hash does not reveal the token, and tells any two apart. */
+export function recordId({ hash, made }: Pick<ApiToken, "hash" | "made">): string {
+  return made?.id ?? `${SECRET_RECORD}${hash.slice(0, 16)}`;
+}
+
+/** Before the ids of the records in API_TOKENS. */
+export const SECRET_RECORD = "secret-";

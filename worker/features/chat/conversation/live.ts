@@ -7,9 +7,9 @@
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { cutText, graphemeCut } from "@edgecall/core/text/cut.ts";
 import { failedWithin } from "@edgecall/core/text/failed-within.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
 import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
 import { logError } from "../../../kernel/log.ts";
-import type { Address } from "../contract.ts";
 import type { Channel } from "../platforms/channel.ts";
 import { type Content, withLine } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";

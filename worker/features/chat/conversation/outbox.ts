@@ -5,7 +5,9 @@
  */
 
 import type { MediaContent } from "../../../kernel/api/media.ts";
+import type { RuleButton } from "../../../kernel/api/notices.ts";
 import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
 import { runLater } from "../../../kernel/conversation/later.ts";
 import { filesOf } from "../../../kernel/conversation/store/media.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
@@ -14,9 +16,7 @@ import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { settingsOrError } from "../../../kernel/settings/settings.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
-import type { RuleButton } from "../../rules/contract.ts";
 import { undoButtons } from "../../rules/conversation/confirmation.ts";
-import type { Address } from "../contract.ts";
 import {
   type Attachment,
   type Channel,
@@ -366,7 +366,7 @@ export class Outbox {
     const { id, sources, createdAt: at } = told;
     const notice = { ...told.origin.notice, id, sources, text: row.text, at };
     const why = error instanceof Error ? error.message : "the chat app does not take it";
-    await homeOf(env, name.split("/", 1)[0] ?? "").rules.noticeLost({ conversation: name, notice, why });
+    await homeOf(env, name.split("/", 1)[0] ?? "").notices.noticeLost({ conversation: name, notice, why });
   }
 
   /** The place takes nothing any more: whoever asked there has the answer in their private chat. */

@@ -3,17 +3,18 @@ import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { mediaId, type NewMedia, newMedia } from "../../../kernel/api/media.ts";
+import { strangersWords } from "../../../kernel/api/quoted-words.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { transcribe } from "../../../kernel/models/transcription.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
-import type { Address, PictureRef } from "../contract.ts";
+import type { PictureRef } from "../contract.ts";
 import { channelOf } from "../platforms/all.ts";
 import { connectionOf } from "../platforms/connections.ts";
 import { PlatformError } from "../platforms/platform.ts";
-import { strangersWords } from "../platforms/strangers-words.ts";
 
 /** Of one turn, as its model is shown. */
 const PICTURES_MAX = 8;

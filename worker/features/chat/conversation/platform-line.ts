@@ -1,7 +1,7 @@
 /** The way from a conversation to its chat platform. */
 
+import type { Address } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
-import type { Address } from "../contract.ts";
 import { channelOf } from "../platforms/all.ts";
 import type { Channel, Line } from "../platforms/channel.ts";
 import { connectionOf } from "../platforms/connections.ts";

@@ -1,9 +1,9 @@
 /** Tells the model what a message replies to, and whose words those are. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
+import { ownWords, repliesToUs, strangersWords } from "../../../kernel/api/quoted-words.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Quoted } from "../contract.ts";
-import { ownWords, repliesToUs, strangersWords } from "../platforms/strangers-words.ts";
 import { findDelivery, idOfSent } from "./deliveries.ts";
 
 /** The model has the whole of it above. */

@@ -2,9 +2,9 @@
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
 import type { StoredCall, Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
-import type { Address } from "../contract.ts";
 import type { ChatContext } from "./chat-context.ts";
 import { Outbox } from "./outbox.ts";
 

@@ -1,26 +1,28 @@
 /** What the rest of the Worker asks a home about chat. */
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
-import type { ChatApi } from "../chat-api.ts";
 import type {
+  AccessRequest,
   AdmittedSender,
-  Knock,
   PairingRequest,
   SenderKey,
   StoredConnection,
-  Stranger,
-} from "../sender-contract.ts";
-import type { Connection, Role } from "../settings.ts";
-import { chatConnectionsOf } from "./channel-connections.ts";
-import { sendersOf } from "./senders.ts";
+  UnknownSender,
+} from "../../../kernel/api/senders.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
+import { chatConnectionsOf } from "../../../kernel/home/people/channel-connections.ts";
+import { sendersOf } from "../../../kernel/home/people/senders.ts";
+import type { Connection, Role } from "../../../kernel/settings/chat.ts";
+import type { ChatApi } from "../chat-api.ts";
 
 export class ChatRpc extends HomePart implements ChatApi {
-  async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {
+  async admit(
+    stranger: UnknownSender,
+    mayKnock: boolean,
+  ): Promise<{ role: Role } | { knock: AccessRequest | undefined }> {
     const role = sendersOf(this.home).roleOf(stranger);
     if (role) return { role };
-    return { knock: mayKnock ? sendersOf(this.home).knock(stranger, Date.now()) : undefined };
+    return { knock: mayKnock ? sendersOf(this.home).requestAccess(stranger, Date.now()) : undefined };
   }
 
   async senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {

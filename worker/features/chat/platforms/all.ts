@@ -1,5 +1,5 @@
 /** All chat platforms, by their names in a webhook's address. */
-import { CHANNEL_NAMES, type ChannelName } from "../settings.ts";
+import { CHANNEL_NAMES, type ChannelName } from "../../../kernel/settings/chat.ts";
 import type { Channel } from "./channel.ts";
 import { discord } from "./discord.ts";
 import { generic } from "./generic.ts";

@@ -6,9 +6,10 @@
  */
 
 import type { MediaContent } from "../../../kernel/api/media.ts";
-import type { RuleButton } from "../../rules/contract.ts";
-import type { Address, PictureRef, Quoted } from "../contract.ts";
-import type { Connection } from "../settings.ts";
+import type { RuleButton } from "../../../kernel/api/notices.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
+import type { Connection } from "../../../kernel/settings/chat.ts";
+import type { PictureRef, Quoted } from "../contract.ts";
 import type { Content } from "./format/blocks.ts";
 import type { Format } from "./format/split.ts";
 

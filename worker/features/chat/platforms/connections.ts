@@ -1,8 +1,9 @@
 /** A connection is found in the setting CHANNELS, or among those that a home made in its console. The setting wins. */
-import { homeOf } from "../../../kernel/api/stubs.ts";
+
 import type { Env } from "../../../kernel/env.ts";
+import { type Connection, findConnection } from "../../../kernel/settings/chat.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
-import { type Connection, findConnection } from "../settings.ts";
+import { chatAt } from "../chat-api.ts";
 
 /** Platforms that the console can connect. */
 export const CONSOLE_CHANNELS = ["telegram", "slack", "discord"] as const;
@@ -22,7 +23,7 @@ export async function connectionOf(
   const set = findConnection(env, channel, name);
   if (set?.home === home) return set;
   if (!isConsoleChannel(channel)) return undefined;
-  const stored = await homeOf(env, home).chat.connection(channel, name);
+  const stored = await chatAt(env, home).connection(channel, name);
   if (stored?.ok === false) throw new SettingsError(stored.error);
   return stored?.value;
 }

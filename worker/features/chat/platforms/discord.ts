@@ -9,8 +9,8 @@ import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
+import type { DiscordConnection } from "../../../kernel/settings/chat.ts";
 import type { PictureRef } from "../contract.ts";
-import type { DiscordConnection } from "../settings.ts";
 import {
   type Ack,
   type Act,

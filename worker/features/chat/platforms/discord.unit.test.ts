@@ -1,7 +1,7 @@
 /** What an interaction of Discord says, and whose words are in it. */
 import { describe, expect, test } from "vitest";
 import { DISCORD_PUBLIC_KEY, discordHeaders } from "../../../../test/platforms/discord.ts";
-import type { DiscordConnection } from "../settings.ts";
+import type { DiscordConnection } from "../../../kernel/settings/chat.ts";
 import { discord } from "./discord.ts";
 
 const CONNECTION = {

@@ -6,7 +6,7 @@
 import { toBase64, tryFromBase64 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { pictureOfUrl } from "../../../kernel/api/media.ts";
-import type { GenericConnection } from "../settings.ts";
+import type { GenericConnection } from "../../../kernel/settings/chat.ts";
 import {
   type Act,
   type Button,

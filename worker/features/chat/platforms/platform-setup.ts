@@ -1,7 +1,7 @@
 /** The contract for connecting a chat app from the console. One file a platform implements it; setup.ts lists them. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../../../kernel/api/answers.ts";
-import type { Connection } from "../settings.ts";
+import type { Connection } from "../../../kernel/settings/chat.ts";
 
 /** The bot that a token belongs to. */
 export type Account = {

@@ -4,8 +4,9 @@ import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { Address, PictureRef } from "../contract.ts";
-import type { SlackConnection } from "../settings.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
+import type { SlackConnection } from "../../../kernel/settings/chat.ts";
+import type { PictureRef } from "../contract.ts";
 import {
   type Act,
   type Channel,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { SlackConnection } from "../settings.ts";
+import type { SlackConnection } from "../../../kernel/settings/chat.ts";
 import type { Incoming, Line } from "./channel.ts";
 import { plainContent } from "./format/blocks.ts";
 import { slack } from "./slack.ts";

@@ -1,7 +1,7 @@
 /** Connects Telegram with getMe, setWebhook, getWebhookInfo and deleteWebhook. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../../../kernel/api/answers.ts";
-import type { TelegramConnection } from "../settings.ts";
+import type { TelegramConnection } from "../../../kernel/settings/chat.ts";
 import { postJson } from "./platform.ts";
 import type { Setup } from "./platform-setup.ts";
 

@@ -1,6 +1,6 @@
 /** Which updates of Telegram are for us, whose words are in them, and where an answer goes when its place has moved. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { TelegramConnection } from "../settings.ts";
+import type { TelegramConnection } from "../../../kernel/settings/chat.ts";
 import { plainContent } from "./format/blocks.ts";
 import { telegram } from "./telegram.ts";
 

@@ -3,8 +3,9 @@
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { Address, PictureRef, Quoted } from "../contract.ts";
-import type { TelegramConnection } from "../settings.ts";
+import type { Address } from "../../../kernel/api/turns.ts";
+import type { TelegramConnection } from "../../../kernel/settings/chat.ts";
+import type { PictureRef, Quoted } from "../contract.ts";
 import {
   type Act,
   type Channel,

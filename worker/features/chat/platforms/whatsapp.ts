@@ -9,8 +9,8 @@ import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { logInfo } from "../../../kernel/log.ts";
+import type { WhatsAppConnection } from "../../../kernel/settings/chat.ts";
 import type { PictureRef, Quoted } from "../contract.ts";
-import type { WhatsAppConnection } from "../settings.ts";
 import {
   type Act,
   type Channel,

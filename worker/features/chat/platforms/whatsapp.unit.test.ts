@@ -1,7 +1,7 @@
 /** What people send on WhatsApp: each message is read by itself, and each has an answer. */
 import { describe, expect, test } from "vitest";
 import { whatsappHeaders } from "../../../../test/platforms/whatsapp.ts";
-import type { WhatsAppConnection } from "../settings.ts";
+import type { WhatsAppConnection } from "../../../kernel/settings/chat.ts";
 import { whatsapp } from "./whatsapp.ts";
 
 const CONNECTION = {

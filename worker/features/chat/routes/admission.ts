@@ -3,11 +3,11 @@
  * Closed by default: the settings name a person, or an owner let them in with a code.
  */
 
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Limits } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { type Connection, ROLES, type Role, roleInSettings } from "../../../kernel/settings/chat.ts";
+import { chatAt } from "../chat-api.ts";
 import type { Incoming } from "../platforms/channel.ts";
-import { type Connection, ROLES, type Role, roleInSettings } from "../settings.ts";
 import { knockWords, tellOwners } from "./knock.ts";
 
 export type Admitted =
@@ -40,7 +40,7 @@ export async function admit(
   const known = roleInSettings(connection, sender.id);
   const stranger = { connection: name, channel, sender: sender.id, name: sender.name };
   // A group gets no code: all its members would ask for one.
-  const entry = known ? { role: known } : await homeOf(env, home).chat.admit(stranger, !group);
+  const entry = known ? { role: known } : await chatAt(env, home).admit(stranger, !group);
   if (!("role" in entry)) {
     if (!entry.knock) return { ok: false, why: group ? STRANGER_IN_GROUP : WAITS };
     const { code, name: senderName, notice } = entry.knock;
@@ -84,7 +84,7 @@ export async function approveStranger(
   const role = ROLES.find((one) => one === word.toLowerCase());
   if (!/^[A-Za-z0-9]{6}$/.test(code) || !role)
     return "Expected /approve and the code of six characters; then, if you like, guest, member or owner.";
-  const sender = await homeOf(env, home).chat.approveSender(code, role, by);
+  const sender = await chatAt(env, home).approveSender(code, role, by);
   if (!sender)
     return `There is no code ${code.toUpperCase()}: it may have expired. Whoever has it gets a new one by writing again.`;
   return `${sender.name || sender.sender} (${sender.channel}) may speak now, as ${withArticle(role)}.`;

@@ -4,9 +4,9 @@ import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { App } from "../../../kernel/http/app.ts";
 import { mediaLink } from "../../../kernel/http/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../../kernel/http/turn-stream.ts";
+import type { Connection } from "../../../kernel/settings/chat.ts";
 import type { Incoming } from "../platforms/channel.ts";
 import { answersOf, questionWords } from "../platforms/question-words.ts";
-import type { Connection } from "../settings.ts";
 import { type Accepted, conversationName } from "./incoming.ts";
 
 /**

@@ -4,9 +4,9 @@
  */
 
 import type { Env } from "../../../kernel/env.ts";
+import { CONNECTION_ID, type Connection, findConnection } from "../../../kernel/settings/chat.ts";
 import { HOME_ID, isNamedHome } from "../../../kernel/settings/tokens.ts";
 import { type ConsoleChannel, connectionOf, isConsoleChannel } from "../platforms/connections.ts";
-import { CONNECTION_ID, type Connection, findConnection } from "../settings.ts";
 
 /** Every request of the platform has this header: one without it wakes no home. */
 const MARKS: Record<ConsoleChannel, string> = {

@@ -1,4 +1,5 @@
 /** `/v1/connections`: lists, makes, checks and removes connections to chat apps. For administrators; no answer contains a secret. */
+
 import { toBase64Url } from "@edgecall/core/encoding.ts";
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -8,20 +9,12 @@ import type {
   ConnectionView,
   MadeConnection,
 } from "../../../kernel/api/answers.ts";
-import { homeOf } from "../../../kernel/api/stubs.ts";
+import type { StoredConnection } from "../../../kernel/api/senders.ts";
 import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
 import { logInfo } from "../../../kernel/log.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
-import type { ApiToken } from "../../../kernel/settings/tokens.ts";
-import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../platforms/connections.ts";
-import { PlatformError } from "../platforms/platform.ts";
-import type { Account, Setup } from "../platforms/platform-setup.ts";
-import { setupOf } from "../platforms/setup.ts";
-import { pollingToken } from "../polling.ts";
-import type { StoredConnection } from "../sender-contract.ts";
 import {
   CHANNEL_NAMES,
   CONNECTION_ID,
@@ -29,7 +22,15 @@ import {
   findConnection,
   readConnection,
   readConnections,
-} from "../settings.ts";
+} from "../../../kernel/settings/chat.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import type { ApiToken } from "../../../kernel/settings/tokens.ts";
+import { chatAt } from "../chat-api.ts";
+import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../platforms/connections.ts";
+import { PlatformError } from "../platforms/platform.ts";
+import type { Account, Setup } from "../platforms/platform-setup.ts";
+import { setupOf } from "../platforms/setup.ts";
+import { pollingToken } from "../polling.ts";
 
 /** A webhook's secret that the gateway makes has 256 bits. */
 const SECRET_BYTES = 32;
@@ -54,7 +55,7 @@ export const connections = newRoutes();
 /** Lists the connections to chat apps. */
 route(connections, "GET /v1/connections", { scope: "admin" }, async (c, { token: { home } }) => {
   const set = readConnections(c.env).filter((one) => one.home === home);
-  const stored = await homeOf(c.env, home).chat.connections();
+  const stored = await chatAt(c.env, home).connections();
   const isSet = (one: StoredConnection) =>
     set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
   return json<Connections>(c, {
@@ -73,15 +74,13 @@ route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: 
   const { channel, connection: name } = asked;
   if (findConnection(c.env, channel, name))
     throw new HttpError(409, "conflict", `connection: '${name}' stands in the setting CHANNELS already`);
-  const home = homeOf(c.env, token.home);
-  const before = (await home.chat.connections()).some(
-    (one) => one.channel === channel && one.connection === name,
-  );
+  const home = chatAt(c.env, token.home);
+  const before = (await home.connections()).some((one) => one.channel === channel && one.connection === name);
   const made = madeOf(asked, token.home);
   const setup = setupFor(channel);
   const account = await answered(setup.account(made));
   const connection = { ...made, ...account.fields } as Connection;
-  if (!(await home.chat.storeConnection(connection, token.name)))
+  if (!(await home.storeConnection(connection, token.name)))
     throw new HttpError(409, "conflict", "there are too many connections; disconnect one, or use CHANNELS");
   try {
     const todo = await answered(deliver(c, setup, connection, { isStored: true, isAsked: false }));
@@ -91,7 +90,7 @@ route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: 
     return json(c, answer, 201);
   } catch (error) {
     // A new connection without deliveries is removed again. An earlier one stays, since it may still work.
-    if (!before) await home.chat.removeConnection(channel, name);
+    if (!before) await home.removeConnection(channel, name);
     throw error;
   }
 });
@@ -134,14 +133,14 @@ route(connections, "DELETE /v1/connections/:channel/:connection", NAMED, async (
   const { channel, connection: name } = path;
   if (findConnection(c.env, channel, name)?.home === home)
     throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
-  const stored = await homeOf(c.env, home).chat.connection(channel, name);
+  const stored = await chatAt(c.env, home).connection(channel, name);
   if (!stored) throw new HttpError(404, "not_found", "no such connection");
   const setup = setupOf(channel);
   // The connection is removed in any case, also when the platform no longer knows the token. A webhook of a bot that is
   // polled is somebody else's.
   if (stored.ok && setup && !isPolled(c, setup))
     await Promise.resolve(setup.uninstall?.(stored.value)).catch(() => undefined);
-  await homeOf(c.env, home).chat.removeConnection(channel, name);
+  await chatAt(c.env, home).removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
   return nothing(c);
 });

@@ -1,13 +1,13 @@
 /** Converts a message from a chat app into a delivery for its conversation. */
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
+import { strangersWords } from "../../../kernel/api/quoted-words.ts";
 import type { Env } from "../../../kernel/env.ts";
+import type { Connection } from "../../../kernel/settings/chat.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
 import type { Delivery, PictureRef } from "../contract.ts";
 import type { Channel, Incoming } from "../platforms/channel.ts";
 import { mistypedCommand, readCommand } from "../platforms/read-command.ts";
-import { strangersWords } from "../platforms/strangers-words.ts";
-import type { Connection } from "../settings.ts";
 import { type Admitted, approveStranger } from "./admission.ts";
 
 const TEXT_MAX_CHARS = 32_000;

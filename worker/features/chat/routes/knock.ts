@@ -3,11 +3,12 @@
  * it to an owner, which proves who asked. The number of messages that strangers can cause is limited for the whole home.
  */
 
-import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
+import type { AdmittedSender, UnknownSender } from "../../../kernel/api/senders.ts";
+import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { type Connection, readConnections } from "../../../kernel/settings/chat.ts";
+import { chatAt } from "../chat-api.ts";
 import { channelOf } from "../platforms/all.ts";
-import type { AdmittedSender, Stranger } from "../sender-contract.ts";
-import { type Connection, readConnections } from "../settings.ts";
 
 /** A home has few owners. With a long list of them, not everybody gets a message. */
 const OWNERS_MAX = 5;
@@ -18,7 +19,7 @@ const OWNERS_MAX = 5;
  */
 export async function tellOwners(env: Env, over: Connection, id: string, text: string): Promise<void> {
   const { home } = over;
-  const { senders } = await homeOf(env, home).chat.senders();
+  const { senders } = await chatAt(env, home).senders();
   // `over` may be stored in the home. Other connections that the home stores are not searched.
   const set = readConnections(env).filter(
     (one) => one.home === home && (one.channel !== over.channel || one.connection !== over.connection),
@@ -56,7 +57,7 @@ function privateChat(connection: Connection, id: string) {
 }
 
 /** @param isLast no further stranger is announced within the hour */
-export function knockWords({ name, channel, connection }: Stranger, isLast: boolean): string {
+export function knockWords({ name, channel, connection }: UnknownSender, isLast: boolean): string {
   // The stranger chose the name, so links and markup are removed.
   const plain = name.replace(/[^\p{L}\p{N} @.'-]/gu, "").trim();
   const who = plain === "" ? "Somebody" : `Somebody who goes by “${plain}”`;

@@ -2,19 +2,20 @@
  * `/v1/polling`: the bots whose updates a program on the gateway's machine fetches (local/polling.ts), with what it needs to
  * fetch them and to hand them over. Only where POLLING_TOKEN is set.
  */
+
 import type { PolledBot, PolledBots } from "../../../kernel/api/answers.ts";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { newRoutes } from "../../../kernel/http/app.ts";
 import { checkCredential } from "../../../kernel/http/auth.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { json, route } from "../../../kernel/http/route.ts";
+import { readConnections, type TelegramConnection } from "../../../kernel/settings/chat.ts";
 import { namedHomes } from "../../../kernel/settings/tokens.ts";
+import { chatAt } from "../chat-api.ts";
 import { webhookPath } from "../platforms/connections.ts";
 import { isSame } from "../platforms/signature.ts";
 import { ALLOWED_UPDATES } from "../platforms/telegram-setup.ts";
 import { pollingToken } from "../polling.ts";
-import { readConnections, type TelegramConnection } from "../settings.ts";
 
 export const polling = newRoutes();
 
@@ -40,9 +41,9 @@ async function polledBots(env: Env): Promise<PolledBot[]> {
     set.some((one) => one.home === home && one.connection === name);
   const stored = await Promise.all(
     namedHomes(env).map(async (home) => {
-      const names = (await homeOf(env, home).chat.connections())
+      const names = (await chatAt(env, home).connections())
         .filter(({ channel, connection }) => channel === "telegram" && !isSet(home, connection))
-        .map(({ connection }) => homeOf(env, home).chat.connection("telegram", connection));
+        .map(({ connection }) => chatAt(env, home).connection("telegram", connection));
       // One that cannot be decrypted is no reason to leave the others alone; its Check says so.
       return (await Promise.all(names)).flatMap((one) => (one?.ok ? [one.value as TelegramConnection] : []));
     }),

@@ -65,7 +65,7 @@ async function pressRule(
   const by = { principal, displayName, role, conversation: name, privateChat };
   const minutes = pressed.do === "snooze" ? { minutes: SNOOZE_MINUTES } : {};
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
-  const { done, text } = await home.rules.pressRule({ ...pressed, ...minutes, by });
+  const { done, text } = await home.notices.pressRule({ ...pressed, ...minutes, by });
   logInfo("rule.pressed", { rule: pressed.rule, do: pressed.do, role });
   if (!done) return { refused: text };
   // In both names of the chat: nothing tells where the message of the button stands.

@@ -1,11 +1,12 @@
 /** `/v1/senders`: strangers who ask to be let in, and people who were let in. For administrators. */
+
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import { newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
-import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../settings.ts";
+import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../../../kernel/settings/chat.ts";
+import { chatAt } from "../chat-api.ts";
 
 export const senders = newRoutes();
 
@@ -16,7 +17,7 @@ const Approval = z.strictObject({ role: z._default(z.enum(ROLES), "member") });
 
 /** Lists the strangers who ask to be let in, and the people who were let in. */
 const showSenders = route(senders, "GET /v1/senders/requests", { scope: "admin" }, async (c, { token }) =>
-  json(c, await homeOf(c.env, token.home).chat.senders()),
+  json(c, await chatAt(c.env, token.home).senders()),
 );
 
 /** Lets a stranger in. */
@@ -25,7 +26,7 @@ const approveRequest = route(
   "POST /v1/senders/requests/:code",
   { scope: "admin", path: CODE, body: Approval, optionalBody: true },
   async (c, { token, path: { code }, body: { role } }) => {
-    const sender = await homeOf(c.env, token.home).chat.approveSender(code, role, token.name);
+    const sender = await chatAt(c.env, token.home).approveSender(code, role, token.name);
     if (!sender)
       throw new HttpError(
         404,
@@ -42,7 +43,7 @@ const dismissRequest = route(
   "DELETE /v1/senders/requests/:code",
   { scope: "admin", path: CODE },
   async (c, { token, path: { code } }) => {
-    if (await homeOf(c.env, token.home).chat.dismissSender(code)) return nothing(c);
+    if (await chatAt(c.env, token.home).dismissSender(code)) return nothing(c);
     throw new HttpError(404, "not_found", "there is no such code; it may have expired");
   },
 );
@@ -65,7 +66,7 @@ route(
     },
   },
   async (c, { token, path }) => {
-    if (await homeOf(c.env, token.home).chat.removeSender(path)) return nothing(c);
+    if (await chatAt(c.env, token.home).removeSender(path)) return nothing(c);
     throw new HttpError(404, "not_found", "no such sender was let in");
   },
 );

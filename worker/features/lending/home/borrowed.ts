@@ -2,6 +2,7 @@
 
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { isLent } from "../../../kernel/api/agent-ids.ts";
 import type { BorrowedView, GrantScope } from "../../../kernel/api/answers.ts";
 import type { CallTarget } from "../../../kernel/api/edge-call.ts";
 import { oneLine, type RosterAgent } from "../../../kernel/api/roster.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../../kernel/home/agents/advert-text.ts";
 import { namesByUse } from "../../../kernel/home/agents/adverts.ts";
 import { slot } from "../../../kernel/home/slot.ts";
-import { isLent, type PeerAgents } from "../contract.ts";
+import type { PeerAgents } from "../contract.ts";
 
 const BORROWED_MAX = 50;
 const LINE_MAX = 1_000;

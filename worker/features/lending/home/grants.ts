@@ -7,6 +7,7 @@ import type { LendingView } from "../../../kernel/api/answers.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
+import { sendCancel } from "../../../kernel/home/calls/commands.ts";
 import type { LedgerCall } from "../../../kernel/home/calls/ledger.ts";
 import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import { settleByGateway } from "../../../kernel/home/calls/outcome-delivery.ts";
@@ -24,7 +25,6 @@ import {
 } from "../contract.ts";
 import { borrowedOf, borrowedView } from "./borrowed.ts";
 import { lentOf, lentView } from "./lent.ts";
-import { sendCancel } from "./outgoing.ts";
 import { peerRequest } from "./peer-request.ts";
 import { recordGrant } from "./record.ts";
 

@@ -14,6 +14,7 @@ import {
 } from "@edgecall/core/protocol/peer-token.ts";
 import { importPublicKey } from "@edgecall/core/protocol/signing.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import { FEDERATION } from "../../../kernel/api/agent-ids.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { onlyReads } from "../../../kernel/api/edge-call.ts";
 import { errorBody } from "../../../kernel/api/errors.ts";
@@ -25,7 +26,6 @@ import type { HomeContext } from "../../../kernel/home/context.ts";
 import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import {
-  FEDERATION,
   isPeerUrl,
   type PeerAgents,
   PeerCall,

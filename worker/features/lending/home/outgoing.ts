@@ -2,11 +2,9 @@
 
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { toCalled } from "../../../kernel/home/calls/answer-agent.ts";
-import { sendNotice } from "../../../kernel/home/calls/commands.ts";
 import { deliveryRetriesOf } from "../../../kernel/home/calls/delivery-retries.ts";
 import { JOB, type LedgerCall, ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { isLent } from "../contract.ts";
 import { borrowedOf } from "./borrowed.ts";
 import { lentOf } from "./lent.ts";
 import { LEASE_MS, peerRequest } from "./peer-request.ts";
@@ -69,9 +67,8 @@ export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<strin
   return toCalled({ ...outcome, text, ...(inline.length > 0 && { media: inline }) }, undefined);
 }
 
-/** Whoever has the call is to stop it: its agent, or the home that lends the agent. It may be lost; the call ends by itself then. */
-export async function sendCancel(home: HomeContext, call: LedgerCall): Promise<void> {
-  if (!isLent(call.agent)) return await sendNotice(home, call, "cancel", { request_id: call.id });
+/** The home that lends the agent is to stop the call. It may be lost; the call ends by itself then. */
+export function cancelAtLender(home: HomeContext, call: LedgerCall): void {
   const borrowing = borrowedOf(home).of(call.agent);
   if (!borrowing) return;
   const { grant, url, home: lender } = borrowing;

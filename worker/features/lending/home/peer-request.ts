@@ -3,12 +3,12 @@
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logError } from "../../../kernel/log.ts";
 import { readUpTo } from "../../../kernel/read-up-to.ts";
 import type { PeerKind, PeerReply } from "../contract.ts";
+import { lendingAt } from "../lending-api.ts";
 
 const WITHIN_MS = 10_000;
 const ANSWER_MAX_BYTES = 256 * 1024;
@@ -31,7 +31,7 @@ export async function peerRequest(
   try {
     const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());
     const token = `${claims}.${await gatewayKey.signBytes(peerTokenBytes(claims))}`;
-    if (url === "") return await homeOf(env, home).lending.peer(kind, token, text);
+    if (url === "") return await lendingAt(env, home).peer(kind, token, text);
     return await withTimeLimit(WITHIN_MS, async (signal) => {
       const init = {
         method: "POST",

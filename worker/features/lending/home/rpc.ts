@@ -2,7 +2,6 @@
 
 import type { LendingView } from "../../../kernel/api/answers.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
 import {
   type BorrowInto,
   type Borrowing,
@@ -23,7 +22,7 @@ export class LendingRpc extends HomePart implements LendingApi {
     return this.isBlank ? UNKNOWN_PEER : await onPeer(this.home, kind, token, body);
   }
 
-  async lending(): Promise<LendingView> {
+  async view(): Promise<LendingView> {
     return lendingView(this.home);
   }
 

@@ -2,7 +2,6 @@
 
 import type { OauthClientView, OauthGrantView } from "../../../kernel/api/answers.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 import type {
   ClientProof,
@@ -19,15 +18,7 @@ import type {
 import type { OauthApi } from "../oauth-api.ts";
 import { oauthClientsOf } from "./clients.ts";
 import { grantsOf } from "./grants.ts";
-import {
-  consent,
-  endGrant,
-  redeemCode,
-  refreshGrant,
-  removeClient,
-  revokeFor,
-  useGrant,
-} from "./token-grants.ts";
+import { consent, endGrant, redeemCode, refreshGrant, removeClient, revokeFor } from "./token-grants.ts";
 
 export class OauthRpc extends HomePart implements OauthApi {
   async consent(given: Consent): Promise<ConsentResult> {
@@ -42,10 +33,6 @@ export class OauthRpc extends HomePart implements OauthApi {
     return this.isBlank ? undefined : await refreshGrant(this.home, request);
   }
 
-  async useGrant(id: string): Promise<ApiToken | undefined> {
-    return this.isBlank ? undefined : useGrant(this.home, id);
-  }
-
   async grants(): Promise<OauthGrantView[]> {
     return grantsOf(this.home).list(Date.now());
   }
@@ -58,19 +45,19 @@ export class OauthRpc extends HomePart implements OauthApi {
     return this.isBlank ? undefined : await revokeFor(this.home, grant, client);
   }
 
-  async oauthClients(): Promise<OauthClientView[]> {
+  async clients(): Promise<OauthClientView[]> {
     return oauthClientsOf(this.home).list();
   }
 
-  async oauthClient(id: string): Promise<StoredClient | undefined> {
+  async client(id: string): Promise<StoredClient | undefined> {
     return oauthClientsOf(this.home).typed(id);
   }
 
-  async makeOauthClient(client: NewOauthClient, by: string): Promise<boolean> {
+  async makeClient(client: NewOauthClient, by: string): Promise<boolean> {
     return oauthClientsOf(this.home).make(client, by, Date.now());
   }
 
-  async removeOauthClient(id: string): Promise<boolean> {
+  async removeClient(id: string): Promise<boolean> {
     return await removeClient(this.home, id);
   }
 

@@ -4,7 +4,7 @@ import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { tokensOf } from "../../../kernel/home/people/tokens.ts";
 import { recordDecision } from "../../../kernel/home/record/decisions.ts";
-import { type ApiToken, apiTokenRecords } from "../../../kernel/settings/tokens.ts";
+import { type ApiToken, apiTokenRecords, SECRET_RECORD } from "../../../kernel/settings/tokens.ts";
 import {
   type ClientProof,
   type CodeRequest,
@@ -13,7 +13,6 @@ import {
   isTypedId,
   type OauthRefusal,
   type RefreshRequest,
-  SECRET_RECORD,
   type TokenGrant,
 } from "../contract.ts";
 import { oauthClientsOf } from "./clients.ts";

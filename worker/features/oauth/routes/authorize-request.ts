@@ -1,9 +1,9 @@
 /** Reads the request with which a client sends a person here (OAuth 2.1 §4.1.1, RFC 8707). */
 
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { readOauthSettings, resourceOf } from "../../../kernel/settings/oauth.ts";
 import type { StoredClient } from "../contract.ts";
-import { readOauthSettings, resourceOf } from "../settings.ts";
+import { oauthAt } from "../oauth-api.ts";
 import { clientOfDocument, isDocumentId } from "./client-document.ts";
 import { OauthError } from "./error.ts";
 import { isSameRedirect, redirectProblem } from "./redirects.ts";
@@ -119,7 +119,7 @@ async function registered(env: Env, id: string): Promise<StoredClient> {
 }
 
 async function typed(env: Env, home: string, id: string): Promise<StoredClient> {
-  const client = homeOfTypedId(id) === home ? await homeOf(env, home).oauth.oauthClient(id) : undefined;
+  const client = homeOfTypedId(id) === home ? await oauthAt(env, home).client(id) : undefined;
   if (!client) throw unknownClient();
   return client;
 }

@@ -2,8 +2,8 @@
  * `/oauth/authorize`: a person allows a program to use their home. A GET shows a page and changes nothing, since some clients
  * request the address themselves. What it asked travels sealed in the form, so the gateway stores nothing before the consent.
  */
+
 import type { Context } from "hono";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import { accessEntry } from "../../../kernel/http/access.ts";
 import type { App } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
@@ -19,7 +19,9 @@ import {
 import { findApiToken } from "../../../kernel/http/tokens.ts";
 import { usesAccess } from "../../../kernel/settings/access.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
-import { GRANT_SCOPES, type OauthScope, recordId, type StoredClient } from "../contract.ts";
+import { recordId } from "../../../kernel/settings/tokens.ts";
+import { GRANT_SCOPES, type OauthScope, type StoredClient } from "../contract.ts";
+import { oauthAt } from "../oauth-api.ts";
 import {
   type AuthorizeRequest,
   checkForStranger,
@@ -164,7 +166,7 @@ async function authorize(c: Context<App>, fields: URLSearchParams, issuer: strin
   if (fields.get("answer") !== "allow")
     return answerTo(form.redirectUri, { error: "access_denied", state, iss: issuer });
   const wanted: OauthScope[] = fields.get("command") === "yes" ? [...GRANT_SCOPES] : ["ask"];
-  const given = await homeOf(c.env, person.home).oauth.consent({
+  const given = await oauthAt(c.env, person.home).consent({
     record: form.record,
     person: person.name,
     role: person.role,

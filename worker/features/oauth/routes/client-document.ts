@@ -2,12 +2,13 @@
  * Clients that are known by the address of a document about themselves (Client ID Metadata Documents). Only a person who is
  * signed in has one fetched. The home keeps a copy: a client's site is at times down, or answers with a page.
  */
+
 import { checkUrl } from "@edgecall/core/web/address.ts";
 import { bytesOf } from "@edgecall/core/web/fetch-page.ts";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { readOauthSettings } from "../../../kernel/settings/oauth.ts";
 import type { StoredClient, StoredDocument } from "../contract.ts";
-import { readOauthSettings } from "../settings.ts";
+import { oauthAt } from "../oauth-api.ts";
 import { clientName } from "./client-name.ts";
 import { OauthError } from "./error.ts";
 import { redirectProblem } from "./redirects.ts";
@@ -43,11 +44,11 @@ export function isDocumentId(id: string): boolean {
 export async function clientOfDocument(env: Env, home: string, id: string): Promise<StoredClient> {
   const problem = addressProblem(id);
   if (problem) throw new OauthError("invalid_client", `client_id: it ${problem}`);
-  const stored = await homeOf(env, home).oauth.clientDocument(id);
+  const stored = await oauthAt(env, home).clientDocument(id);
   if (stored && stored.freshUntil > Date.now()) return stored;
   try {
     const document = await fetchDocument(env, id);
-    await homeOf(env, home).oauth.storeClientDocument(document);
+    await oauthAt(env, home).storeClientDocument(document);
     return document;
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;

@@ -2,19 +2,20 @@
  * `/v1/oauth`: a person's connected programs, and clients that are entered by hand. Everybody sees and ends their own grants;
  * with `admin`, everybody's.
  */
+
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { OauthGrantView } from "../../../kernel/api/answers.ts";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { UUID } from "../../../kernel/http/request.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
+import { readOauthSettings } from "../../../kernel/settings/oauth.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 import { TYPED_ID } from "../contract.ts";
-import { readOauthSettings } from "../settings.ts";
+import { oauthAt } from "../oauth-api.ts";
 import { clientName } from "./client-name.ts";
 import { redirectProblem } from "./redirects.ts";
 import { newTypedId } from "./typed-client.ts";
@@ -27,7 +28,7 @@ route(oauthGrants, "GET /v1/oauth/grants", { scope: "ask" }, async (c, { token }
 );
 
 async function grantsOf(env: Env, { home, name, scopes }: ApiToken): Promise<OauthGrantView[]> {
-  const all = await homeOf(env, home).oauth.grants();
+  const all = await oauthAt(env, home).grants();
   return scopes.includes("admin") ? all : all.filter(({ person }) => person === name);
 }
 
@@ -39,7 +40,7 @@ route(
   async (c, { token, path: { id } }) => {
     const isTheirs = (await grantsOf(c.env, token)).some((grant) => grant.id === id);
     const { name, role } = token;
-    if (!isTheirs || !(await homeOf(c.env, token.home).oauth.endGrant(id, { name, role })))
+    if (!isTheirs || !(await oauthAt(c.env, token.home).endGrant(id, { name, role })))
       throw new HttpError(404, "not_found", "no such connected program");
     return nothing(c);
   },
@@ -47,7 +48,7 @@ route(
 
 /** Lists the clients that were entered by hand. */
 route(oauthGrants, "GET /v1/oauth/clients", { scope: "admin" }, async (c, { token }) =>
-  json(c, { clients: await homeOf(c.env, token.home).oauth.oauthClients() }),
+  json(c, { clients: await oauthAt(c.env, token.home).clients() }),
 );
 
 const NewClient = z.strictObject({
@@ -74,10 +75,7 @@ route(
     const secret = wantsSecret ? toBase64Url(crypto.getRandomValues(new Uint8Array(32))) : undefined;
     const secretHash = secret === undefined ? null : await sha256Hex(secret);
     if (
-      !(await homeOf(c.env, home).oauth.makeOauthClient(
-        { id, name: clientName(name), redirectUris, secretHash },
-        by,
-      ))
+      !(await oauthAt(c.env, home).makeClient({ id, name: clientName(name), redirectUris, secretHash }, by))
     )
       throw new HttpError(
         409,
@@ -95,7 +93,7 @@ route(
   "DELETE /v1/oauth/clients/:id",
   { scope: "admin", path: { id: text(TYPED_ID, "a client's id, as the list has it") } },
   async (c, { token, path: { id } }) => {
-    if (await homeOf(c.env, token.home).oauth.removeOauthClient(id)) return nothing(c);
+    if (await oauthAt(c.env, token.home).removeClient(id)) return nothing(c);
     throw new HttpError(404, "not_found", "no such client");
   },
 );

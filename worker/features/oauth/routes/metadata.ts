@@ -1,6 +1,7 @@
 /** The documents by which clients find the sign-in: RFC 9728 and RFC 8414. Each client requests them several times. */
+
+import { resourceOf } from "../../../kernel/settings/oauth.ts";
 import { GRANT_SCOPES } from "../contract.ts";
-import { resourceOf } from "../settings.ts";
 
 export function resourceMetadata(issuer: string) {
   return {

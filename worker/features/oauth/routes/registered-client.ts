@@ -4,7 +4,7 @@
  */
 import type { Env } from "../../../kernel/env.ts";
 import { seal, unseal } from "../../../kernel/http/sealed.ts";
-import { readOauthSettings } from "../settings.ts";
+import { readOauthSettings } from "../../../kernel/settings/oauth.ts";
 import { clientName } from "./client-name.ts";
 import { OauthError } from "./error.ts";
 import { redirectProblem } from "./redirects.ts";

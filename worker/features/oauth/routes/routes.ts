@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { as, route } from "../../../kernel/http/route.ts";
-import { issuerOf } from "../settings.ts";
+import { issuerOf } from "../../../kernel/settings/oauth.ts";
 import { resourceMetadata, serverMetadata } from "./metadata.ts";
 import type { OauthRoute } from "./serve.ts";
 

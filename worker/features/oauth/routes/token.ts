@@ -1,6 +1,6 @@
 /** `/oauth/token` and `/oauth/revoke`: programs trade codes and refresh tokens, and give them back. */
+
 import type { Context } from "hono";
-import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { ACCESS_LIFE_S, makeAccessToken, readAccessToken } from "../../../kernel/http/access-tokens.ts";
 import type { App } from "../../../kernel/http/app.ts";
@@ -9,6 +9,7 @@ import { readBytes } from "../../../kernel/http/request.ts";
 import { seal, unseal } from "../../../kernel/http/sealed.ts";
 import { isNamedHome } from "../../../kernel/settings/tokens.ts";
 import type { ClientProof, TokenGrant } from "../contract.ts";
+import { oauthAt } from "../oauth-api.ts";
 import { readResource, requireKnownId } from "./authorize-request.ts";
 import { NO_STORE, OauthError } from "./error.ts";
 
@@ -40,7 +41,7 @@ export async function giveToken(c: Context<App>, issuer: string): Promise<Respon
       const { home, code } = sealed;
       const redirectUri = fields.get("redirect_uri") ?? undefined;
       const verifier = fields.get("code_verifier") ?? undefined;
-      const given = await homeOf(c.env, home).oauth.redeemCode({ ...request, code, redirectUri, verifier });
+      const given = await oauthAt(c.env, home).redeemCode({ ...request, code, redirectUri, verifier });
       return await answer(c.env, home, given);
     }
     case "refresh_token": {
@@ -51,7 +52,7 @@ export async function giveToken(c: Context<App>, issuer: string): Promise<Respon
           "refresh_token: this gateway did not make it, or has its home no longer",
         );
       const { home, grant, generation } = claims;
-      const given = await homeOf(c.env, home).oauth.refreshGrant({ ...request, grant, generation });
+      const given = await oauthAt(c.env, home).refreshGrant({ ...request, grant, generation });
       if (!given) throw new OauthError("invalid_grant", "refresh_token: it has ended");
       return await answer(c.env, home, given);
     }
@@ -71,7 +72,7 @@ export async function revokeToken(c: Context<App>): Promise<Response> {
   const token = fields.get("token") ?? "";
   const claims = (await readRefreshToken(c.env, token)) ?? (await readAccessToken(c.env, token));
   if (claims && isNamedHome(c.env, claims.home)) {
-    const refused = await homeOf(c.env, claims.home).oauth.revokeFor(claims.grant, client);
+    const refused = await oauthAt(c.env, claims.home).revokeFor(claims.grant, client);
     if (refused) throw new OauthError(refused.error, refused.message);
   }
   return new Response(null, { status: 200, headers: NO_STORE });

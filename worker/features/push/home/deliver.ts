@@ -2,20 +2,21 @@
 
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
+import type { Notice } from "../../../kernel/api/notices.ts";
 import type { Env } from "../../../kernel/env.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { DeliverLaterError } from "../../../kernel/home/notices/reach.ts";
 import { OTHER_KEY } from "../../../kernel/home/stored-secrets.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import type { Notice } from "../../rules/contract.ts";
 import type { BrowserTarget, NtfyTarget } from "../contract.ts";
 import { encryptPush } from "../encrypt.ts";
 import { pressLink } from "../press-links.ts";
 import { isOwnServer, pushUrl } from "../settings.ts";
 import { vapidHeader } from "../vapid.ts";
-import { hasAccess } from "./outlet-access.ts";
-import type { Outlet } from "./outlet-store.ts";
-import { outletsOf } from "./outlet-store.ts";
+import { hasAccess } from "./subscription-access.ts";
+import type { Subscription } from "./subscription-store.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 /** What nobody took within a day is not told any more. */
 const LIFE_MS = 24 * 3_600_000;
@@ -28,17 +29,6 @@ const BROWSER_BUTTONS = 2;
 const NTFY_BUTTONS = 3;
 const NTFY_PRIORITY = { critical: 5, normal: 3 };
 
-/** The server wants another try, not before this. */
-export class PushLaterError extends Error {
-  override readonly name = "PushLaterError";
-  readonly pauseMs: number;
-
-  constructor(status: number, pauseMs: number) {
-    super(`the push server answered ${status}`);
-    this.pauseMs = pauseMs;
-  }
-}
-
 /** @param outlet the id of one @param opens the conversation that its notification opens @throws an error: try again later */
 export async function deliverPush(
   home: HomeContext,
@@ -46,7 +36,7 @@ export async function deliverPush(
   opens: string | null,
   notice: Notice,
 ): Promise<void> {
-  const outlets = outletsOf(home);
+  const outlets = subscriptionStoreOf(home);
   const { env } = home;
   const now = Date.now();
   const row = outlets.get(outlet);
@@ -75,7 +65,7 @@ export async function deliverPush(
     return;
   }
   outlets.noteProblem(row.id, `the server answered ${status}`);
-  if (status === 429 || status >= 500) throw new PushLaterError(status, pauseOf(response));
+  if (status === 429 || status >= 500) throw new DeliverLaterError(status, pauseOf(response));
 }
 
 function pauseOf(response: Response): number {
@@ -85,12 +75,12 @@ function pauseOf(response: Response): number {
 
 async function toBrowser(
   home: HomeContext,
-  { origin }: Outlet,
+  { origin }: Subscription,
   { endpoint, keys }: BrowserTarget,
   opens: string | null,
   { id, text, buttons, critical, rules }: Notice,
 ): Promise<Response> {
-  const outlets = outletsOf(home);
+  const outlets = subscriptionStoreOf(home);
   const { env } = home;
   const message = {
     id,
@@ -118,7 +108,7 @@ async function toBrowser(
 async function toTopic(
   env: Env,
   home: string,
-  { id: outlet, origin }: Outlet,
+  { id: outlet, origin }: Subscription,
   { server, topic, token }: NtfyTarget,
   { text, buttons, critical }: Notice,
 ): Promise<Response> {

@@ -12,8 +12,9 @@ import { until } from "../../../../test/wait.ts";
 import { ask, say } from "../../../../test/workerd.ts";
 import { Home } from "../../../home.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import type { RulePress } from "../../../kernel/api/notices.ts";
 import type { Delivery } from "../../chat/contract.ts";
-import type { RuleList, RulePress } from "../contract.ts";
+import type { RuleList } from "../contract.ts";
 
 afterEach(reset);
 
@@ -28,7 +29,7 @@ const watch = {
 };
 
 /** Home's answers, in place of its own. @returns the requests */
-function answers<Method extends "rules.pressRule" | "calls.runTool">(
+function answers<Method extends "notices.pressRule" | "calls.runTool">(
   method: Method,
   answer: (request: Parameters<Home[Method]>[0]) => Awaited<ReturnType<Home[Method]>>,
 ): Array<Parameters<Home[Method]>[0]> {
@@ -69,7 +70,7 @@ describe("a rule that was made", () => {
   test("is confirmed in a chat by a message of its own; pressed, the button goes", async () => {
     setVariables({ GATEWAY_TOOLS: "rules" });
     const requests = answers("calls.runTool", made);
-    const presses = answers("rules.pressRule", () => ({ done: true, text: "Freezer is cancelled." }));
+    const presses = answers("notices.pressRule", () => ({ done: true, text: "Freezer is cancelled." }));
     const chat = env.CONVERSATION.getByName("a/telegram/family:7");
     const origin = { principal: "telegram:7", role: "member", channel: "telegram" } as const;
     const reply = { connection: "family", chat: 7 };

@@ -1,6 +1,6 @@
 /** The confirmation of a rule that was made: the person sees it whatever the model says, with a button that ends the rule. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { RuleButton } from "../contract.ts";
+import type { RuleButton } from "../../../kernel/api/notices.ts";
 
 /** A rule that was just made has not fired yet. */
 const BEFORE_ANY = 0;

@@ -9,8 +9,8 @@ import { storedTurns } from "../../../../test/stopping.ts";
 import { AGENTS } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, TestBridge } from "../../../../test/workerd.ts";
-import type { Briefing } from "../briefing.ts";
-import type { Notice } from "../contract.ts";
+import type { Briefing } from "../../../kernel/api/briefing.ts";
+import type { Notice } from "../../../kernel/api/notices.ts";
 
 afterEach(reset);
 

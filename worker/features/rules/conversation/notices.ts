@@ -1,16 +1,15 @@
 /** What rules say here: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { Briefing } from "../../../kernel/api/briefing.ts";
+import type { Handed, Notice, PressedButton } from "../../../kernel/api/notices.ts";
 import { type QuestionToPerson, turnQuestion } from "../../../kernel/api/questions.ts";
-import type { NewOrigin } from "../../../kernel/api/turns.ts";
+import type { Address, NewOrigin } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import { drive } from "../../../kernel/conversation/turn-loop.ts";
 import { beginTurn } from "../../../kernel/conversation/turns.ts";
-import type { Address } from "../../chat/contract.ts";
 import { channelOf } from "../../chat/platforms/all.ts";
 import { connectionOf } from "../../chat/platforms/connections.ts";
-import type { Briefing } from "../briefing.ts";
-import type { Handed, Notice, PressedButton } from "../contract.ts";
 
 /** Takes a notice, once for each id. Durable when it returns. */
 export async function onNotice(context: ConversationContext, notice: Notice): Promise<Handed> {

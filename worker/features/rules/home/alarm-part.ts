@@ -1,9 +1,10 @@
 /** The part of Home's alarm that rules need: reminders, holds of presence, pauses of what is told, and what was not handed over. */
 
+import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { handOver } from "../../../kernel/home/notices/hand-over.ts";
+import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
 import { nextGone, nextLook, tellGone } from "./bridge-gone.ts";
-import { clockOf } from "./clock.ts";
-import { handOver, nextHandOver } from "./hand-over.ts";
 import { orphanGone } from "./orphaned.ts";
 import { bringRules } from "./places.ts";
 import { nextPresence, stepPresence } from "./presence.ts";
@@ -12,7 +13,7 @@ import { rulesOf } from "./rule-store.ts";
 import { tellDue } from "./telling.ts";
 
 export function nextDue(home: HomeContext, now: number): number | undefined {
-  if (rulesOf(home).all().length === 0 && rulesOf(home).pending().length === 0) return undefined;
+  if (rulesOf(home).all().length === 0 && noticesOf(home).pending().length === 0) return undefined;
   const times = [
     nextGone(home),
     nextLook(home, now),
@@ -20,7 +21,6 @@ export function nextDue(home: HomeContext, now: number): number | undefined {
       .all()
       .map(({ due, status }) => (status === "active" ? (due ?? undefined) : undefined)),
     nextPresence(home, now),
-    nextHandOver(home, now),
   ].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -32,7 +32,6 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   tellDue(home, now);
   tellGone(home, now);
   await bringRules(home);
-  await handOver(home, now);
 }
 
 /** Rules, or what they watch, may have changed: the bridge said something of devices, or is gone, or a person made or changed a rule. */
@@ -64,6 +63,6 @@ export async function devicesGone(home: HomeContext): Promise<void> {
 /** Does what came of a change: places learn of rules, and conversations get their messages. */
 export async function rulesDue(home: HomeContext): Promise<void> {
   await bringRules(home);
-  if (rulesOf(home).pending().length > 0) await handOver(home, Date.now());
+  if (noticesOf(home).pending().length > 0) await handOver(home, Date.now());
   if (rulesOf(home).all().length > 0) await home.alarm.arm();
 }

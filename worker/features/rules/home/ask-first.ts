@@ -9,10 +9,10 @@ import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { AFTER_EXPIRY_MS, EXPIRED } from "../../../kernel/api/questions.ts";
 import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
+import { refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
 import { questionsOf } from "../../../kernel/home/questions/questions.ts";
-import { refused, type ToolAnswer } from "../../sessions/home/answers.ts";
 
 const OPEN_MS = 10 * 60_000;
 

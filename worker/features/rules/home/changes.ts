@@ -6,18 +6,17 @@ import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
-import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import { keysOf, nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { acknowledgeReport } from "../../../kernel/home/calls/acks.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { tell } from "../../../kernel/home/notices/hand-over.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { rulesDue } from "./alarm-part.ts";
-import { tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { takeChange, tellDue } from "./telling.ts";
-import { keyOf } from "./watched.ts";
 
 type ChangeEvent = Extract<AgentEvent, { type: "event" }>;
 
@@ -62,7 +61,7 @@ function isActive(row: RuleRow | undefined): row is WatchRow {
 }
 
 function isOf(home: HomeContext, { rule: { source } }: WatchRow, agent: string): boolean {
-  return source.of === "agent" && source.key === keyOf(home, agent);
+  return source.of === "agent" && source.key === nameOfKey(home, agent);
 }
 
 /** An agent that fires all the time is told of once. What its watches fire then waits for an hour (limits.ts). */

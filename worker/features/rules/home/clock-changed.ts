@@ -2,11 +2,11 @@
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { nextTime } from "@edgecall/core/rules/schedule.ts";
+import type { ClockBody, ClockView } from "../../../kernel/api/clock.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logInfo } from "../../../kernel/log.ts";
-import type { ClockBody, ClockView } from "../clock-contract.ts";
 import { onPresence } from "./alarm-part.ts";
-import { clockOf } from "./clock.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { nextDue } from "./telling.ts";

@@ -20,8 +20,11 @@ beforeEach(async () => {
 });
 
 async function makes(id: string, name: "watch" | "remind", args: HomeToolRequest["args"]): Promise<string> {
-  const home = ruleHome() as unknown as { runTool(request: HomeToolRequest): Promise<HomeToolReply> };
-  const reply = await home.runTool({
+  const home = ruleHome() as unknown as Record<
+    "calls.runTool",
+    (request: HomeToolRequest) => Promise<HomeToolReply>
+  >;
+  const reply = await home["calls.runTool"]({
     id,
     name,
     args,

@@ -5,9 +5,9 @@
 
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { roleNow } from "../../../kernel/home/people/roles.ts";
 import { logInfo } from "../../../kernel/log.ts";
-import { roleNow } from "./access.ts";
-import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
 import type { RuleRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";

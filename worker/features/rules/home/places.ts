@@ -8,6 +8,7 @@ import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { knownState } from "@edgecall/core/rules/delivery.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
+import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -15,7 +16,7 @@ import { logError, logInfo } from "../../../kernel/log.ts";
 import { askAgent } from "./ask-agent.ts";
 import { orphan } from "./orphaned.ts";
 import { isPlaced, rulesOf, type WatchRow } from "./rule-store.ts";
-import { agentOf, keyOf } from "./watched.ts";
+import { agentOf } from "./watched.ts";
 
 /** Rules in one command, and in one frame: both stay far below what a message may have. */
 const AT_ONCE = 16;
@@ -89,7 +90,7 @@ async function syncAgent(home: HomeContext, agent: string): Promise<void> {
   const { rules: hash } = agentsOf(home).textsOf(agent);
   if (hash === undefined || !knowsRules(home, agent) || rulesOf(home).syncing.has(agent)) return;
   // By its key: a snapshot may have thousands of agents.
-  const key = keyOf(home, agent);
+  const key = nameOfKey(home, agent);
   const wanted = rulesOf(home)
     .all()
     .filter(isPlaced)

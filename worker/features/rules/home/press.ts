@@ -5,17 +5,15 @@ import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
+import type { Pressed, RulePress } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { ownSubscriptions } from "../../../kernel/home/notices/reach.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { nameInWords } from "../../../kernel/home/people/person-name.ts";
 import { logError } from "../../../kernel/log.ts";
-import { nameInWords } from "../../chat/home/person-name.ts";
-import type { PressClaims } from "../../push/contract.ts";
-import { hasAccess } from "../../push/home/outlet-access.ts";
-import { outletsOf } from "../../push/home/outlet-store.ts";
-import type { Pressed, RulePress } from "../contract.ts";
-import { clockOf } from "./clock.ts";
-import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
@@ -86,21 +84,6 @@ async function showPressed(
   }
 }
 
-/**
- * The button of a message outside the conversations.
- * @returns undefined: the link was used, its topic was removed, or whoever turned it on has no access any more
- */
-export async function pressLinked(
-  home: HomeContext,
-  { outlet, once, until, do: what, rule, occurrence }: PressClaims,
-): Promise<Pressed | undefined> {
-  const now = Date.now();
-  const row = outletsOf(home).get(outlet);
-  if (!row || !hasAccess(home, row, now) || !outletsOf(home).useLink(once, until, now)) return undefined;
-  const by = { principal: row.principal, role: "member", conversation: outlet } as const;
-  return await pressRule(home, { do: what, rule, occurrence, by });
-}
-
 function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: readonly string[]): string {
   const { principal, displayName } = press.by;
   if (press.do === "stop") {
@@ -165,10 +148,7 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
 /** Those who heard of it, but for who answered. The alarm hands it over. */
 function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
   const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
-  const outlets = outletsOf(home)
-    .of(by.principal)
-    .map((outlet) => outlet.id);
-  const answered = new Set([...by.here, ...own, ...outlets]);
+  const answered = new Set([...by.here, ...own, ...ownSubscriptions(home, by.principal)]);
   const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };
   const others = said.to.filter((one) => !answered.has(one));
   const sources: Source[] = others.some((one) => one !== maker.conversation) ? [STRANGER] : [];

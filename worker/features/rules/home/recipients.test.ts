@@ -91,7 +91,7 @@ describe("the owners", () => {
     expect(turn?.origin.notice?.buttons.map(({ label }) => label)).toEqual(["Got it", "Snooze 1 h"]);
     // Whoever was told may answer, but not end another's rule.
     const press = (what: "ack" | "stop") =>
-      ruleHome()["rules.pressRule"]({
+      ruleHome()["notices.pressRule"]({
         do: what,
         rule: row?.id ?? "",
         by: {
@@ -365,7 +365,7 @@ describe("a second recipient", () => {
     expect(escalated).toContain("Nobody answered for 10 min, so this comes to you.");
     expect(await mine()).toEqual([firing]);
     await stop("abort", ruleHome());
-    await ruleHome()["rules.pressRule"]({
+    await ruleHome()["notices.pressRule"]({
       do: "ack",
       rule: row?.id ?? "",
       by: { principal: "telegram:1", role: "owner", conversation: `a/telegram/family:${OWNER}` },

@@ -6,29 +6,28 @@
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { MINUTE_MS } from "@edgecall/core/time/zone.ts";
+import type { Handed } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import {
+  connectionsOf,
+  isThis,
+  nameOf,
+  OWNERS,
+  ownersOf,
+  ownSubscriptions,
+  privateChatOf,
+  toWords,
+} from "../../../kernel/home/notices/reach.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { roleInChat, roleNow } from "../../../kernel/home/people/roles.ts";
+import { CHANNEL_NAMES } from "../../../kernel/settings/chat.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
-import { AuthSettingsError } from "../../../kernel/settings/tokens.ts";
-import type { Admitting } from "../../chat/home/channel-connections.ts";
-import { chatConnectionsOf } from "../../chat/home/channel-connections.ts";
-import { sendersOf } from "../../chat/home/senders.ts";
-import { channelOf } from "../../chat/platforms/all.ts";
-import { type Connection, type Role, readConnections, roleInSettings } from "../../chat/settings.ts";
-import { outletsOf } from "../../push/home/outlet-store.ts";
-import type { Handed } from "../contract.ts";
-import { roleInChat, roleNow, roleOfTokens } from "./access.ts";
 import type { Maker, RuleRow } from "./rule-store.ts";
 
-const OWNERS = "owners";
 const HERE = "here";
-/** A home has few owners. */
-const OWNERS_MAX = 10;
 /** Conversations that are asked whether something may be said there, and that an error names. */
 const ASKED_MAX = 10;
-/** There nobody can be told who never wrote. */
-const NEEDS_WORD: ReadonlySet<string> = new Set(["telegram", "whatsapp"]);
 
 /** @property why nobody is told as the rule says, in words: then its maker is */
 type Recipients = { recipients: string[]; why?: string };
@@ -59,9 +58,7 @@ export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to
 /** @returns the conversation of the rule and its maker's browsers and topics; none for a maker without access */
 export function makersOwn(home: HomeContext, maker: Maker): string[] {
   if (roleNow(home, maker) === undefined) return [];
-  const own = outletsOf(home)
-    .of(maker.principal)
-    .map(({ id }) => id);
+  const own = ownSubscriptions(home, maker.principal);
   const conversation = ownConversation(home, maker);
   return conversation === null ? own : [conversation, ...own];
 }
@@ -83,25 +80,13 @@ export function nextRecipients(
   if (to === OWNERS && told.length > 1) return [];
   const own = makersOwn(home, maker);
   const chats = own.filter((one) => one === maker.conversation);
-  const next = [...chats, privateChatOf(home, maker) ?? [], ...own].flat();
+  const next = [...chats, makersPrivateChat(home, maker) ?? [], ...own].flat();
   return [...new Set(next)].filter((one) => !told.includes(one));
 }
 
-function privateChatOf(home: HomeContext, { channel, principal, reply }: Maker): string | null {
+function makersPrivateChat(home: HomeContext, { channel, principal, reply }: Maker): string | null {
   const connection = reply && connectionsOf(home).find((one) => isThis(one, channel, reply.connection));
-  return connection ? (privateChat(home, connection, principal.slice(channel.length + 1)) ?? null) : null;
-}
-
-/** As the row has it, for people. @param isHere the conversation where that is read made the rule */
-export function toWords(to: string | null, isHere = true): string {
-  if (to === null) return isHere ? "you here" : "you by your notifications";
-  return to === OWNERS ? "the owners" : nameOf(to);
-}
-
-/** As a person writes it: `owners`, `telegram:family:7`. */
-export function nameOf(to: string): string {
-  const [, channel, ...id] = to.split("/");
-  return channel === undefined ? to : `${channel}:${id.join("/")}`;
+  return connection ? (privateChatOf(home, connection, principal.slice(channel.length + 1)) ?? null) : null;
 }
 
 /**
@@ -205,7 +190,7 @@ function mayUse(home: HomeContext, maker: Maker, name: string): boolean {
     const by = conversations.principalOf(name);
     return by !== undefined && (isOwner || by === maker.principal || isReader(home, maker, name));
   }
-  if (channelOf(channel) === undefined || !conversations.has(name)) return false;
+  if (!(CHANNEL_NAMES as readonly string[]).includes(channel) || !conversations.has(name)) return false;
   return isOwner || (maker.channel === channel && isAdmitted(home, maker, id.split(":")[0] ?? ""));
 }
 
@@ -230,81 +215,4 @@ async function canTellOwners(home: HomeContext): Promise<boolean> {
   if (chats.length < owners.length) return true;
   const asked = await Promise.all(chats.map((name) => conversationOf(home.env, name).canTell(null)));
   return asked.some((handed) => handed?.accepted);
-}
-
-/** The private chats of owners, and the browsers and topics of their tokens. */
-export function ownersOf(home: HomeContext): string[] {
-  const chats = connectionsOf(home).flatMap((connection) =>
-    peopleOver(home, connection, ["owner"]).flatMap((sender) => privateChat(home, connection, sender) ?? []),
-  );
-  const own = outletsOf(home)
-    .all()
-    .filter(({ principal }) => isOwnersToken(home, principal));
-  return [...chats.slice(0, OWNERS_MAX), ...own.map(({ id }) => id)];
-}
-
-function isOwnersToken(home: HomeContext, principal: string): boolean {
-  try {
-    return roleOfTokens(home, principal) === "owner";
-  } catch (error) {
-    if (error instanceof AuthSettingsError) return false;
-    throw error;
-  }
-}
-
-/** Ids of the people with one of these roles: those named in the settings, and those whom an owner let in. */
-export function peopleOver(home: HomeContext, connection: Admitting, roles: readonly Role[]): string[] {
-  const senders = sendersOf(home);
-  const { role_of, channel, connection: name } = connection;
-  const letIn = senders
-    .senders()
-    .filter((one) => one.channel === channel && one.connection === name)
-    .filter((one) => roles.includes(roleInSettings(connection, one.sender) ?? one.role))
-    .map(({ sender }) => sender);
-  const named = Object.entries(role_of).flatMap(([id, role]) => (roles.includes(role) ? [id] : []));
-  return [...new Set([...named, ...letIn])];
-}
-
-/** @returns undefined: there is none, or the platform lets nobody begin it */
-function privateChat(home: HomeContext, connection: Admitting, sender: string): string | undefined {
-  const { channel, connection: name } = connection;
-  const conversation = privateChatName(home, connection, sender);
-  if (conversation === undefined || !NEEDS_WORD.has(channel)) return conversation;
-  const hasWritten =
-    conversationListOf(home).has(conversation) ||
-    sendersOf(home).roleOf({ channel, connection: name, sender });
-  return hasWritten ? conversation : undefined;
-}
-
-/** @returns undefined: the platform has none that the gateway could name */
-export function privateChatName(
-  { name: home }: HomeContext,
-  connection: Admitting,
-  sender: string,
-): string | undefined {
-  const { channel } = connection;
-  // SAFETY: a secret is in no conversation's name.
-  const chat = channelOf(channel)?.privateChat?.(connection as Connection, sender);
-  return chat && `${home}/${channel}/${chat.conversation}`;
-}
-
-function isThis(one: Admitting, channel: string, connection: string): boolean {
-  return one.channel === channel && one.connection === connection;
-}
-
-/** Those of the settings, and those that were made in the console. */
-export function connectionsOf(context: HomeContext): Admitting[] {
-  const connections = chatConnectionsOf(context);
-  const { env, name } = context;
-  const stored = connections.admitting();
-  try {
-    const set = readConnections(env).filter(({ home }) => home === name);
-    return [
-      ...set,
-      ...stored.filter((one) => !set.some((other) => isThis(one, other.channel, other.connection))),
-    ];
-  } catch (error) {
-    if (error instanceof SettingsError) return stored;
-    throw error;
-  }
 }

@@ -3,11 +3,12 @@
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
 import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
+import type { RuleButton } from "../../../kernel/api/notices.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import type { RuleButton } from "../contract.ts";
-import { roleNow } from "./access.ts";
-import { clockOf } from "./clock.ts";
-import { tell } from "./hand-over.ts";
+import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
+import { roleNow } from "../../../kernel/home/people/roles.ts";
 import { heldBy } from "./orphaned.ts";
 import { nextRecipients, ownConversation, recipientsOf } from "./recipients.ts";
 import type { ReminderRow } from "./rule-store.ts";
@@ -43,7 +44,7 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
     const role = roleNow(home, maker) === "owner" ? maker.role : "member";
     const by = { principal, role, ...(limits && { limits }) };
     const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted, rule: id, by };
-    rules.addNotice({ id: brief.id, recipient: conversation, rule: id, tells: { brief }, madeAt: now });
+    noticesOf(home).add({ id: brief.id, recipient: conversation, rule: id, tells: { brief }, madeAt: now });
   } else
     tell(
       home,

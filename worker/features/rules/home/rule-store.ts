@@ -7,11 +7,8 @@ import type { SentMessage } from "@edgecall/core/rules/limits.ts";
 import type { Reminder } from "@edgecall/core/rules/reminder.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
-import type { Origin } from "../../../kernel/api/turns.ts";
+import type { Address, Origin } from "../../../kernel/api/turns.ts";
 import { slot } from "../../../kernel/home/slot.ts";
-import type { Address } from "../../chat/contract.ts";
-import type { Briefing } from "../briefing.ts";
-import type { Notice } from "../contract.ts";
 
 /** @property conversation null: a client without one @property call the model's call that made the rule, by which its repeat is known @property tainted a stranger's words may have asked for it */
 export type Maker = Pick<Origin, "principal" | "role" | "channel" | "limits"> & {
@@ -43,14 +40,6 @@ export type WatchRow = Common & { kind: "watch"; rule: WatchRule; record: Delive
 export type ReminderRow = Common & { kind: "remind"; rule: Reminder; handled: number };
 export type RuleRow = WatchRow | ReminderRow;
 
-/**
- * @property opens the conversation that a browser opens when its notification is pressed
- * @property from epoch ms: it is held back until then, and in quiet hours
- */
-type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Briefing };
-/** @property recipient a conversation's name, or an outlet's id */
-export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
-
 /** `value`: JSON. */
 export type StoredFiring = {
   occurrence: number;
@@ -73,7 +62,6 @@ const NOTHING_UNASKED: Unasked = { times: [], noisyAt: 0, said: { to: [], at: []
 export class RuleStore {
   readonly #sql: SqlStorage;
   #rows: Map<string, RuleRow> | undefined;
-  #pending: Map<string, PendingNotice> | undefined;
   #sent: Sent | undefined;
   /** Watches of which their maker is about to hear whether they were made. */
   readonly beingMade = new Set<string>();
@@ -241,49 +229,13 @@ export class RuleStore {
   }
 
   /** Since when the bridge was gone (epoch ms) when that was told. */
-  toldGone(): number | null | undefined {
+  notifiedGone(): number | null | undefined {
     return this.#sql.exec<{ gone_told: number | null }>("SELECT gone_told FROM bridge").toArray()[0]
       ?.gone_told;
   }
 
   noteGone(since: number): void {
     this.#sql.exec("UPDATE bridge SET gone_told = ?", since);
-  }
-
-  #pendingRows(): Map<string, PendingNotice> {
-    this.#pending ??= new Map(
-      this.#sql
-        .exec<NoticeRow>("SELECT * FROM notice ORDER BY made_at")
-        .toArray()
-        .map(({ id, recipient, rule, notice, made_at: madeAt }) => [
-          id,
-          // SAFETY: `addNotice` wrote it.
-          { id, recipient, rule, tells: JSON.parse(notice) as ToTell, madeAt },
-        ]),
-    );
-    return this.#pending;
-  }
-
-  pending(): PendingNotice[] {
-    return [...this.#pendingRows().values()];
-  }
-
-  addNotice(notice: PendingNotice): void {
-    const { id, recipient, rule, tells, madeAt } = notice;
-    this.#sql.exec(
-      "INSERT OR IGNORE INTO notice (id, recipient, rule, notice, made_at) VALUES (?, ?, ?, ?, ?)",
-      id,
-      recipient,
-      rule,
-      JSON.stringify(tells),
-      madeAt,
-    );
-    this.#pendingRows().set(id, notice);
-  }
-
-  removeNotice(id: string): void {
-    this.#sql.exec("DELETE FROM notice WHERE id = ?", id);
-    this.#pendingRows().delete(id);
   }
 }
 
@@ -328,7 +280,6 @@ type SqlRow = {
   handled: number | null;
   made_at: number;
 };
-type NoticeRow = { id: string; recipient: string; rule: string; notice: string; made_at: number };
 
 /** SAFETY of its casts: `put` wrote the row. */
 function toRow(row: SqlRow): RuleRow {

@@ -27,7 +27,7 @@ const told = async (conversation: string) =>
   (await allTold(conversation)).filter((text) => !text.includes("The home's bridge is"));
 
 const pressRule = (rule: string, what: "ack" | "snooze" | "stop", principal = "anna") =>
-  ruleHome()["rules.pressRule"]({ do: what, rule, by: { principal, role: "member" } });
+  ruleHome()["notices.pressRule"]({ do: what, rule, by: { principal, role: "member" } });
 const ruleOf = async () => (await rowsOf<{ id: string }>(ruleHome(), "SELECT id FROM rule"))[0]?.id ?? "";
 
 describe("a reminder", () => {

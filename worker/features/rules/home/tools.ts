@@ -24,20 +24,21 @@ import { PRESENCE, type WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
-import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { seesAll } from "../../../kernel/api/may-see.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/home/calls/tool-answer.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { toWords } from "../../../kernel/home/notices/reach.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import { refused, type ToolAnswer } from "../../sessions/home/answers.ts";
 import { isRuleTool } from "../tool-contract.ts";
 import { onPresence } from "./alarm-part.ts";
 import { askFirst } from "./ask-first.ts";
-import { clockOf } from "./clock.ts";
 import { whyNotResumed } from "./orphaned.ts";
 import { acknowledgeRule, snoozeRule } from "./press.ts";
-import { findRecipient, secondOf, toWords } from "./recipients.ts";
+import { findRecipient, secondOf } from "./recipients.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { watchPhase, withStatus } from "./views.ts";
@@ -47,9 +48,14 @@ const RULES_MAX = 100;
 const RULES_A_PERSON = 20;
 const HISTORY_MAX = 20;
 
-type Reply = ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }>;
+type Reply = ToolReply;
 
-export async function runRuleTool(home: HomeContext, request: HomeToolRequest): Promise<Reply> {
+/** @returns undefined: it is no tool of rules */
+export function runRuleTool(home: HomeContext, request: HomeToolRequest): Promise<Reply> | undefined {
+  return isRuleTool(request.name) ? run(home, request) : undefined;
+}
+
+async function run(home: HomeContext, request: HomeToolRequest): Promise<Reply> {
   const { name } = request;
   const makes = name === "watch" || name === "remind";
   // What was made goes on where the model has no tools for it any more.

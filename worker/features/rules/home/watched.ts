@@ -7,7 +7,7 @@ import { VALUE_TYPES } from "@edgecall/core/protocol/rules.ts";
 import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
 import { classWords } from "@edgecall/core/text/class-words.ts";
-import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -27,7 +27,7 @@ export function watchedDevice(home: HomeContext, id: string): WatchedDevice | un
     const name = device.setting?.name ?? device.hosted.name;
     return { name, source: { of: "hosted", key: device.hosted.key }, readings: [] };
   }
-  return { name: id, source: { of: "agent", key: keyOf(home, id) }, readings: [] };
+  return { name: id, source: { of: "agent", key: nameOfKey(home, id) }, readings: [] };
 }
 
 /** Said of hosted devices. */
@@ -120,12 +120,6 @@ function typeOf(kind: string, unit: string | undefined): ReadingOption["type"] {
   return unit === undefined ? "text" : "number";
 }
 
-/** An agent without a key has no other name than its id. */
-export function keyOf(home: HomeContext, id: string): string {
-  const keys = keysOf(home);
-  return keys.publicKeyOf(id) ?? `id:${id}`;
-}
-
 /** The id by which it is known now; undefined: it was forgotten, or its key was revoked. */
 export function agentOf(home: HomeContext, source: WatchSource): string | undefined {
   if (source.of === "bridge") return undefined;
@@ -136,7 +130,7 @@ export function agentOf(home: HomeContext, source: WatchSource): string | undefi
       .find(({ hosted }) => hosted.key === source.key)?.id;
   const ids = agentsOf(home)
     .ids()
-    .filter((id) => keyOf(home, id) === source.key);
+    .filter((id) => nameOfKey(home, id) === source.key);
   // A device that was given another id may be on the list under both.
   return ids.find((id) => agentsOf(home).isOnline(id, Date.now())) ?? ids[0];
 }

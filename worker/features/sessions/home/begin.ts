@@ -6,6 +6,7 @@
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
 import type { SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
+import { isAgentForm } from "../../../kernel/api/agent-ids.ts";
 import {
   type BegunSessions,
   type HomeToolReply,
@@ -17,11 +18,10 @@ import type { StartRule } from "../../../kernel/api/start-turn.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { Limits, NewTurn, SessionTurn } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { noSession, refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import { isAgentForm } from "../../lending/contract.ts";
-import { noSession, refused, type ToolAnswer } from "./answers.ts";
 import { isSeen } from "./seen.ts";
 
 /** Sessions above a session. */

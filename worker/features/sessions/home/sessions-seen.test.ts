@@ -75,8 +75,11 @@ async function run(
     sources: [],
     begun: { running: 0, lastHour: 0 },
   };
-  const home = theHome() as unknown as { runTool(request: HomeToolRequest): Promise<HomeToolReply> };
-  return await home.runTool(request);
+  const home = theHome() as unknown as Record<
+    "calls.runTool",
+    (request: HomeToolRequest) => Promise<HomeToolReply>
+  >;
+  return await home["calls.runTool"](request);
 }
 
 async function seen(

@@ -13,9 +13,9 @@ import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { SessionInfo } from "../../../kernel/api/turns.ts";
 import { agentPage } from "../../../kernel/home/agents/agent-page.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { noSession, refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
-import { noSession, refused, type ToolAnswer } from "./answers.ts";
 import { hasReaders, isSeen } from "./seen.ts";
 
 const LISTED = 20;

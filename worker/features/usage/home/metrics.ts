@@ -9,7 +9,7 @@ import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/questions/questions.ts";
 import { auditOf } from "../../../kernel/home/record/audit.ts";
-import { countersOf } from "./usage-counters.ts";
+import { countersOf } from "../../../kernel/home/usage/usage-counters.ts";
 
 const STATES = ["asking", "waiting", "sent", "taken"];
 
@@ -22,7 +22,7 @@ export function metricsPage(context: HomeContext): string {
   const audit = auditOf(context);
   const { ctx, name: home } = context;
   const now = Date.now();
-  const outlet = audit.outletState();
+  const outlet = audit.sinkState();
   const { calls, turns } = counters.counts();
   const open = ledger.open().map(({ state }) => state);
   const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({

@@ -15,8 +15,8 @@ import {
 } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { PressedButton, RuleButton } from "../../../features/rules/contract.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
+import type { PressedButton, RuleButton } from "../../api/notices.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
 import { FROM_BACKUP } from "../texts.ts";
 import { outlineOf, saysAll } from "./client-outline.ts";

@@ -82,7 +82,7 @@ async function recordCall(
     caller: { principal, role, channel, conversation },
   };
   try {
-    await context.home().audit.record(call.id, auditLine(line, secrets));
+    await context.home().calls.record(call.id, auditLine(line, secrets));
   } catch (error) {
     logError("audit.unrecorded", error, { call: call.id, tool: call.name });
   }

@@ -6,7 +6,7 @@
  * search's results, holds nothing but what its writer knew already.
  */
 import type { Entry } from "@edgecall/core/loop/history.ts";
-import { ownWords } from "../../../features/chat/platforms/strangers-words.ts";
+import { ownWords } from "../../api/quoted-words.ts";
 
 /** @param brings tools whose results are the web's; a failure, or a device's word, may only repeat what was asked */
 export function wasShown(address: string, history: readonly Entry[], brings: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 import type { Entry } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
-import { strangersWords } from "../../../features/chat/platforms/strangers-words.ts";
+import { strangersWords } from "../../api/quoted-words.ts";
 import { wasShown } from "./shown-address.ts";
 
 const user = (text: string): Entry => ({ role: "user", text });

@@ -15,6 +15,7 @@ import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgec
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
 import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
+import type { HomeContext } from "../context.ts";
 import { slot } from "../slot.ts";
 import { type AgentSession, AgentSessions } from "./agent-sessions.ts";
 import type { GatewayKey } from "./gateway-key.ts";
@@ -149,13 +150,13 @@ export class AgentKeys {
   }
 
   /** The agent did not answer: its commands are signed until it uses its session again. */
-  doubtSession(agent: string): void {
+  markSessionUnconfirmed(agent: string): void {
     const session = this.sessionOf(agent);
     if (session) session.isUsed = false;
   }
 
   /** A bridge was connected: commands are signed until their agents have used their sessions again. */
-  doubtSessions(): void {
+  markSessionsUnconfirmed(): void {
     this.#sessions.doubtAll();
   }
 
@@ -399,3 +400,8 @@ function toStored(row: KeyRow): StoredKey {
 }
 
 export const keysOf = slot((home) => new AgentKeys(home.ctx.storage, home.env, gatewayKeyOf(home)));
+
+/** Names an agent by its key, for what has to last when its id changes. One without a key has no other name than its id. */
+export function nameOfKey(home: HomeContext, id: string): string {
+  return keysOf(home).publicKeyOf(id) ?? `id:${id}`;
+}

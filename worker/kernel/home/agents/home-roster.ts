@@ -7,9 +7,7 @@ import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/age
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
 import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { isLent } from "../../../features/lending/contract.ts";
-import type { Borrowed } from "../../../features/lending/home/borrowed.ts";
-import { borrowedOf } from "../../../features/lending/home/borrowed.ts";
+import { isLent } from "../../api/agent-ids.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import {
   type FindQuery,
@@ -30,11 +28,13 @@ import {
 } from "../../api/roster.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
+import type { HomeContext } from "../context.ts";
 import { devicesByReading, readingsThere, readingsThereOf, unknownWords } from "../devices/by-reading.ts";
 import type { DeviceStates, States } from "../devices/device-states.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { type Condition, readCondition } from "../devices/reading-condition.ts";
 import { listedReadings, readingWords } from "../devices/reading-words.ts";
+import type { OtherAgents } from "../feature.ts";
 import { slot } from "../slot.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import { keysOf } from "./agent-keys.ts";
@@ -66,7 +66,7 @@ export class HomeRoster {
   readonly #agents: Agents;
   readonly #keys: Pick<AgentKeys, "version">;
   readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
-  readonly #borrowed: Borrowed;
+  readonly #borrowed: OtherAgents;
   readonly #states: Pick<DeviceStates, "ask">;
   readonly #index = new AgentIndex();
   /** Agents that the index does not have as they are now; undefined: it has none yet. */
@@ -79,7 +79,7 @@ export class HomeRoster {
     agents: Agents,
     keys: Pick<AgentKeys, "version">,
     bridge: Pick<BridgeSocket, "lastSeenAt">,
-    borrowed: Borrowed,
+    borrowed: OtherAgents,
     states: Pick<DeviceStates, "ask">,
   ) {
     this.#borrowed = borrowed;
@@ -325,7 +325,21 @@ function actionsFirst(agent: RosterAgent, first: readonly string[] = []): Roster
   return { ...agent, actions: [...new Set([...first, ...agent.actions])] };
 }
 
+const NONE: OtherAgents = {
+  version: 0,
+  onChange() {},
+  ids: () => [],
+  has: () => false,
+  target: () => undefined,
+  rosterAgent: () => undefined,
+  searchable: () => undefined,
+};
+
+function othersOf(home: HomeContext): OtherAgents {
+  return home.features.find(({ elsewhere }) => elsewhere)?.elsewhere?.agents(home) ?? NONE;
+}
+
 export const rosterOf = slot(
   (home) =>
-    new HomeRoster(agentsOf(home), keysOf(home), bridgeOf(home), borrowedOf(home), deviceStatesOf(home)),
+    new HomeRoster(agentsOf(home), keysOf(home), bridgeOf(home), othersOf(home), deviceStatesOf(home)),
 );

@@ -1,8 +1,6 @@
 /** Keys are enrolled, replaced and revoked. The bridge, the roster and the open calls follow. */
 
 import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
-import { rulesOf } from "../../../features/rules/home/rule-store.ts";
-import { keyOf } from "../../../features/rules/home/watched.ts";
 import { errorBody } from "../../api/errors.ts";
 import {
   type BrokerLoginState,
@@ -17,8 +15,9 @@ import { bridgeOf, KEY_REVOKED } from "../bridge/bridge-socket.ts";
 import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
+import { emit } from "../feature.ts";
 import { closeQuestions } from "../questions/approvals.ts";
-import { keysOf } from "./agent-keys.ts";
+import { keysOf, nameOfKey } from "./agent-keys.ts";
 import { agentsOf } from "./agents.ts";
 import { gatewayKeyOf } from "./gateway-key.ts";
 import { REVOKED, UNSIGNED } from "./verify-presence.ts";
@@ -30,7 +29,7 @@ export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant)
   if (keys.standing(key.agent) !== "signed" && agentsOf(home).isGroup(key.agent))
     return { ok: false, problem: "group_name" };
   const before = keys.publicKeyOf(key.agent);
-  const known = keys.lastKeyOf(key.agent) ?? keyOf(home, key.agent);
+  const known = keys.lastKeyOf(key.agent) ?? nameOfKey(home, key.agent);
   const problem = await keys.enroll(key, grant, Date.now());
   if (problem !== undefined) return { ok: false, problem };
   const gatewayPublicKey = await gatewayKey.publicKey();
@@ -39,7 +38,7 @@ export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant)
     .list()
     .some((one) => one.agent !== key.agent && keys.publicKeyOf(one.agent) === known);
   // A device that was given another id has its watches there.
-  if (!isElsewhere) rulesOf(home).rekey(known, keyOf(home, key.agent));
+  if (!isElsewhere) void emit("keyReplaced", home, known, nameOfKey(home, key.agent));
   if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
   else if (key.login !== undefined) sendKeyToBridge(home, key.agent);
   return { ok: true, gatewayPublicKey };

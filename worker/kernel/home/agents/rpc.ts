@@ -1,12 +1,12 @@
 /** What the rest of the Worker asks a home about agents. */
 
-import { devicesGone } from "../../../features/rules/home/alarm-part.ts";
 import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { AgentsApi, Targets } from "../../api/agents-api.ts";
 import type { AgentView } from "../../api/answers.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import type { FindQuery, FoundWords } from "../../api/find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "../../api/keys.ts";
+import { emit } from "../feature.ts";
 import { HomePart } from "../part.ts";
 import { activityOf } from "../status.ts";
 import { agentPage } from "./agent-page.ts";
@@ -49,7 +49,7 @@ export class AgentsRpc extends HomePart implements AgentsApi {
 
   async removeAgent(agent: string): Promise<Removed> {
     const removed = removeAgent(this.home, agent);
-    if (removed === "removed") await devicesGone(this.home);
+    if (removed === "removed") await emit("agentsGone", this.home);
     return removed;
   }
 
@@ -63,7 +63,7 @@ export class AgentsRpc extends HomePart implements AgentsApi {
 
   async revokeAgentKey(agent: string): Promise<boolean> {
     const isRevoked = await revokeKey(this.home, agent);
-    if (isRevoked) await devicesGone(this.home);
+    if (isRevoked) await emit("agentsGone", this.home);
     return isRevoked;
   }
 

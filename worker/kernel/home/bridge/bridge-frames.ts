@@ -27,21 +27,13 @@ import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { SESSION_FEATURE } from "@edgecall/core/protocol/session.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
-import { tellBorrower } from "../../../features/lending/home/progress.ts";
-import { ruleAnswersOf } from "../../../features/rules/home/agent-answers.ts";
-import { onPresence } from "../../../features/rules/home/alarm-part.ts";
-import { tellBack } from "../../../features/rules/home/bridge-gone.ts";
-import { onAgentEvent, onHostedChanges } from "../../../features/rules/home/changes.ts";
-import { syncAgentLater, syncBridge } from "../../../features/rules/home/places.ts";
-import { maySpeak, onUnasked } from "../../../features/rules/home/unasked.ts";
-import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { closeQuietly, sendQuietly } from "../../sockets.ts";
+import { agentAnswersOf } from "../agents/agent-answers.ts";
 import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
@@ -49,10 +41,11 @@ import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-p
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { loadOf } from "../calls/agent-load.ts";
 import { placeOf, showProgress } from "../calls/call-watchers.ts";
+import { tryNext } from "../calls/choose-agent.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
-import { storeFlights } from "../calls/flight-rows.ts";
+import { storeInFlight } from "../calls/in-flight-rows.ts";
 import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../calls/ledger.ts";
 import { lifeSignsOf } from "../calls/life-signs.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
@@ -60,16 +53,18 @@ import {
   deliverNow,
   deliverRouted,
   settleByGateway,
-  settleFlight,
   settleFromReport,
+  settleInFlight,
   settleLate,
 } from "../calls/outcome-delivery.ts";
-import { openRoute, type RoutedCall } from "../calls/route.ts";
-import { tryNext } from "../calls/routing.ts";
+import { openReturnAddress, type RoutedCall } from "../calls/return-address.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
+import { emit } from "../feature.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
+import { addToRecord } from "../record/add-to-record.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 import { bridgeOf } from "./bridge-socket.ts";
 
 /** A sign of life is stored when the one before is this old. */
@@ -165,14 +160,24 @@ export class BridgeFrames {
         return await this.#onReport(frame.id, frame.agent, frame.payload);
       case "states":
         return deviceStatesOf(this.#home).onAnswer(frame);
-      case "changes":
-        return await onHostedChanges(this.#home, frame);
       case "conditions":
         return this.#storeConditions(frame.all);
       case "updated": {
         const { id, ok, text } = frame;
         return bridge.storeUpdate(socket, { id, ok, text });
       }
+      default:
+        return await this.#onFeatureFrame(frame);
+    }
+  }
+
+  async #onFeatureFrame(frame: BridgeFrame): Promise<void> {
+    for (const { frames } of this.#home.features) {
+      // SAFETY: the handler is that of this kind of frame.
+      const handle = frames?.[frame.t] as
+        | ((home: HomeContext, frame: BridgeFrame) => Promise<void>)
+        | undefined;
+      await handle?.(this.#home, frame);
     }
   }
 
@@ -186,7 +191,7 @@ export class BridgeFrames {
     const problem = versionProblem("bridge", frame.version);
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keeps = frame.features?.includes("kept") === true;
-    const vouchedAt = bridgeOf(this.#home).lastVouchedAt();
+    const vouchedAt = bridgeOf(this.#home).lastConfirmedAt();
     const goneAt = bridgeOf(this.#home).goneAt();
     const bridge = bridgeOf(this.#home);
     const ledger = ledgerOf(this.#home);
@@ -196,10 +201,10 @@ export class BridgeFrames {
       ? await gatewayKeyOf(this.#home).publicKey()
       : undefined;
     // What was sent over an earlier line is sent again, from its row.
-    await storeFlights(this.#home);
+    await storeInFlight(this.#home);
     // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
     const keys = keysOf(this.#home).forBridge(frame.features?.includes(SESSION_FEATURE) === true);
-    keysOf(this.#home).doubtSessions();
+    keysOf(this.#home).markSessionsUnconfirmed();
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null, vouchedAt);
@@ -223,9 +228,8 @@ export class BridgeFrames {
     };
     sendQuietly(socket, encodeFrame(welcome));
     if (keeps) this.#sendKnown(socket, keys);
-    tellBack(this.#home, goneAt, Date.now());
-    if (frame.features?.includes(RULES_FEATURE)) await syncBridge(this.#home, frame.rules);
-    await onPresence(this.#home);
+    await emit("bridgeWelcomed", this.#home, frame, goneAt);
+    await emit("presence", this.#home);
   }
 
   /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
@@ -298,13 +302,13 @@ export class BridgeFrames {
     this.#snapshot = undefined;
     bridge.snapshotStored(socket);
     await resend(this.#home, undefined);
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
     await alarm.arm();
   }
 
   async #onAgents(socket: WebSocket, reported: AgentState[]): Promise<void> {
     const arrived = await this.#apply(socket, reported);
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
     if (arrived.length > 0) await resend(this.#home, arrived);
     else if (agentsOf(this.#home).voided().length === 0) return;
     await this.#home.alarm.arm();
@@ -342,7 +346,7 @@ export class BridgeFrames {
       if (reported.length > 1) await scheduler.wait(0);
     });
     for (const id of greeted) await greetAgent(this.#home, id);
-    for (const id of served) syncAgentLater(this.#home, id);
+    for (const id of served) void emit("agentServed", this.#home, id);
     if (lacking.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: lacking }));
     return arrived;
   }
@@ -381,7 +385,7 @@ export class BridgeFrames {
     const standing = keys.standing(agent);
     if (standing === "none") agents.remove(agent);
     else if (standing === "signed") agents.setOffline(agent, "its advert was taken from the broker");
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
   }
 
   /**
@@ -443,7 +447,7 @@ export class BridgeFrames {
     // Only clients that watch right now see it, and it is not stored: the result has what counts.
     const { tool, text: output } = event.value;
     showProgress(this.#home, call, output, { tool });
-    tellBorrower(this.#home, call, { text: output });
+    void emit("progress", this.#home, call, { text: output });
   }
 
   /** The device has the call: a client that watches shows since when. */
@@ -461,8 +465,10 @@ export class BridgeFrames {
     if (!keys.serves(agent)) return;
     const event = checkJson(AgentEvent, text);
     if (event.ok && event.value.type === "event" && event.value.request_id === id)
-      return await onAgentEvent(this.#home, agent, event.value);
-    if (!event.ok && maySpeak(this.#home, agent)) return await onUnasked(this.#home, agent, text);
+      return await emit("agentEvent", this.#home, agent, event.value);
+    if (!event.ok)
+      for (const feature of this.#home.features)
+        if (await feature.unsolicited?.(this.#home, agent, text)) return;
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     keys.storeCounters(agent);
@@ -533,7 +539,7 @@ export class BridgeFrames {
     // Nobody else waits for it, and the agent does not keep it.
     if (lifeSignsOf(this.#home).answered(id, agent, Date.now())) return dismissReport(this.#home, id, agent);
     const answer = read();
-    if (answer.ok && ruleAnswersOf(this.#home).answered(id, agent, answer.value.payload))
+    if (answer.ok && agentAnswersOf(this.#home).answered(id, agent, answer.value.payload))
       return await acknowledgeReport(this.#home, id, agent, undefined);
     const routed = ledger.get(id) ? undefined : await this.#routed(agent, read());
     // Its conversation may have submitted it again meanwhile.
@@ -543,7 +549,7 @@ export class BridgeFrames {
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call && !call.flags.early) await this.#settle(call, read());
     // The conversation says when it has the outcome.
-    if (ledger.flights.held(id)) return;
+    if (ledger.inFlight.held(id)) return;
     // In any case: an id that is unknown now stays unknown.
     await acknowledgeReport(this.#home, id, agent, call?.caller);
   }
@@ -551,7 +557,7 @@ export class BridgeFrames {
   /** The call that a report's route names. */
   async #routed(agent: string, report: ParsedReport): Promise<RoutedCall | undefined> {
     const route = report.ok ? report.value.route : undefined;
-    return route === undefined ? undefined : await openRoute(this.#home, route, agent, Date.now());
+    return route === undefined ? undefined : await openReturnAddress(this.#home, route, agent, Date.now());
   }
 
   /** @returns "again": the agent has to send it again */
@@ -637,7 +643,7 @@ export class BridgeFrames {
     if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
     this.#countDropped(call, ledgerOf(home).dropEarlyOf(call.id));
     if (call.outcome) return await settleLate(home, call, outcome);
-    if (settleFlight(home, call, outcome)) return;
+    if (settleInFlight(home, call, outcome)) return;
     const isFirst = await settleFromReport(home, call, outcome);
     // It ran out of time in the very moment: then this is its late result.
     if (!isFirst) await settleLate(home, call, outcome);
@@ -681,7 +687,7 @@ export class BridgeFrames {
     const now = Date.now();
     if (bridge.isConnected(now)) return;
     if (bridge.storeGone(now)) agents.setLastSeen(now);
-    await storeFlights(this.#home);
+    await storeInFlight(this.#home);
   }
 }
 

@@ -6,9 +6,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
-import { FEDERATION } from "../../../features/lending/contract.ts";
-import { refused } from "../../../features/sessions/home/answers.ts";
-import { runHomeTool } from "../../../features/sessions/home/tools.ts";
+import { FEDERATION } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
 import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
@@ -16,8 +14,10 @@ import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
 import { sendCalled } from "./answer-agent.ts";
+import { runHomeTool } from "./home-tools.ts";
 import { idInConversation, type LedgerCall, ledgerOf } from "./ledger.ts";
-import { agentWaitsOf, goOn, isWaiting, waitFor } from "./waits.ts";
+import { refused } from "./tool-answer.ts";
+import { agentWaitsOf, isWaiting, pauseDeadline, resumeDeadline } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */
 const REPEATS_WITHIN_MS = 60_000;
@@ -51,7 +51,7 @@ export async function runAgentsTool(
   if ("waitsUntil" in reply && waiting && !waiting.outcome) {
     const wasWaiting = isWaiting(home, waiting);
     agentWaitsOf(home).set(id, { parent: parent.id, session });
-    waitFor(home, waiting, Date.now() + REPEATS_WITHIN_MS, wasWaiting);
+    pauseDeadline(home, waiting, Date.now() + REPEATS_WITHIN_MS, wasWaiting);
     return undefined;
   }
   waitsNoMore(home, id);
@@ -102,7 +102,7 @@ function waitsNoMore(home: HomeContext, id: string): void {
   const parent = ledgerOf(home).get(agentWaitsOf(home).get(id)?.parent ?? "");
   agentWaitsOf(home).delete(id);
   if (!parent || parent.outcome) return;
-  goOn(home, parent);
+  resumeDeadline(home, parent);
   home.ctx.waitUntil(home.alarm.arm());
 }
 

@@ -4,6 +4,7 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
+import { isLent } from "../../api/agent-ids.ts";
 import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { gatewayFeatures } from "../agents/gateway-features.ts";
@@ -122,4 +123,10 @@ export async function refuseQuestion(
   const command = { agent, command: "answer", payload, id, caller, n: ledgerOf(home).nextN(now) };
   const text = await encodeCommand(home, command, NOTICE_LIFE_MS, now);
   bridgeOf(home).send({ t: "publish", agent, payload: text }, now);
+}
+
+/** The program that has the call is to stop it. That may be lost; the call ends by itself then. */
+export async function sendCancel(home: HomeContext, call: LedgerCall): Promise<void> {
+  if (!isLent(call.agent)) return await sendNotice(home, call, "cancel", { request_id: call.id });
+  for (const { elsewhere } of home.features) elsewhere?.cancel(home, call);
 }

@@ -4,6 +4,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../../test/made-home.ts";
+import { HOME_FEATURES } from "../../../home.ts";
 import { Transcript } from "../../conversation/store/transcript.ts";
 import { RetrySchedule } from "../../retry-schedule.ts";
 import type { HomeContext } from "../context.ts";
@@ -19,7 +20,7 @@ const OUTCOME = { status: "success", text: "12 GB saved", elapsedMs: 1 } as cons
 /** A home whose alarm is not set. */
 function contextOf(ctx: DurableObjectState, armed: () => void = () => {}): HomeContext {
   const alarm = { arm: async () => armed(), wakeBy: async () => {}, onAlarm: async () => {} };
-  return { ...openHome(ctx, env).home, alarm };
+  return { ...openHome(ctx, env, HOME_FEATURES).home, alarm };
 }
 
 /** A conversation with an unanswered call that refuses late results for it. */

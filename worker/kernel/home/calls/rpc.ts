@@ -1,7 +1,8 @@
 /** What the rest of the Worker asks a home about calls. */
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { runHomeTool } from "../../../features/sessions/home/tools.ts";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type {
   CancelledCall,
   CommandRequest,
@@ -12,12 +13,13 @@ import type {
 import type { CallsApi } from "../../api/calls-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
 import { maySee, type Viewer } from "../../api/may-see.ts";
-import { isBlank } from "../../migrate.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { HomePart } from "../part.ts";
 import { closeQuestions } from "../questions/approvals.ts";
+import { addToRecord } from "../record/add-to-record.ts";
 import { sessionEnded } from "./agent-tools.ts";
 import { cancelCalls, watchCalls } from "./dispatch.ts";
+import { runHomeTool } from "./home-tools.ts";
 import { JOB, ledgerOf } from "./ledger.ts";
 import { submit, submitCommand } from "./submit.ts";
 
@@ -29,6 +31,10 @@ export class CallsRpc extends HomePart implements CallsApi {
 
   async runTool(request: HomeToolRequest): Promise<HomeToolReply> {
     return await runHomeTool(this.home, request);
+  }
+
+  async record(callId: string, line: AuditLine): Promise<void> {
+    addToRecord(this.home, GATEWAY_AGENT, callId, [line]);
   }
 
   async command(request: CommandRequest): Promise<SubmitReply> {

@@ -6,7 +6,6 @@
 import { DEVICES_FEATURE, DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { isReservedId } from "@edgecall/core/protocol/names.ts";
-import { isOpen, lentOf } from "../../../features/lending/home/lent.ts";
 import { logInfo } from "../../log.ts";
 import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
@@ -25,7 +24,6 @@ export function admits(home: HomeContext, state: AgentState): boolean {
 function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
   const agents = agentsOf(home);
   const keys = keysOf(home);
-  const lent = lentOf(home);
   const bridge = bridgeOf(home);
   const before = agents.device(id);
   // A stranger at the broker takes no device's place. An agent that this home serves does.
@@ -41,7 +39,7 @@ function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
   if (before?.hosted.key === hosted.key) return undefined;
   if (keys.isLetIn(id) || (!before && agents.isServed(id))) return "the id of an agent";
   if (isReservedId(id) || agents.isGroup(id)) return GROUP_NAME;
-  if (lent.list().some((grant) => grant.agents.includes(id) && isOpen(grant, now))) return "a lent id";
+  if (home.features.some((feature) => feature.claimsId?.(home, id, now))) return "a lent id";
   if (!before && agents.devices().length >= DEVICES_MAX) return `${DEVICES_MAX} devices are there`;
   return undefined;
 }

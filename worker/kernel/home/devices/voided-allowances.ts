@@ -3,11 +3,11 @@
  * owners are told once, as a list, and `GET /v1/devices` says `changed`.
  */
 
-import { tell } from "../../../features/rules/home/hand-over.ts";
-import { ownersOf } from "../../../features/rules/home/recipients.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
+import { tell } from "../notices/hand-over.ts";
+import { ownersOf } from "../notices/reach.ts";
 
 /** Time after the first one in which the bridge tells of the others. */
 const COLLECTED_FOR_MS = 60_000;

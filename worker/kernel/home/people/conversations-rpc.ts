@@ -1,24 +1,24 @@
 /** What the rest of the Worker asks a home about conversations. */
 
-import { refreshBorrowed } from "../../../features/lending/home/lender-calls.ts";
-import type { ReportedTurn } from "../../../features/usage/contract.ts";
-import { spendingOf } from "../../../features/usage/home/spending.ts";
-import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { ListedConversation, Listing, ListQuery } from "../../api/conversation-list.ts";
 import type { ConversationsApi } from "../../api/conversations-api.ts";
 import type { Plan } from "../../api/plan.ts";
 import type { RosterQuestion } from "../../api/roster.ts";
+import type { ReportedTurn } from "../../api/usage.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
+import { emit } from "../feature.ts";
 import { filesOf } from "../files/file-list.ts";
 import { HomePart } from "../part.ts";
 import { planOf } from "../status.ts";
+import { spendingOf } from "../usage/spending.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 import { conversationListOf } from "./conversation-list.ts";
 
 export class ConversationsRpc extends HomePart implements ConversationsApi {
   async plan(reserve: number | undefined, began?: Listing, question?: RosterQuestion): Promise<Plan> {
     const now = Date.now();
-    refreshBorrowed(this.home, now);
+    void emit("turnPlanned", this.home, now);
     // Read first: a change while the search index is made calls for a new plan.
     const version = rosterOf(this.home).version(now);
     const roster = await rosterOf(this.home).forQuestion(question, now);

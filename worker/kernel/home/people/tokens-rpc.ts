@@ -3,7 +3,6 @@
 import type { TokenView } from "../../api/answers.ts";
 import type { NewToken } from "../../api/tokens.ts";
 import type { TokensApi } from "../../api/tokens-api.ts";
-import { isBlank } from "../../migrate.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { HomePart } from "../part.ts";
 import { tokensOf } from "./tokens.ts";
@@ -23,5 +22,11 @@ export class TokensRpc extends HomePart implements TokensApi {
 
   async useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined> {
     return this.isBlank ? undefined : tokensOf(this.home).use(by, this.home.name, Date.now());
+  }
+
+  async useGrant(id: string): Promise<ApiToken | undefined> {
+    if (this.isBlank) return undefined;
+    const { home } = this;
+    return home.features.find(({ useGrant }) => useGrant)?.useGrant?.(home, id);
   }
 }

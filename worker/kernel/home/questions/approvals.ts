@@ -3,8 +3,6 @@
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
-import { personName } from "../../../features/chat/home/person-name.ts";
-import { tellBorrower } from "../../../features/lending/home/progress.ts";
 import type { CallNews } from "../../api/calls.ts";
 import {
   ACCEPT,
@@ -26,9 +24,11 @@ import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
-import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
+import { isWaiting, pauseDeadline, pauseParent, resumeDeadline } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
+import { emit } from "../feature.ts";
+import { personName } from "../people/person-name.ts";
 import { recordQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
@@ -153,12 +153,12 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
   if (!questionsOf(home).add(question, now)) return;
-  tellBorrower(home, call, { waits_for: question.approval ? "approval" : "an answer" });
+  void emit("progress", home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
     ledgerOf(home).postpone(call.id, until);
-    askerWaits(home, call.id);
-  } else waitFor(home, call, until, wasWaiting);
+    pauseParent(home, call.id);
+  } else pauseDeadline(home, call, until, wasWaiting);
   if (question.groupKey !== undefined) return await gather(home, call, until);
   if (call.conversation !== null) return await deliverSoon(home, question, now);
   await deliverQuestion(home, question, now);
@@ -242,7 +242,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
   const call = ledgerOf(home).get(question.call);
   if (call) recordQuestion(home, call, question, answer);
   if (call && !call.outcome) {
-    if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
+    if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
     if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
     else await sendAnswer(home, question, call, answer);
   }
@@ -286,7 +286,7 @@ async function sendAnswer(
   answer: string,
 ): Promise<void> {
   // A device that is away asks again when it is back, until the question would have expired. Its call goes on then.
-  if (answer === EXPIRED || reach(home, call.agent, undefined).ok) goOn(home, call);
+  if (answer === EXPIRED || reach(home, call.agent, undefined).ok) resumeDeadline(home, call);
   // The device knows by its own clock that a question has expired.
   if (answer === EXPIRED) return;
   const payload = {

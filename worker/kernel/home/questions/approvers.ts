@@ -3,21 +3,20 @@
  * chats with its buttons, and on their browsers and topics by a link to the console.
  */
 
-import type { Admitting } from "../../../features/chat/home/channel-connections.ts";
-import { personName } from "../../../features/chat/home/person-name.ts";
-import { sendersOf } from "../../../features/chat/home/senders.ts";
-import { type Role, roleInSettings } from "../../../features/chat/settings.ts";
-import { outletsOf } from "../../../features/push/home/outlet-store.ts";
-import type { Notice } from "../../../features/rules/contract.ts";
-import { tell } from "../../../features/rules/home/hand-over.ts";
-import { connectionsOf, peopleOver, privateChatName } from "../../../features/rules/home/recipients.ts";
+import type { Notice } from "../../api/notices.ts";
 import type { Question, QuestionToPerson } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
+import { type Role, roleInSettings } from "../../settings/chat.ts";
 import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import { ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { tell } from "../notices/hand-over.ts";
+import { connectionsOf, peopleOver, privateChatName, subscriptionsOf } from "../notices/reach.ts";
+import type { Admitting } from "../people/channel-connections.ts";
+import { personName } from "../people/person-name.ts";
+import { sendersOf } from "../people/senders.ts";
 import { tokensOf } from "../people/tokens.ts";
 
 /** A home has few. With a long list of them not everybody is asked; the console lists every approval. */
@@ -50,9 +49,7 @@ export async function askApprovers(
       return [];
     }
   });
-  const outlets = outletsOf(home)
-    .all()
-    .filter(({ principal }) => mayTokenApprove(home, principal));
+  const outlets = subscriptionsOf(home).filter(({ principal }) => mayTokenApprove(home, principal));
   const ids = outlets.map(({ id }) => id);
   if (ids.length > 0) {
     tell(home, ids, noticeOf(question.id, shown, asker), question.conversation);

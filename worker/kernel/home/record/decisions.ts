@@ -1,9 +1,9 @@
 /** What people decide about the home stands in the record of calls: who connects a program, lends an agent or changes a device. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { HomeContext } from "../context.ts";
+import { addToRecord } from "./add-to-record.ts";
 
 /** @param tool names the decision, for example `lend` */
 export function recordDecision(

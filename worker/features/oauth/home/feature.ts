@@ -1,0 +1,12 @@
+/** What OAuth adds to a home. */
+
+import type { HomeFeature } from "../../../kernel/home/feature.ts";
+import { grantsOf } from "./grants.ts";
+import { OauthRpc } from "./rpc.ts";
+import { useGrant } from "./token-grants.ts";
+
+export const oauth = {
+  rpc: { oauth: OauthRpc },
+  useGrant,
+  prune: (home, now) => grantsOf(home).prune(now),
+} satisfies HomeFeature;

@@ -1,0 +1,158 @@
+/**
+ * The rows of the browsers and topics where people are told what rules say, and the gateway's key for push services. A topic's access
+ * token is stored as stored-secrets.ts says.
+ */
+
+import { sha256Hex } from "@edgecall/core/encoding.ts";
+import { slot } from "../../../kernel/home/slot.ts";
+import { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
+import type { BrowserTarget, NewSubscription, NtfyTarget, SubscriptionView } from "../contract.ts";
+import { newVapidPair, type VapidPair } from "../vapid.ts";
+
+export type Subscription = NewSubscription & { id: string; madeAt: number; problem: string | null };
+
+/** A person has a few devices. */
+const OUTLETS_A_PERSON = 10;
+const OUTLETS_MAX = 200;
+/** Of ids that are shown; a home has few. */
+const ID_CHARS = 16;
+
+export class SubscriptionStore {
+  readonly #sql: SqlStorage;
+  readonly #secrets: StoredSecrets;
+  /** A home without any is asked for each message. */
+  #all: Subscription[] | undefined;
+  #pair: Promise<VapidPair> | undefined;
+
+  constructor(storage: DurableObjectStorage, secrets: StoredSecrets) {
+    this.#sql = storage.sql;
+    this.#secrets = secrets;
+  }
+
+  #rows(): Subscription[] {
+    this.#all ??= this.#sql
+      .exec<Row>("SELECT * FROM outlet ORDER BY made_at, id")
+      .toArray()
+      .map(({ made_at, target, ...row }) => ({
+        ...row,
+        madeAt: made_at,
+        // SAFETY: `put` wrote it.
+        target: JSON.parse(target) as BrowserTarget | NtfyTarget,
+      }));
+    return this.#all;
+  }
+
+  all(): readonly Subscription[] {
+    return this.#rows();
+  }
+
+  of(principal: string): Subscription[] {
+    return this.#rows().filter((one) => one.principal === principal);
+  }
+
+  get(id: string): Subscription | undefined {
+    return this.#rows().find((one) => one.id === id);
+  }
+
+  views(principal: string): SubscriptionView[] {
+    return this.of(principal).map(({ id, target, name, madeAt, problem }) => ({
+      id,
+      kind: target.kind,
+      name,
+      made_at: madeAt,
+      problem,
+    }));
+  }
+
+  /** @returns undefined: it was kept with another key @throws SettingsError */
+  async accessToken({ id }: Subscription, { token = "" }: NtfyTarget): Promise<string | undefined> {
+    return await this.#secrets.open(token, `outlet/${id}`);
+  }
+
+  /** The same browser or topic of a person again replaces its row. @returns undefined: there are too many */
+  async put(outlet: NewSubscription, now: number): Promise<SubscriptionView | undefined> {
+    const { principal, target, token, origin, name } = outlet;
+    const place =
+      target.kind === "browser" ? target.endpoint : `${principal} ${target.server}/${target.topic}`;
+    const id = (await sha256Hex(place)).slice(0, ID_CHARS);
+    const stored =
+      target.kind === "ntfy" && target.token !== undefined
+        ? { ...target, token: await this.#secrets.seal(target.token, `outlet/${id}`) }
+        : target;
+    // No await from here on.
+    const isNew = !this.get(id);
+    if (isNew && (this.of(principal).length >= OUTLETS_A_PERSON || this.#rows().length >= OUTLETS_MAX))
+      return undefined;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem)
+       VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`,
+      ...[id, principal, token, origin, name, JSON.stringify(stored), now],
+    );
+    this.#all = undefined;
+    return this.views(principal).find((one) => one.id === id);
+  }
+
+  noteProblem(id: string, problem: string | null): void {
+    if (this.get(id)?.problem === problem) return;
+    this.#sql.exec("UPDATE outlet SET problem = ? WHERE id = ?", problem, id);
+    this.#all = undefined;
+  }
+
+  /** @param principal whose it has to be; undefined: anybody's */
+  remove(id: string, principal?: string): boolean {
+    const outlet = this.get(id);
+    if (!outlet || (principal !== undefined && outlet.principal !== principal)) return false;
+    this.#sql.exec("DELETE FROM outlet WHERE id = ?", id);
+    this.#all = undefined;
+    return true;
+  }
+
+  /** The link of a button is used. @returns false: it was used before */
+  useLink(id: string, until: number, now: number): boolean {
+    this.#sql.exec("DELETE FROM used_link WHERE until < ?", now);
+    return (
+      this.#sql
+        .exec("INSERT OR IGNORE INTO used_link (id, until) VALUES (?, ?) RETURNING id", id, until)
+        .toArray().length > 0
+    );
+  }
+
+  /** The gateway's key for push services. It is made when it is first needed. */
+  vapid(): Promise<VapidPair> {
+    this.#pair ??= this.#openPair().catch((error: unknown) => {
+      this.#pair = undefined;
+      throw error;
+    });
+    return this.#pair;
+  }
+
+  async #openPair(): Promise<VapidPair> {
+    const [row] = this.#sql
+      .exec<{ public_key: string; private_key: string }>("SELECT public_key, private_key FROM push_key")
+      .toArray();
+    if (row) return { publicKey: row.public_key, privateKey: row.private_key };
+    const made = await newVapidPair();
+    const { publicKey, privateKey } = made;
+    this.#sql.exec(
+      "INSERT INTO push_key (one, public_key, private_key) VALUES (1, ?, ?)",
+      publicKey,
+      privateKey,
+    );
+    return made;
+  }
+}
+
+type Row = {
+  id: string;
+  principal: string;
+  token: string | null;
+  origin: string;
+  name: string;
+  target: string;
+  made_at: number;
+  problem: string | null;
+};
+
+export const subscriptionStoreOf = slot(
+  ({ ctx, env, name }) => new SubscriptionStore(ctx.storage, new StoredSecrets(name, env.CONNECTIONS_KEY)),
+);

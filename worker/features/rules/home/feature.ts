@@ -1,0 +1,40 @@
+/** What rules add to a home. */
+
+import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import type { HomeFeature } from "../../../kernel/home/feature.ts";
+import { devicesGone, nextDue, onAlarm, onPresence } from "./alarm-part.ts";
+import { notifyBridgeBack } from "./bridge-gone.ts";
+import { onAgentEvent, onHostedChanges } from "./changes.ts";
+import { noteNotDelivered } from "./not-delivered.ts";
+import { syncAgentLater, syncBridge } from "./places.ts";
+import { pressRule } from "./press.ts";
+import { RulesRpc } from "./rpc.ts";
+import { rulesOf } from "./rule-store.ts";
+import { runRuleTool } from "./tools.ts";
+import { maySpeak, onUnsolicited } from "./unsolicited.ts";
+
+export const rules = {
+  rpc: { rules: RulesRpc },
+  alarm: { nextDue, onAlarm },
+  frames: { changes: onHostedChanges },
+  tool: runRuleTool,
+  press: pressRule,
+  on: {
+    presence: onPresence,
+    agentsGone: devicesGone,
+    async bridgeWelcomed(home, hello, goneAt) {
+      notifyBridgeBack(home, goneAt, Date.now());
+      if (hello.features?.includes(RULES_FEATURE)) await syncBridge(home, hello.rules);
+    },
+    agentServed: syncAgentLater,
+    agentEvent: onAgentEvent,
+    keyReplaced: (home, before, after) => rulesOf(home).rekey(before, after),
+    noticeMade: (home, { at, critical }, recipients) => rulesOf(home).noteSent({ at, critical }, recipients),
+    notDelivered: noteNotDelivered,
+  },
+  async unsolicited(home, agent, text) {
+    if (!maySpeak(home, agent)) return false;
+    await onUnsolicited(home, agent, text);
+    return true;
+  },
+} satisfies HomeFeature;

@@ -1,0 +1,12 @@
+/** A notice reached no recipient: the rules that it was about show why, and name those who get it instead. */
+
+import type { HomeEvents } from "../../../kernel/home/feature.ts";
+import { rulesOf } from "./rule-store.ts";
+
+export const noteNotDelivered: HomeEvents["notDelivered"] = (home, ids, { recipient, instead, why }) => {
+  const rules = rulesOf(home);
+  for (const row of ids.flatMap((id) => rules.get(id) ?? [])) {
+    const to = row.said.to.flatMap((one) => (one === recipient ? instead : [one]));
+    rules.put({ ...row, why, said: { ...row.said, to: [...new Set(to)] } });
+  }
+};

@@ -1,0 +1,139 @@
+/**
+ * What a feature adds to a home's object. worker/home.ts lists the features. The kernel calls what they give here, and imports
+ * none of them.
+ */
+import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
+import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import type { SettledOutcome } from "../api/calls.ts";
+import type { CallTarget } from "../api/edge-call.ts";
+import type { HomeToolRequest } from "../api/home-tools.ts";
+import type { Notice, Pressed, RulePress } from "../api/notices.ts";
+import type { RosterAgent } from "../api/roster.ts";
+import type { Migration } from "../migrate.ts";
+import type { Connection } from "../settings/chat.ts";
+import type { ApiToken } from "../settings/tokens.ts";
+import type { LedgerCall } from "./calls/ledger.ts";
+import type { ToolReply } from "./calls/tool-answer.ts";
+import type { HomeContext } from "./context.ts";
+import type { HomeAccess, HomePart } from "./part.ts";
+
+export type AlarmPart = {
+  /** Changes nothing. @returns epoch ms; undefined: the part waits for nothing */
+  nextDue(home: HomeContext, now: number): number | undefined;
+  /** Does what is due, which may be nothing. */
+  onAlarm(home: HomeContext, now: number): Promise<void> | void;
+};
+
+/** @property text what the device prints @property waits_for a person is asked about the call, or no longer (`nothing`) */
+export type CallProgress = { text?: string; waits_for?: "approval" | "an answer" | "nothing" };
+
+/** What happens in a home. */
+export type HomeEvents = {
+  /** Agents or devices came, went or changed, or the bridge did. */
+  presence(home: HomeContext): Promise<void>;
+  /** Agents or devices were taken off the list. */
+  agentsGone(home: HomeContext): Promise<void>;
+  /** @param goneAt epoch ms since when the bridge was gone; undefined: it was not */
+  bridgeWelcomed(
+    home: HomeContext,
+    hello: BridgeFrame & { t: "hello" },
+    goneAt: number | undefined,
+  ): Promise<void>;
+  /** An agent came online that this home serves. */
+  agentServed(home: HomeContext, agent: string): void;
+  /** An agent has another key now. Both names are as `nameOfKey` gives them. */
+  keyReplaced(home: HomeContext, before: string, after: string): void;
+  /** An event of an agent that belongs to no call. It was verified to be the agent's. */
+  agentEvent(home: HomeContext, agent: string, event: AgentEvent & { type: "event" }): Promise<void>;
+  /** A call goes on. Nothing of it is stored. */
+  progress(home: HomeContext, call: LedgerCall, news: CallProgress): void;
+  /** A conversation asks for the plan of a turn. */
+  turnPlanned(home: HomeContext, now: number): void;
+  /** A notice was written for these recipients. */
+  noticeMade(home: HomeContext, notice: Notice, recipients: readonly string[]): void;
+  /**
+   * A recipient takes no notices.
+   * @param rules that it was about @param instead recipients in its place @param why in words
+   */
+  notDelivered(
+    home: HomeContext,
+    rules: readonly string[],
+    lost: { recipient: string; instead: readonly string[]; why: string },
+  ): void;
+};
+
+/** Agents that are not at this home's bridge. */
+export type OtherAgents = {
+  /** Rises with each change of what a roster says of one. */
+  readonly version: number;
+  /** Called with the id of one whose words changed, or that came or went. */
+  onChange: (id: string) => void;
+  ids(now: number): string[];
+  has(id: string, now: number): boolean;
+  target(id: string, now: number): CallTarget | undefined;
+  rosterAgent(id: string, now: number): RosterAgent | undefined;
+  searchable(id: string, now: number): IndexedAgent | undefined;
+};
+
+/** Browsers and topics where a person is told what happens. */
+export type Subscriptions = {
+  all(home: HomeContext): ReadonlyArray<{ id: string; principal: string }>;
+  /** @param opens the conversation that a notification opens @throws DeliverLaterError, or another error: try again later */
+  deliver(home: HomeContext, id: string, opens: string | null, notice: Notice): Promise<void>;
+};
+
+export type HomeFeature = {
+  /** Its methods over RPC, by topic. */
+  readonly rpc?: Readonly<Record<string, new (at: HomeAccess) => HomePart>>;
+  /** Its tables beside those of schema.ts. `part` of each step is the feature's name. */
+  readonly migrations?: ReadonlyArray<Migration & { part: string }>;
+  readonly alarm?: AlarmPart;
+  /** Deletes what is old. Once an hour. */
+  prune?(home: HomeContext, now: number): void;
+  readonly on?: Partial<HomeEvents>;
+  /** Frames of the bridge that the kernel does not know. */
+  readonly frames?: Readonly<
+    Partial<Record<BridgeFrame["t"], (home: HomeContext, frame: never) => Promise<void>>>
+  >;
+  /** A text of an agent that belongs to no call and is no event. @returns false: it means nothing to this feature */
+  unsolicited?(home: HomeContext, agent: string, text: string): Promise<boolean>;
+  /** Runs a tool of the home's. @returns undefined: the tool is not this feature's */
+  tool?(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> | undefined;
+  /** Calls of agents that are not at this home's bridge. */
+  readonly elsewhere?: {
+    agents(home: HomeContext): OtherAgents;
+    /** The call is to be stopped there. It may be lost. */
+    cancel(home: HomeContext, call: LedgerCall): void;
+  };
+  /** Brings an outcome to another home that asked for the call. @returns false: it does not have it yet */
+  answerHome?(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean;
+  /** @returns true: the id means something else here, so no device gets it */
+  claimsId?(home: HomeContext, id: string, now: number): boolean;
+  /** A program uses what a person granted it. @returns undefined: there is no such grant */
+  useGrant?(home: HomeContext, id: string): ApiToken | undefined;
+  readonly subscriptions?: Subscriptions;
+  /** A person pressed a button of a notice. */
+  press?(home: HomeContext, press: RulePress): Promise<Pressed>;
+  /** @returns the conversation of a person's private chat; undefined: the platform has none that the gateway could name */
+  privateChat?(connection: Connection, sender: string): string | undefined;
+};
+
+/**
+ * Tells all features of it, in the order of the list. What a handler does before it waits is done when this returns.
+ * @returns resolves when all handlers have ended
+ */
+export async function emit<Name extends keyof HomeEvents>(
+  name: Name,
+  home: HomeContext,
+  ...args: Tail<Parameters<HomeEvents[Name]>>
+): Promise<void> {
+  const ended = home.features.map(({ on }) => {
+    // SAFETY: `args` are those of this event.
+    const handle = on?.[name] as ((home: HomeContext, ...all: unknown[]) => Promise<void> | void) | undefined;
+    return handle?.(home, ...args);
+  });
+  await Promise.all(ended);
+}
+
+type Tail<All extends unknown[]> = All extends [unknown, ...infer Rest] ? Rest : never;

@@ -1,0 +1,62 @@
+/** The rows of what has to be told, until their recipients have it. They are few, so all are held in memory. */
+
+import type { Briefing } from "../../api/briefing.ts";
+import type { Notice } from "../../api/notices.ts";
+import { slot } from "../slot.ts";
+
+/**
+ * @property opens the conversation that a browser opens when its notification is pressed
+ * @property from epoch ms: it is held back until then, and in quiet hours
+ */
+type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Briefing };
+/** @property recipient a conversation's name, or an outlet's id */
+export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
+
+export class NoticeStore {
+  readonly #sql: SqlStorage;
+  #pending: Map<string, PendingNotice> | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  #pendingRows(): Map<string, PendingNotice> {
+    this.#pending ??= new Map(
+      this.#sql
+        .exec<NoticeRow>("SELECT * FROM notice ORDER BY made_at")
+        .toArray()
+        .map(({ id, recipient, rule, notice, made_at: madeAt }) => [
+          id,
+          // SAFETY: `add` wrote it.
+          { id, recipient, rule, tells: JSON.parse(notice) as ToTell, madeAt },
+        ]),
+    );
+    return this.#pending;
+  }
+
+  pending(): PendingNotice[] {
+    return [...this.#pendingRows().values()];
+  }
+
+  add(notice: PendingNotice): void {
+    const { id, recipient, rule, tells, madeAt } = notice;
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO notice (id, recipient, rule, notice, made_at) VALUES (?, ?, ?, ?, ?)",
+      id,
+      recipient,
+      rule,
+      JSON.stringify(tells),
+      madeAt,
+    );
+    this.#pendingRows().set(id, notice);
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM notice WHERE id = ?", id);
+    this.#pendingRows().delete(id);
+  }
+}
+
+type NoticeRow = { id: string; recipient: string; rule: string; notice: string; made_at: number };
+
+export const noticesOf = slot(({ ctx }) => new NoticeStore(ctx.storage));
