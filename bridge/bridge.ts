@@ -293,7 +293,7 @@ class RunningBridge implements Bridge {
     // The gateway takes a new connection for one without any.
     this.#sentConditions = conditions ? "[]" : undefined;
     this.#unsigned = unsigned && new Set(unsigned);
-    this.#inbound.listenUnasked(unasked ?? []);
+    this.#inbound.acceptUnsolicited(unasked ?? []);
     this.#keys = new Map();
     const changed = this.#learn(keys ?? []);
     this.#verifier.learnStored(texts ?? []);

@@ -58,7 +58,7 @@ function bench() {
   const foreign = new ForeignAgentQueue(parts);
   const calls = new Calls({ ...parts, foreign });
   const inbound = new Inbound({ ...parts, verifier: new ReportVerifier(), foreign, calls });
-  inbound.listenUnasked(["pi", "__proto__"]);
+  inbound.acceptUnsolicited(["pi", "__proto__"]);
   const tick = (ms: number) => {
     now += ms;
     vi.advanceTimersByTime(ms);

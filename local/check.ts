@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sharedClassNames } from "./class-names.ts";
-import { findCircles, findForbidden, readImports } from "./imports.ts";
+import { findCircles, findFolderCircles, findForbidden, readImports } from "./imports.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const bin = (name: string) => join(ROOT, "node_modules", ".bin", name);
@@ -38,6 +38,9 @@ let failed = 0;
 const imports = readImports(ROOT);
 const faults = [
   ...findCircles(imports).map((circle) => `these import each other:\n  ${circle.join("\n  ")}`),
+  ...findFolderCircles(imports).map(
+    (arrows) => `these folders and files import each other:\n  ${arrows.join("\n  ")}`,
+  ),
   ...findForbidden(imports).map((arrow) => `no program may import this (local/imports.ts): ${arrow}`),
   ...sharedClassNames(
     [...imports.keys()]

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findCircles, findForbidden, type Imports, importedPaths } from "./imports.ts";
+import { findCircles, findFolderCircles, findForbidden, type Imports, importedPaths } from "./imports.ts";
 
 /** @param sources path → text */
 const importsOf = (sources: Record<string, string>): Imports =>
@@ -37,6 +37,55 @@ test("a circle of type imports alone is found, and a file that only leads to it 
     "core/self.ts": `type Self = typeof import("./self.ts");`,
   });
   expect(findCircles(imports)).toEqual([["core/a.ts", "core/b.ts", "core/c.ts"], ["core/self.ts"]]);
+});
+
+test("a circle of folders is found, though no file imports itself through others, and its arrows are named", () => {
+  const imports = importsOf({
+    "core/text/a.ts": `import type { B } from "../tools/deep/b.ts";`,
+    "core/text/base.ts": "",
+    "core/tools/deep/b.ts": "",
+    "core/tools/c.ts": `import "../text/base.ts";`,
+    "core/leads.ts": `import "./text/a.ts";`,
+  });
+  expect(findCircles(imports)).toEqual([]);
+  expect(findFolderCircles(imports, ["core"])).toEqual([
+    [
+      "core/text → core/tools, as core/text/a.ts → core/tools/deep/b.ts",
+      "core/tools → core/text, as core/tools/c.ts → core/text/base.ts",
+    ],
+  ]);
+  expect(findFolderCircles(imports, ["worker"])).toEqual([]);
+});
+
+test("a file beside a folder is above or below it: two files may be both, one may not", () => {
+  const above = { "cli/main.ts": `import "./agent/a.ts"; import "./settings.ts";`, "cli/settings.ts": "" };
+  const folder = { "cli/agent/a.ts": `import "../settings.ts"; import "@edgecall/cli/agent/b.ts";` };
+  expect(findFolderCircles(importsOf({ ...above, ...folder, "cli/agent/b.ts": "" }), ["cli"])).toEqual([]);
+  const back = { "cli/agent/b.ts": `import type { Main } from "../main.ts";` };
+  expect(findFolderCircles(importsOf({ ...above, ...folder, ...back }), ["cli"])).toEqual([
+    [
+      "cli/agent → cli/main.ts, as cli/agent/b.ts → cli/main.ts",
+      "cli/main.ts → cli/agent, as cli/main.ts → cli/agent/a.ts",
+    ],
+  ]);
+});
+
+test("subfolders of one folder make a circle too, and files alone are none of folders", () => {
+  const imports = importsOf({
+    "bridge/devices/a/a.ts": `import "../b/b.ts";`,
+    "bridge/devices/b/b.ts": "",
+    "bridge/devices/b/c.ts": `import "../a/d.ts";`,
+    "bridge/devices/a/d.ts": "",
+    "bridge/e.ts": `import "./f.ts"; import "@edgecall/node/log.ts";`,
+    "bridge/f.ts": `import "./e.ts";`,
+    "node/log.ts": `import "@edgecall/bridge/e.ts";`,
+  });
+  expect(findFolderCircles(imports, ["bridge", "node"])).toEqual([
+    [
+      "bridge/devices/a → bridge/devices/b, as bridge/devices/a/a.ts → bridge/devices/b/b.ts",
+      "bridge/devices/b → bridge/devices/a, as bridge/devices/b/c.ts → bridge/devices/a/d.ts",
+    ],
+  ]);
 });
 
 test("an import of another program's folder is found, unless it is allowed", () => {

@@ -1,6 +1,6 @@
 /**
- * The rules for imports, which `npm run check` applies to all sources but tests: no circle, and no import of another
- * program's folder that `ALLOWED` does not name. Type imports count: they too have to be read to understand a file.
+ * The rules for imports, which `npm run check` applies to all sources but tests: no circle of files or of folders, and no import
+ * of another program's folder that `ALLOWED` does not name. Type imports count: they too have to be read to understand a file.
  */
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
@@ -56,6 +56,21 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/conversation\//, /^worker\/(http|routes|frontends|home)\/|^worker\/index/],
   [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],
 ];
+/** Programs without a circle of folders (see `findFolderCircles`). */
+export const LAYERED: readonly string[] = [
+  "core",
+  "discovery",
+  "node",
+  "client",
+  "bridge",
+  "tool-browser",
+  "tool-mcp",
+  "cli",
+  "stand-in",
+  "local",
+  "bench",
+];
+
 /** Each front door of the Worker and each feature of the agent is a folder, and knows nothing of the others. */
 const APART: readonly RegExp[] = [
   /^worker\/frontends\/([^/]+)\//,
@@ -114,6 +129,42 @@ export function findCircles(imports: Imports): string[][] {
   };
   for (const path of imports.keys()) if (!numbers.has(path)) visit(path);
   return circles.sort();
+}
+
+/**
+ * In each folder of a program, its files and its subfolders, a subfolder with all that is below it, import each other in one
+ * direction. So a file beside a folder may be above it (main.ts) or below it (settings.ts), but not both at once.
+ * @param programs the folders at the top that this holds for
+ * @returns of each circle its arrows, each with one import that makes it
+ */
+export function findFolderCircles(imports: Imports, programs = LAYERED): string[][] {
+  /** Files and folders → those of the same folder that they import → one import that does. */
+  const arrows = new Map<string, Map<string, string>>();
+  for (const [importer, targets] of imports) {
+    if (!programs.includes(folderOf(importer))) continue;
+    for (const target of targets.filter((path) => imports.has(path) && path !== importer)) {
+      const [from, to] = whereTheyPart(importer, target);
+      if (folderOf(from) !== folderOf(to)) continue;
+      const known = arrows.get(from) ?? new Map<string, string>();
+      if (!known.has(to)) arrows.set(from, known.set(to, `${importer} → ${target}`));
+    }
+  }
+  return findCircles(new Map([...arrows].map(([from, to]) => [from, [...to.keys()]])))
+    .filter((circle) => circle.some((path) => !imports.has(path)))
+    .map((circle) =>
+      circle.flatMap((from) =>
+        [...(arrows.get(from) ?? [])]
+          .filter(([to]) => circle.includes(to))
+          .map(([to, example]) => `${from} → ${to}, as ${example}`),
+      ),
+    );
+}
+
+/** @returns of two paths the parts up to where they differ: files or folders of the same folder */
+function whereTheyPart(one: string, other: string): [string, string] {
+  const [ones, others] = [one.split("/"), other.split("/")];
+  const depth = ones.findIndex((name, at) => name !== others[at]) + 1;
+  return [ones.slice(0, depth).join("/"), others.slice(0, depth).join("/")];
 }
 
 /** @returns `importer → imported` of each import that `ALLOWED` does not name, or that goes against `ONE_WAY` */

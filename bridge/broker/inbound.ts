@@ -13,7 +13,7 @@ import {
 import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { stampOf } from "@edgecall/core/protocol/signing.ts";
-import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
+import { unsolicitedText } from "@edgecall/core/protocol/unsolicited.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -67,7 +67,7 @@ export class Inbound {
   readonly #throttle: LogThrottle;
   readonly #limit: EventLimit;
   /** Agents whose words Home takes without having asked. */
-  #unasked: ReadonlySet<string> = new Set();
+  #unsolicited: ReadonlySet<string> = new Set();
 
   constructor(parts: InboundParts) {
     this.#parts = parts;
@@ -76,8 +76,8 @@ export class Inbound {
   }
 
   /** Home says of which agents without a key it takes words that answer no call. */
-  listenUnasked(ids: readonly string[]): void {
-    this.#unasked = new Set(ids);
+  acceptUnsolicited(ids: readonly string[]): void {
+    this.#unsolicited = new Set(ids);
   }
 
   /** Takes any message on any topic. A wrong one is dropped with a log line. */
@@ -197,15 +197,15 @@ export class Inbound {
     // EvoClaw sends a skill_report or metric unasked, so it is no proof that the agent hears.
     if (report.value.type === "other") {
       roster.onMessage(agent);
-      return this.#saysUnasked(agent, text, report.value);
+      return this.#unsolicitedReport(agent, text, report.value);
     }
     return this.#answer(agent, text, report.value);
   }
 
   /** Figures without a text, which come every few seconds, wake nobody. */
-  #saysUnasked(agent: string, text: string, report: ReadReport): string | undefined {
-    const isWanted = this.#unasked.has(agent) && !this.#parts.verifier.isKeyed(agent);
-    if (!isWanted || unaskedText(report) === undefined) return undefined;
+  #unsolicitedReport(agent: string, text: string, report: ReadReport): string | undefined {
+    const isWanted = this.#unsolicited.has(agent) && !this.#parts.verifier.isKeyed(agent);
+    if (!isWanted || unsolicitedText(report) === undefined) return undefined;
     const id = randomUUID();
     if (!this.#limit.takes(agent, id)) return "more of its own words than an agent may send in an hour";
     this.#parts.outbox.event({ t: "event", id, agent, payload: text }, true);

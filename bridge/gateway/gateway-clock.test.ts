@@ -13,7 +13,7 @@ function machine(wall: number) {
     wall: () => time.wall,
     now: () => time.now,
   });
-  return { time, logged, clock, told: (at: number) => clock.takeFrom(new Date(at).toUTCString()) };
+  return { time, logged, clock, told: (at: number) => clock.setFrom(new Date(at).toUTCString()) };
 }
 
 test("it continues from the gateway's time, also when this machine's clock is set meanwhile", () => {
@@ -49,7 +49,7 @@ test.each([undefined, "", "soon", "Thu, 99 Foo 2026 99:99:99 GMT", "Sat, 01 Jan 
   "an invalid Date (%s) changes nothing",
   (date) => {
     const { clock, logged } = machine(NOON);
-    expect(clock.takeFrom(date)).toBeUndefined();
+    expect(clock.setFrom(date)).toBeUndefined();
     expect(clock.now()).toBe(NOON);
     expect(logged).toEqual([]);
   },

@@ -29,7 +29,7 @@ export class GatewayClock {
   }
 
   /** The gateway found a token's time wrong. @param date of its answer @returns why that is not used, for a person */
-  takeFrom(date: string | undefined): string | undefined {
+  setFrom(date: string | undefined): string | undefined {
     const time = Date.parse(date ?? "");
     if (Number.isNaN(time)) return undefined;
     const off = time - this.#clock.wall();

@@ -141,7 +141,7 @@ export class GatewayLink {
       void readRefusal(response).then((refusal) => {
         ending = { status, refusal };
         if (refusal?.code === STALE_TOKEN) {
-          const problem = this.#clock.takeFrom(date);
+          const problem = this.#clock.setFrom(date);
           if (problem !== undefined) refusal.message += `; ${problem}`;
         }
         request.destroy();

@@ -13,8 +13,8 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/link/identity.
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { asUser, inFolderOf } from "../service/as-user.ts";
-import { needRoot } from "../service/checks/root-only.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
+import { needRoot } from "../service/root-only.ts";
 import { AGENT } from "../service/services.ts";
 import { pinGateway } from "../service/updates/gateway-pin.ts";
 import { asBridge } from "./as-bridge.ts";

@@ -2,7 +2,7 @@
 
 import { ownAddress } from "@edgecall/node/own-address.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { needRoot, systemdVersion } from "../service/checks/root-only.ts";
+import { needRoot, systemdVersion } from "../service/root-only.ts";
 import { BRIDGE } from "../service/services.ts";
 import { BROKER_PORT, installBroker } from "./own-broker.ts";
 

@@ -16,8 +16,8 @@ import {
   tellFindings,
   wrong,
 } from "../service/checks/findings.ts";
-import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
+import { whatItSays } from "../service/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf, settingsOfService } from "./settings-file.ts";
 

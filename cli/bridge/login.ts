@@ -2,7 +2,7 @@
 import { writeLocalLogin } from "@edgecall/bridge/ops/broker-files.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";
-import { needRoot } from "../service/checks/root-only.ts";
+import { needRoot } from "../service/root-only.ts";
 import { BRIDGE } from "../service/services.ts";
 import { BROKER_FILES_DIR } from "./broker-unit.ts";
 import { hasOwnBroker } from "./own-broker.ts";

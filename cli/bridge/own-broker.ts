@@ -11,9 +11,9 @@ import { writeBrokerFiles } from "@edgecall/bridge/ops/broker-files.ts";
 import { mosquittoConf } from "@edgecall/core/broker/mosquitto.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { asUser } from "../service/as-user.ts";
-import { serviceState } from "../service/checks/service-state.ts";
 import { makeStateDir, makeUser } from "../service/install.ts";
 import { must, run } from "../service/programs.ts";
+import { serviceState } from "../service/service-state.ts";
 import { BRIDGE, SETTINGS_DIR } from "../service/services.ts";
 import {
   BROKER_CONFIG_DIR,

@@ -12,13 +12,13 @@ import { fileURLToPath } from "node:url";
 import { readApi } from "@edgecall/core/loop/api.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { needRoot, systemdVersion } from "../service/checks/root-only.ts";
-import { onlineWithin, serviceState } from "../service/checks/service-state.ts";
 import { environmentText, readEnvironment } from "../service/environment-file.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
 import { must, run } from "../service/programs.ts";
 import { linkCommand } from "../service/releases/command-link.ts";
 import { Releases } from "../service/releases/releases.ts";
+import { needRoot, systemdVersion } from "../service/root-only.ts";
+import { onlineWithin, serviceState } from "../service/service-state.ts";
 import { BRIDGE, GATEWAY } from "../service/services.ts";
 import { unitText } from "./unit.ts";
 

@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { chown, mkdir, writeFile } from "node:fs/promises";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { needRoot, systemdVersion } from "./checks/root-only.ts";
-import { onlineWithin, serviceState } from "./checks/service-state.ts";
 import { must, run } from "./programs.ts";
 import { linkCommand } from "./releases/command-link.ts";
 import { ownProgram } from "./releases/own-program.ts";
 import { Releases } from "./releases/releases.ts";
+import { needRoot, systemdVersion } from "./root-only.ts";
+import { onlineWithin, serviceState } from "./service-state.ts";
 import { SETTINGS_DIR, type Service } from "./services.ts";
 import { startUpdateUnits, writeUpdateUnits } from "./units/update-units.ts";
 

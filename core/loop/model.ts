@@ -338,7 +338,7 @@ async function readEvents(
   request: ModelRequest,
 ): Promise<boolean> {
   const body = new ReplyBody();
-  const takeAll = (events: readonly ServerEvent[]) =>
+  const addAll = (events: readonly ServerEvent[]) =>
     events.some(({ data, event }) => {
       if (data === "[DONE]") return true;
       if (data === "") return false;
@@ -349,10 +349,10 @@ async function readEvents(
     });
   try {
     for await (const piece of bytes) {
-      if (takeAll(body.add(piece))) return true;
+      if (addAll(body.add(piece))) return true;
       if (body.isTooLong) throw replyTooLong();
     }
-    return takeAll(body.end()) || body.isJson;
+    return addAll(body.end()) || body.isJson;
   } catch (error) {
     if (!reader.finished || reader.length > REPLY_MAX_CHARS) throw error;
   }

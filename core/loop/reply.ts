@@ -73,7 +73,7 @@ export class ReplyBuilder implements ReplyReader {
     const choice =
       choices.find((it) => it && this.#choice !== undefined && it.index === this.#choice) ??
       (this.#choice === undefined ? (choices.find(saysAnything) ?? choices[0]) : undefined);
-    this.#takeUsage(chunk.usage ?? choice?.usage);
+    this.#addUsage(chunk.usage ?? choice?.usage);
     if (!choice) return "";
     if (saysAnything(choice)) this.#choice = choice.index;
     // Some endpoints send an empty one with every chunk.
@@ -83,13 +83,13 @@ export class ReplyBuilder implements ReplyReader {
     if (!part) return "";
     // Some endpoints repeat the whole message after its pieces.
     const isPiece = part === choice.delta;
-    if (isPiece || this.#calls.isEmpty) this.#takeCalls(part, isPiece);
+    if (isPiece || this.#calls.isEmpty) this.#addCalls(part, isPiece);
     if (!isPiece && this.#shown.raw !== "") return "";
     const members = replayMembers(part);
     this.#length += JSON.stringify(members).length - 2;
     for (const [name, member] of Object.entries(members))
       this.#members[name] = joined(this.#members[name], member);
-    return this.#takeContent(part);
+    return this.#addContent(part);
   }
 
   /** @returns the text that was not shown yet, and whether other text was shown */
@@ -97,18 +97,18 @@ export class ReplyBuilder implements ReplyReader {
     return this.#shown.end();
   }
 
-  #takeUsage(usage: unknown): void {
+  #addUsage(usage: unknown): void {
     if (!isObject(usage)) return;
     this.#usage = { input_tokens: count(usage.prompt_tokens), output_tokens: count(usage.completion_tokens) };
   }
 
-  #takeCalls(part: LooseMessage, isPiece: boolean): void {
+  #addCalls(part: LooseMessage, isPiece: boolean): void {
     const calls = Array.isArray(part.tool_calls) ? (part.tool_calls as LooseCall[]) : [];
     for (const call of calls) this.#calls.add(call ?? {}, isPiece);
     if (isObject(part.function_call)) this.#calls.add({ index: 0, function: part.function_call }, isPiece);
   }
 
-  #takeContent({ content, refusal }: LooseMessage): string {
+  #addContent({ content, refusal }: LooseMessage): string {
     const text = textOfContent(content) || textOfContent(refusal);
     if (Array.isArray(content) && content.some((it) => isObject(it) && it.type !== "text"))
       this.#parts ??= this.#shown.raw === "" ? [] : [{ type: "text", text: this.#shown.raw }];

@@ -6,10 +6,10 @@ import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../../command.ts";
 import { fetchProblem } from "../../fetch-problem.ts";
 import { fileProblem } from "../file-problem.ts";
+import { serviceState, whatItSays } from "../service-state.ts";
 import type { Service } from "../services.ts";
 import { isOnCommand, schedule } from "../units/update-units.ts";
 import { pinnedGateway } from "../updates/gateway-pin.ts";
-import { serviceState, whatItSays } from "./service-state.ts";
 
 /** `left`: nothing to check, or left out on purpose. */
 export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };

@@ -4,10 +4,10 @@ import type { AgentStatus, BridgeStatus, ServiceStatus } from "@edgecall/node/sy
 import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
 import { EXIT, type Work } from "../../command.ts";
 import { Releases } from "../releases/releases.ts";
+import { type Says, type ServiceState, serviceState, whatItSays } from "../service-state.ts";
 import { AGENT, BRIDGE, type Service } from "../services.ts";
 import { isOnCommand, schedule } from "../units/update-units.ts";
 import { readOutcomes } from "../updates/update-requests.ts";
-import { type Says, type ServiceState, serviceState, whatItSays } from "./service-state.ts";
 
 type Versions = {
   current: string | null;

@@ -6,8 +6,8 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { REQUEST_FILE } from "@edgecall/node/systemd/update.ts";
-import { serviceState } from "../checks/service-state.ts";
 import { must, run } from "../programs.ts";
+import { serviceState } from "../service-state.ts";
 import { type Service, updateUnit } from "../services.ts";
 import { CLOSED_TO_ALL, OPEN_TO_NODE } from "./hardening.ts";
 

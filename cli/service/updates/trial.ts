@@ -5,9 +5,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import type { ServiceStatus } from "@edgecall/node/systemd/status.ts";
-import { endedBy, serviceState, whatItSays } from "../checks/service-state.ts";
 import { must, run } from "../programs.ts";
 import type { Releases } from "../releases/releases.ts";
+import { endedBy, serviceState, whatItSays } from "../service-state.ts";
 import type { Service } from "../services.ts";
 
 /** The new version's start may take the unit's TimeoutStartSec, and then the old version starts. */

@@ -4,8 +4,8 @@
  */
 
 import { messageOf } from "@edgecall/node/log.ts";
-import { onlineWithin } from "../checks/service-state.ts";
 import type { Releases } from "../releases/releases.ts";
+import { onlineWithin } from "../service-state.ts";
 import type { Service } from "../services.ts";
 import { updateFromGateway } from "./from-gateway.ts";
 import { decided, finishTrial, type Result } from "./trial.ts";

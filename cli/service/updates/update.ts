@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type CommandCall, EXIT, UsageError, type Work } from "../../command.ts";
-import { needInstalled, needRoot } from "../checks/root-only.ts";
-import { serviceState } from "../checks/service-state.ts";
 import { Releases } from "../releases/releases.ts";
+import { needInstalled, needRoot } from "../root-only.ts";
+import { serviceState } from "../service-state.ts";
 import { AGENT, BRIDGE, type Service, updateUnit } from "../services.ts";
 import { takeInto, updateFromGateway } from "./from-gateway.ts";
 import { download, PROGRAM_MAX_BYTES } from "./gateway-program.ts";

@@ -5,7 +5,7 @@
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { readReport } from "@edgecall/core/protocol/mqtt.ts";
-import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
+import { unsolicitedText } from "@edgecall/core/protocol/unsolicited.ts";
 import { heldUntil, isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
@@ -35,7 +35,7 @@ export function maySpeak(home: HomeContext, agent: string): boolean {
 /** @param text the report, as published */
 export async function onUnsolicited(home: HomeContext, agent: string, text: string): Promise<void> {
   const report = readReport(text);
-  const words = report.ok ? unaskedText(report.value) : undefined;
+  const words = report.ok ? unsolicitedText(report.value) : undefined;
   if (words === undefined) return;
   const now = Date.now();
   const before = rulesOf(home).unaskedOf(agent);

@@ -1,7 +1,7 @@
 /** Checks before a service is changed. */
 import { existsSync } from "node:fs";
-import { must, run } from "../programs.ts";
-import type { Service } from "../services.ts";
+import { must, run } from "./programs.ts";
+import type { Service } from "./services.ts";
 
 /** @throws with a text for a person when this is not root */
 export function needRoot({ name }: Pick<Service, "name">, command: string): void {

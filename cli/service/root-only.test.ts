@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AGENT } from "../services.ts";
 import { systemdVersion } from "./root-only.ts";
+import { AGENT } from "./services.ts";
 
 /** systemd's commands alone, as in a container, are not enough: installing is refused before it changes anything. */
 test("a machine without a running systemd is refused with a text", {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { readReport } from "./mqtt.ts";
-import { unaskedText } from "./unasked.ts";
+import { unsolicitedText } from "./unsolicited.ts";
 
 function textOf(report: object): string | undefined {
   const read = readReport(JSON.stringify(report));
-  return read.ok ? unaskedText(read.value) : read.error;
+  return read.ok ? unsolicitedText(read.value) : read.error;
 }
 const report = (report_type: string, payload: object) => ({
   agent_id: "evo",

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { BRIDGE } from "../services.ts";
 import { whatItSays } from "./service-state.ts";
+import { BRIDGE } from "./services.ts";
 
 const SAYS = {
   bridge_id: "b",

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServiceStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
-import { run } from "../programs.ts";
-import type { Service } from "../services.ts";
-import { beginningOf } from "../their-file.ts";
+import { run } from "./programs.ts";
+import type { Service } from "./services.ts";
+import { beginningOf } from "./their-file.ts";
 
 export type ServiceState = {
   /** systemd's ActiveState: "active", "activating", "failed", "inactive"; "unknown" without systemd or unit. */

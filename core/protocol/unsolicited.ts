@@ -5,7 +5,7 @@ import type { ReadReport } from "./mqtt.ts";
 const TEXT_FIELDS = ["message", "content", "text"];
 
 /** @returns its words, of any length; undefined: it answers a request, or has figures alone */
-export function unaskedText({ type, payload }: ReadReport): string | undefined {
+export function unsolicitedText({ type, payload }: ReadReport): string | undefined {
   if (type !== "other") return undefined;
   return textIn(payload) ?? textIn(payload.payload);
 }
