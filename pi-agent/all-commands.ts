@@ -10,6 +10,7 @@ import { promptCommand } from "./commands/prompt.ts";
 import { sensor } from "./commands/sensor.ts";
 import { shutdownCommand } from "./commands/shutdown.ts";
 import { toolCommand } from "./commands/tool.ts";
+import type { Settings } from "./config/settings.ts";
 import type { EvoClaw } from "./evoclaw/evoclaw.ts";
 import type { AgentRules } from "./rules/agent-rules.ts";
 import { ruleCommands } from "./rules/commands.ts";
@@ -18,6 +19,7 @@ import { skillCommand } from "./skills/skill-command.ts";
 import type { ToolCatalog } from "./toolbox/tool-catalog.ts";
 
 export type CommandsParts = Omit<ActionParts, "profile" | "tools"> & {
+  settings: Settings;
   catalog: ToolCatalog;
   promptTools(): ToolRegistry;
   evoclaw: EvoClaw;

@@ -21,7 +21,11 @@ const SHOWN_CHARS = 500;
 /** The outcome, for the record. */
 export type Approval = NonNullable<AuditLine["approval"]>;
 
-export type ApprovalParts = { settings: Settings; ledger: CommandLedger; questions: PersonQuestions };
+export type ApprovalParts = {
+  settings: Pick<Settings, "agentId" | "approvalMs" | "tools">;
+  ledger: CommandLedger;
+  questions: PersonQuestions;
+};
 
 export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string };
 

@@ -57,7 +57,7 @@ const EARLY_CANCELS = 100;
 const UNNAMED: Caller = { principal: "lan", role: "guest", channel: "mqtt" };
 
 export type InboxOptions = {
-  settings: Settings;
+  settings: Pick<Settings, "agentId" | "agentType" | "stateDir">;
   /** Those that are answered with a report. */
   commands: Commands;
   tools: Pick<OfferedTools, "registry">;
@@ -482,7 +482,7 @@ function inSeconds(ms: number): string {
 }
 
 /** The text of a report. Without an id nobody waits for it, but a person who looks at the reports sees what was wrong. */
-function textOf(settings: Settings, id: string | undefined, reply: Reply): string {
+function textOf(settings: InboxOptions["settings"], id: string | undefined, reply: Reply): string {
   return id === undefined ? reportText(settings, reply.type, reply.payload) : replyText(settings, id, reply);
 }
 

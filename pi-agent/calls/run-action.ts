@@ -17,7 +17,7 @@ import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "../config/question-times.ts";
 import type { Settings } from "../config/settings.ts";
-import { type Approval, askForApproval } from "./approvals.ts";
+import { type Approval, type ApprovalParts, askForApproval } from "./approvals.ts";
 import type { AuditLog } from "./audit.ts";
 import type { Budget } from "./budget.ts";
 import { callGateway } from "./call-gateway.ts";
@@ -25,12 +25,10 @@ import type { CommandCall } from "./command.ts";
 import type { GatewayCalls } from "./gateway-calls.ts";
 import type { Jobs } from "./jobs.ts";
 import { Journal } from "./journal.ts";
-import type { CommandLedger } from "./ledger.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { decide, decidePlan } from "./policy.ts";
 import type { ProfileInForce } from "./profile-in-force.ts";
 import type { ProgramEvents } from "./program-events.ts";
-import type { PersonQuestions } from "./questions.ts";
 import { addToolSpan, traceOfTool } from "./spans.ts";
 import type { ToolMetrics } from "./tool-metrics.ts";
 import { innerCalls } from "./tool-reply.ts";
@@ -63,13 +61,11 @@ type Action = {
 type ActionOutcome = RunOutcome & { ran: boolean; args?: Record<string, unknown> };
 
 /** What a call of a tool uses. */
-export type ActionParts = {
-  settings: Settings;
+export type ActionParts = ApprovalParts & {
+  settings: Pick<Settings, "policy" | "permissions">;
   tools: Pick<OfferedTools, "registry">;
   runner: RunnerOptions;
   profile: Pick<ProfileInForce, "blocks">;
-  ledger: CommandLedger;
-  questions: PersonQuestions;
   gatewayCalls: GatewayCalls;
   jobs: Jobs;
   uploads: Uploads;
