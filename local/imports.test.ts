@@ -100,30 +100,73 @@ test("an import of another program's folder is found, unless it is allowed", () 
   ]);
 });
 
-test("within the Worker, imports go one way, and no front door imports another", () => {
+test("the kernel imports no feature, and no feature another one: the lists alone know them", () => {
   const imports = importsOf({
-    "worker/index.ts": `import "./routes/a.ts"; import "./frontends/mcp/a.ts"; import "./home/home.ts";`,
-    "worker/routes/a.ts": `import "../http/auth.ts"; import "../frontends/mcp/a.ts"; import "../conversation/a.ts";`,
-    "worker/kernel/http/auth.ts": `import "../api/stubs.ts"; import "../routes/a.ts"; import type { Home } from "../home/home.ts";`,
-    "worker/kernel/api/stubs.ts": `import type { Env } from "../env.ts"; import type { Call } from "../home/calls/ledger.ts";`,
-    "worker/kernel/env.ts": `import type { Role } from "./settings/channels.ts";`,
-    "worker/frontends/mcp/a.ts": `import "./b.ts"; import "../../http/auth.ts"; import "../openai/a.ts";`,
-    "worker/channels/a.ts": `import "../api/stubs.ts"; import "../http/auth.ts";`,
-    "worker/home/a.ts": `import "../channels/a.ts"; import "../conversation/a.ts"; import "../frontends/mcp/a.ts";`,
-    "worker/conversation/a.ts": `import "../api/stubs.ts"; import "../home/a.ts";`,
+    "worker/index.ts": `import "./features/mcp/routes.ts"; import "./home.ts"; import "./kernel/routes/turns.ts";`,
+    "worker/home.ts": `import "./features/rules/home/feature.ts"; import "./kernel/home/home.ts";`,
+    "worker/conversation.ts": `import "./features/chat/conversation/feature.ts";`,
+    "worker/more.ts": `import "./features/chat/contract.ts";`,
+    "worker/kernel/log.ts": `import type { A } from "../features/audit/contract.ts";`,
+    "worker/kernel/home/alarm.ts": `import "../../features/rules/home/alarm-part.ts"; import { Home } from "../../home.ts";`,
+    "worker/features/mcp/routes.ts": `import "../rules/model-tools.ts"; import "./server.ts"; import "../../kernel/http/app.ts";`,
+    "worker/features/rules/home/feature.ts": `import "../../chat/home/feature.ts"; import "../../../index.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
-    "worker/routes/a.ts → worker/frontends/mcp/a.ts",
-    "worker/routes/a.ts → worker/conversation/a.ts",
-    "worker/kernel/http/auth.ts → worker/routes/a.ts",
+    "worker/more.ts → worker/features/chat/contract.ts",
+    "worker/kernel/log.ts → worker/features/audit/contract.ts",
+    "worker/kernel/home/alarm.ts → worker/features/rules/home/alarm-part.ts",
+    "worker/kernel/home/alarm.ts → worker/home.ts",
+    "worker/features/mcp/routes.ts → worker/features/rules/model-tools.ts",
+    "worker/features/rules/home/feature.ts → worker/features/chat/home/feature.ts",
+    "worker/features/rules/home/feature.ts → worker/index.ts",
+  ]);
+});
+
+test("routes know the objects by api/ alone, and so does each object the other, in the kernel and in features", () => {
+  const imports = importsOf({
+    "worker/kernel/routes/turns.ts": `import "../http/auth.ts"; import "../api/stubs.ts"; import "../conversation/turns.ts";`,
+    "worker/kernel/http/auth.ts": `import "../api/stubs.ts"; import "../routes/turns.ts"; import type { A } from "../home/home.ts";`,
+    "worker/kernel/models/limits.ts": `import "../conversation/context.ts";`,
+    "worker/kernel/home/alarm.ts": `import "./slot.ts"; import "../conversation/alarm.ts"; import "../http/auth.ts"; import "../log.ts";`,
+    "worker/kernel/conversation/alarm.ts": `import "../home/alarm.ts"; import "../routes/turns.ts"; import "../api/stubs.ts";`,
+    "worker/features/chat/routes/incoming.ts": `import "../conversation/live.ts"; import "../platforms/all.ts";`,
+    "worker/features/rules/routes.ts": `import "../../kernel/home/context.ts"; import "../../kernel/http/app.ts";`,
+    "worker/features/rules/home/feature.ts": `import "../conversation/offered.ts"; import "../routes.ts"; import "../model-tools.ts";`,
+    "worker/features/chat/conversation/live.ts": `import "../home/rpc.ts"; import "../routes/incoming.ts"; import "../../../kernel/home/slot.ts";`,
+    "worker/features/chat/platforms/slack.ts": `import "../routes/incoming.ts"; import "../../../kernel/http/auth.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual([
+    "worker/kernel/routes/turns.ts → worker/kernel/conversation/turns.ts",
+    "worker/kernel/http/auth.ts → worker/kernel/routes/turns.ts",
     "worker/kernel/http/auth.ts → worker/kernel/home/home.ts",
+    "worker/kernel/models/limits.ts → worker/kernel/conversation/context.ts",
+    "worker/kernel/home/alarm.ts → worker/kernel/conversation/alarm.ts",
+    "worker/kernel/home/alarm.ts → worker/kernel/http/auth.ts",
+    "worker/kernel/conversation/alarm.ts → worker/kernel/home/alarm.ts",
+    "worker/kernel/conversation/alarm.ts → worker/kernel/routes/turns.ts",
+    "worker/features/chat/routes/incoming.ts → worker/features/chat/conversation/live.ts",
+    "worker/features/rules/routes.ts → worker/kernel/home/context.ts",
+    "worker/features/rules/home/feature.ts → worker/features/rules/conversation/offered.ts",
+    "worker/features/rules/home/feature.ts → worker/features/rules/routes.ts",
+    "worker/features/chat/conversation/live.ts → worker/features/chat/home/rpc.ts",
+    "worker/features/chat/conversation/live.ts → worker/features/chat/routes/incoming.ts",
+    "worker/features/chat/conversation/live.ts → worker/kernel/home/slot.ts",
+    "worker/features/chat/platforms/slack.ts → worker/features/chat/routes/incoming.ts",
+    "worker/features/chat/platforms/slack.ts → worker/kernel/http/auth.ts",
+  ]);
+});
+
+test("api/ knows settings, and settings the environment alone", () => {
+  const imports = importsOf({
+    "worker/kernel/api/stubs.ts": `import "../env.ts"; import "../settings/chat.ts"; import type { Call } from "../home/calls/ledger.ts"; import "../log.ts";`,
+    "worker/kernel/settings/chat.ts": `import "../env.ts"; import "../api/turns.ts";`,
+    "worker/kernel/env.ts": `import type { Role } from "./settings/chat.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual([
     "worker/kernel/api/stubs.ts → worker/kernel/home/calls/ledger.ts",
-    "worker/kernel/env.ts → worker/features/chat/settings.ts",
-    "worker/frontends/mcp/a.ts → worker/frontends/openai/a.ts",
-    "worker/channels/a.ts → worker/kernel/http/auth.ts",
-    "worker/home/a.ts → worker/conversation/a.ts",
-    "worker/home/a.ts → worker/frontends/mcp/a.ts",
-    "worker/conversation/a.ts → worker/home/a.ts",
+    "worker/kernel/api/stubs.ts → worker/kernel/log.ts",
+    "worker/kernel/settings/chat.ts → worker/kernel/api/turns.ts",
+    "worker/kernel/env.ts → worker/kernel/settings/chat.ts",
   ]);
 });
 
@@ -159,12 +202,12 @@ test("the agent's kernel imports no feature, no feature another, and nothing wha
 test("the console's page imports the client and nothing of the Worker, which does not import the client", () => {
   const imports = importsOf({
     "worker/features/console/page/api.ts": `import "@edgecall/client/client.ts"; import "./load.tsx";`,
-    "worker/features/console/page/chat.tsx": `import type { A } from "../../../api/answers.ts"; import "../routes.ts";`,
-    "worker/routes/a.ts": `import type { Routes } from "@edgecall/client/routes.ts";`,
+    "worker/features/console/page/chat.tsx": `import type { A } from "../../../kernel/api/answers.ts"; import "../routes.ts";`,
+    "worker/kernel/routes/a.ts": `import type { Routes } from "@edgecall/client/routes.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
     "worker/features/console/page/chat.tsx → worker/kernel/api/answers.ts",
     "worker/features/console/page/chat.tsx → worker/features/console/routes.ts",
-    "worker/routes/a.ts → client/routes.ts",
+    "worker/kernel/routes/a.ts → client/routes.ts",
   ]);
 });

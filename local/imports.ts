@@ -26,9 +26,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],
 };
 
+/** A feature's folder, by its name. The kernel and the features have a folder for each of the two objects. */
+
 /**
- * A source of the first may not import one of the second. Within the Worker: index → routes, frontends → http → api →
- * settings → env; conversation, home → channels → api.
+ * A source of the first may not import one of the second. Within the Worker: the lists → features → kernel; there routes → http → api →
+ * settings → env, and home, conversation → api. No feature imports another one.
  */
 const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   // An agent works without these packages: this source alone imports them, when their tools are wanted.
@@ -37,24 +39,34 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^pi-agent\/(calls|config|env|link|output)\//, /^pi-agent\/(?!(calls|config|env|link|output)\/)/],
   [/^pi-agent\/(?!toolbox\/)[^/]+\//, /^pi-agent\/toolbox\//],
   [/^pi-agent\/[^/]+\//, /^pi-agent\/[^/]+$/],
+  // Three lists say which features there are. The kernel knows none of them.
+  [/^worker\/(?!features\/|(index|home|conversation)\.ts$)/, /^worker\/features\//],
   // The objects are asked through api/; wrangler needs their classes exported by index.ts.
-  [/^worker\/(?!index\.ts$)/, /^worker\/(conversation\/conversation|home\/home)\.ts$/],
-  [/^worker\/api\//, /^worker\/(?!api\/|settings\/|env\.ts$)/],
-  [/^worker\/settings\//, /^worker\/(?!settings\/|env\.ts$)/],
-  [/^worker\/env\.ts$/, /^worker\//],
-  [/^worker\/routes\//, /^worker\/(frontends\/|index)/],
-  [/^worker\/frontends\//, /^worker\/(routes\/|index)/],
-  // Routes and front doors know the objects by api/ alone.
-  [/^worker\/(routes|frontends)\//, /^worker\/(home|conversation)\//],
-  [/^worker\/http\//, /^worker\/(routes|frontends|channels|conversation|home)\/|^worker\/index/],
-  [/^worker\/channels\//, /^worker\/(?!channels\/|api\/|settings\/|(env|log|read-up-to)\.ts$)/],
-  [/^worker\/push\//, /^worker\/(?!push\/|api\/|settings\/|env\.ts$)/],
+  [/^worker\/(?!index\.ts$)/, /^worker\/(index|home|conversation)\.ts$/],
+  [/^worker\/kernel\/api\//, /^worker\/(?!kernel\/(api\/|settings\/|env\.ts$))/],
+  [/^worker\/kernel\/settings\//, /^worker\/(?!kernel\/(settings\/|env\.ts$))/],
+  [/^worker\/kernel\/env\.ts$/, /^worker\//],
+  [/^worker\/kernel\/http\//, /^worker\/kernel\/routes\//],
+  // Routes, front doors and the gateway's other parts know the objects by api/ alone.
+  [/^worker\/kernel\/(?!home\/|conversation\/)/, /^worker\/kernel\/(home|conversation)\//],
+  [
+    /^worker\/features\/[^/]+\/(?!home\/|conversation\/)/,
+    /^worker\/(kernel|features\/[^/]+)\/(home|conversation)\//,
+  ],
+  // Each object knows the other by api/ alone, and no request of people's programs.
+  [
+    /^worker\/(kernel|features\/[^/]+)\/home\//,
+    /^worker\/(kernel\/http\/|(kernel|features\/[^/]+)\/(conversation\/|routes?[./]))/,
+  ],
+  [
+    /^worker\/(kernel|features\/[^/]+)\/conversation\//,
+    /^worker\/(kernel\/http\/|(kernel|features\/[^/]+)\/(home\/|routes?[./]))/,
+  ],
+  // The platforms of chat apps serve routes and both objects.
+  [/^worker\/features\/chat\/platforms\//, /^worker\/(kernel\/(http|routes)|features\/chat\/routes)\//],
   // The console's page is a client of the gateway, in a browser.
-  [/^worker\/(?!frontends\/console\/page\/)/, /^client\//],
-  [/^worker\/frontends\/console\/page\//, /^worker\/(?!frontends\/console\/page\/)/],
-  // Each object knows the other by api/ alone.
-  [/^worker\/conversation\//, /^worker\/(http|routes|frontends|home)\/|^worker\/index/],
-  [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],
+  [/^worker\/(?!features\/console\/page\/)/, /^client\//],
+  [/^worker\/features\/console\/page\//, /^worker\/(?!features\/console\/page\/)/],
 ];
 /** Programs without a circle of folders (see `findFolderCircles`). */
 export const LAYERED: readonly string[] = [
@@ -71,9 +83,9 @@ export const LAYERED: readonly string[] = [
   "bench",
 ];
 
-/** Each front door of the Worker and each feature of the agent is a folder, and knows nothing of the others. */
+/** Each feature of the Worker and of the agent is a folder, and knows nothing of the others. */
 const APART: readonly RegExp[] = [
-  /^worker\/frontends\/([^/]+)\//,
+  /^worker\/features\/([^/]+)\//,
   /^pi-agent\/(commands|evoclaw|metrics|rules|serve|service|skills|tools)\//,
 ];
 

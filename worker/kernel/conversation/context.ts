@@ -1,5 +1,4 @@
-/** The state that the parts of a conversation share. The object makes one context, when it has rows. */
-import { HabitsInMemory } from "@edgecall/core/loop/habits.ts";
+/** The state that the parts of a conversation share. The object makes one context, when it has rows. What one part keeps it reaches by a slot (slot.ts). */
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
@@ -9,7 +8,6 @@ import { newTracer } from "../trace.ts";
 import { Alarm } from "./alarm.ts";
 import type { ChatView } from "./chat-view.ts";
 import { runLater } from "./later.ts";
-import { LostClients } from "./lost-clients.ts";
 import { isOneShot } from "./one-shot.ts";
 import { MediaStore } from "./store/media.ts";
 import { Tables } from "./store/tables.ts";
@@ -32,7 +30,6 @@ export class ConversationContext {
   readonly media: MediaStore;
   readonly alarm: Alarm;
   readonly subscribers: Subscribers;
-  readonly lostClients: LostClients;
   /** Only a chat's conversation has one. */
   readonly chat: ChatView | undefined;
 
@@ -42,12 +39,6 @@ export class ConversationContext {
   readonly sent = new Map<string, SentCall>();
   /** Calls that were never given to Home, as far as is certain: those that the model made in this object's life. */
   readonly unsent = new Set<string>();
-  /** Calls whose outcomes came with the reply to `submit`: Home is told with the next request that they are stored. */
-  readonly confirmed: string[] = [];
-  /** Learned here; Home's plan has the others. */
-  readonly habits = new HabitsInMemory();
-  /** The gateway's own tools that run now, by the call's id. */
-  readonly running = new Map<string, AbortController>();
   /** The model call that runs now. */
   modelCall: { turn: number; abort: AbortController } | undefined;
   /** Home's plan for the turn `turn` and its question, until that time (epoch ms) or until Home says that its roster changed. */
@@ -74,7 +65,6 @@ export class ConversationContext {
     this.alarm = new Alarm(ctx.storage);
     this.tracer = newTracer(env, "conversation", ctx);
     this.subscribers = new Subscribers(ctx, this.transcript);
-    this.lostClients = new LostClients(this.transcript, this.subscribers);
     this.chat = chatOf(this);
   }
 

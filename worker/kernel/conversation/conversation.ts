@@ -34,6 +34,7 @@ import { closeQuietly } from "../sockets.ts";
 import { readClientContext } from "./client-history.ts";
 import type { ConversationContext } from "./context.ts";
 import { type ConversationFeature, openConversation, tellEnds } from "./feature.ts";
+import { lostClientsOf } from "./lost-clients.ts";
 import { meanwhile } from "./meanwhile.ts";
 import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./notices.ts";
 import type { ConversationAccess } from "./part.ts";
@@ -117,7 +118,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
       rule === "any" ? request : rule === "own" ? this.#ofOwn(request) : takeWithin(context, request, rule);
     if (!taken) return undefined;
     const turn = beginTurn(context, { ...taken, idempotency: idempotencyOf(taken) });
-    if (turn.origin.client) context.lostClients.expect(turn.id);
+    if (turn.origin.client) lostClientsOf(context).expect(turn.id);
     if (turn.status === "running") drive(context);
     // Without a model, for example, the turn has ended by now.
     return context.transcript.turn(turn.id);
@@ -179,12 +180,15 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   // ── clients ─────────────────────────────────────────────────────────────────────────────────────────
 
   async adopt(request: string, principal: string): Promise<string | undefined> {
-    return (await this.#context?.lostClients.adopt(request, principal))?.id;
+    const context = this.#context;
+    return context && (await lostClientsOf(context).adopt(request, principal))?.id;
   }
 
   async leave(turnId: string): Promise<void> {
-    const turn = this.#context?.transcript.turn(turnId);
-    if (turn?.status === "running" && !this.#context?.lostClients.left(turn)) await this.cancel(turnId);
+    const context = this.#context;
+    const turn = context?.transcript.turn(turnId);
+    if (!context || turn?.status !== "running") return;
+    if (!lostClientsOf(context).left(turn)) await this.cancel(turnId);
   }
 
   /** Only the Worker gets here. */
@@ -214,7 +218,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   #attach(context: ConversationContext, turn: Turn, after: number, isLive: boolean): Response {
     const response = context.subscribers.attach(turn, after, isLive);
     if (!response) return new Response("nothing more", { status: 410 });
-    context.lostClients.attached(turn.id);
+    lostClientsOf(context).attached(turn.id);
     if (turn.status === "running") {
       // After a crash the client attaches again before the alarm fires.
       resume(context);

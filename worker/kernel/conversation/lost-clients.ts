@@ -3,6 +3,7 @@
  * lost, since a second one would have the devices act twice. Anybody else who asks the same asks anew.
  */
 
+import { slot } from "./slot.ts";
 import type { Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { Subscribers } from "./subscribers.ts";
@@ -14,7 +15,10 @@ const ATTACH_WITHIN_MS = 15_000;
 /** A client that seems to be there is written to; when it is gone, that is noticed within this time. */
 const PROBE_MS = 3_000;
 
-export class LostClients {
+/** Those of a conversation. */
+export const lostClientsOf = slot(({ transcript, subscribers }) => new LostClients(transcript, subscribers));
+
+class LostClients {
   readonly #transcript: Transcript;
   readonly #subscribers: Subscribers;
   /** Turns whose client is about to attach, and until when (epoch ms). In memory: with the object its subscribers go. */

@@ -10,20 +10,22 @@ import { earlierText } from "../api/earlier.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { lostClientsOf } from "./lost-clients.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { earlierOf, turnResult } from "./turn-view.ts";
 
 /** A turn as it stands, as `ConversationApi.meanwhile` has it. */
 export function meanwhile(
-  { transcript, lostClients }: ConversationContext,
+  context: ConversationContext,
   turn: Turn,
   origin: string,
   ends: string | undefined,
 ): TurnResult {
+  const { transcript } = context;
   if (turn.status !== "running") {
     // It ended in the moment in which the client gave up.
-    if (ends !== undefined) lostClients.received(turn);
+    if (ends !== undefined) lostClientsOf(context).received(turn);
     return turnResult(transcript, turn);
   }
   const { waiting, text: words } = waitingFor(transcript, turn, `${origin}/#/waiting`);
@@ -113,11 +115,10 @@ function askedBy(call: StoredCall): { agent?: string; action?: string; query?: s
 }
 
 /** @returns the numbers of the turns whose answers the client of a new turn gets with its own, the oldest first */
-export function owedBefore(
-  { transcript, lostClients, isOneShot }: ConversationContext,
-  { origin }: NewTurn,
-): number[] {
+export function owedBefore(context: ConversationContext, { origin }: NewTurn): number[] {
+  const { transcript, isOneShot } = context;
   const turns = transcript.turns();
+  const lostClients = lostClientsOf(context);
   const wasLeft = (turn: Turn) => lostClients.isWithout(turn);
   // Most times. A turn that no client began has nobody to tell.
   if (!turns.some(wasLeft) || origin.event || origin.session || origin.reply) return [];

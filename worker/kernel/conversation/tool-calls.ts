@@ -21,9 +21,10 @@ import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf, offeredTools } from "./feature.ts";
 import { settleCall, takeResult } from "./settle-call.ts";
+import { slot } from "./slot.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import { cancelledOutcome } from "./texts.ts";
-import { runGatewayCalls } from "./tools/gateway-calls.ts";
+import { runGatewayCalls, runningCallsOf } from "./tools/gateway-calls.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { traceOfCall } from "./trace.ts";
 
@@ -31,6 +32,9 @@ import { traceOfCall } from "./trace.ts";
 const DEADLINE_GRACE_MS = 10_000;
 /** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
 export const HOME_RETRY_MS = 1_000;
+
+/** Calls whose outcomes came with the reply to `submit`: Home is told with the next request that they are stored. */
+export const confirmedOf = slot((): string[] => []);
 
 /** Sends calls out, at most `maxParallel` at once. @returns as `takeStep`: a result or a deadline is waited for, or not */
 export async function takeCallStep(
@@ -74,7 +78,7 @@ export async function cancelCalls(context: ConversationContext, turn: Turn): Pro
   const sent = new Set<string>();
   const stopped = new Set<string>();
   const open = () => openCalls(context.transcript.entriesOf(turn.n));
-  for (const { id } of open()) context.running.get(id)?.abort(cancelled());
+  for (const { id } of open()) runningCallsOf(context).get(id)?.abort(cancelled());
   const unstopped = () => open().filter(({ id, name }) => name === EDGE_CALL && !stopped.has(id));
   for (let calls = unstopped(); calls.length > 0; calls = unstopped()) {
     for (const id of await stopCalls(context, turn, calls)) sent.add(id);
@@ -245,7 +249,7 @@ async function submitCall(
   try {
     const reply = await context.home().calls.submit({
       id: call.id,
-      confirmed: context.confirmed.splice(0),
+      confirmed: confirmedOf(context).splice(0),
       conversation: name,
       args: checked.args,
       caller: { principal, role, channel, conversation: name.split("/").slice(2).join("/") },
@@ -265,7 +269,7 @@ async function submitCall(
       const { status, errorType } = reply.outcome;
       logInfo("call.settled", { ...ids, status, errorType, ms: Date.now() - at });
       await takeResult(context, call.id, reply.outcome);
-      context.confirmed.push(call.id);
+      confirmedOf(context).push(call.id);
       return undefined;
     }
     logInfo("call.submitted", { ...ids, accepted: reply.accepted });

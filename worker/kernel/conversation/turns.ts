@@ -3,11 +3,12 @@ import { withRetry } from "../api/stubs.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
+import { lostClientsOf } from "./lost-clients.ts";
 import { owedBefore } from "./meanwhile.ts";
 import type { Turn } from "./store/rows.ts";
 import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
-import { cancelCalls } from "./tool-calls.ts";
+import { cancelCalls, confirmedOf } from "./tool-calls.ts";
 import { recordTurn, withTrace } from "./trace.ts";
 import { reportOf } from "./turn-view.ts";
 
@@ -35,7 +36,7 @@ export function finishTurn(
 ): void {
   const { transcript } = context;
   if (!transcript.finish(turn, status, answer, error, last)) return;
-  context.lostClients.ended(turn);
+  lostClientsOf(context).ended(turn);
   context.subscribers.ended(turn);
   context.chat?.ended(turn);
   const { name, isOneShot } = context;
@@ -44,7 +45,7 @@ export function finishTurn(
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
   recordTurn(context, turn, { status, error, iterations, failedCalls });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
-  const confirmed = context.confirmed.splice(0);
+  const confirmed = confirmedOf(context).splice(0);
   context.later(withRetry(() => context.home().conversations.turnEnded(reported, confirmed)));
 }
 

@@ -18,6 +18,7 @@ import { GATEWAY_AGENT } from "../../api/audit.ts";
 import { logError, logInfo } from "../../log.ts";
 import type { ConversationContext } from "../context.ts";
 import { settleCall } from "../settle-call.ts";
+import { slot } from "../slot.ts";
 import type { StoredCall, StoredEntry, Turn } from "../store/rows.ts";
 import { wasShown } from "./shown-address.ts";
 
@@ -33,6 +34,9 @@ type Batch = {
   secrets: readonly string[];
 };
 
+/** Those that run now, by the call's id. */
+export const runningCallsOf = slot(() => new Map<string, AbortController>());
+
 /** Runs the calls side by side; each is answered when this resolves. */
 export async function runGatewayCalls(context: ConversationContext, batch: Batch): Promise<void> {
   const { transcript } = context;
@@ -46,14 +50,14 @@ export async function runGatewayCalls(context: ConversationContext, batch: Batch
 async function runCall(context: ConversationContext, call: StoredCall, batch: Batch): Promise<void> {
   const abort = new AbortController();
   // For a cancel, which also answers the call.
-  context.running.set(call.id, abort);
+  runningCallsOf(context).set(call.id, abort);
   try {
     const outcome = await outcomeOf(call, batch, abort.signal);
     // Before it is answered: a crash in between runs the call again, and that has the same line.
     await recordCall(context, call, outcome, batch);
     settleCall(context, call.id, outcome);
   } finally {
-    context.running.delete(call.id);
+    runningCallsOf(context).delete(call.id);
   }
 }
 

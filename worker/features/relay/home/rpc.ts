@@ -2,11 +2,11 @@
 
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import { keysOf } from "../../kernel/home/agents/agent-keys.ts";
-import { HomePart } from "../../kernel/home/part.ts";
-import { type Admission, relayUnsigned } from "./contract.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
+import { type Admission, relayUnsigned } from "../contract.ts";
+import type { RelayApi } from "../relay-api.ts";
 import { admitToRelay, countRelayed } from "./relay-admission.ts";
-import type { RelayApi } from "./relay-api.ts";
 
 export class RelayRpc extends HomePart implements RelayApi {
   async isToken(token: RelayToken): Promise<boolean> {

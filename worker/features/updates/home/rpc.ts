@@ -1,9 +1,9 @@
 /** What the rest of the Worker asks a home about updates. */
 
-import { gatewayKeyOf } from "../../kernel/home/agents/gateway-key.ts";
-import { bridgeOf } from "../../kernel/home/bridge/bridge-socket.ts";
-import { HomePart } from "../../kernel/home/part.ts";
-import type { UpdatesApi } from "./updates-api.ts";
+import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
+import type { UpdatesApi } from "../updates-api.ts";
 
 export class UpdatesRpc extends HomePart implements UpdatesApi {
   async signManifest(named: string, body: string): Promise<string | undefined> {

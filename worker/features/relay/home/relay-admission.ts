@@ -3,11 +3,11 @@
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import { keysOf } from "../../kernel/home/agents/agent-keys.ts";
-import type { HomeContext } from "../../kernel/home/context.ts";
-import { spendingOf } from "../../kernel/home/usage/spending.ts";
-import { readSettings } from "../../kernel/settings/settings.ts";
-import { type Admission, relayUnsigned } from "./contract.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { spendingOf } from "../../../kernel/home/usage/spending.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import { type Admission, relayUnsigned } from "../contract.ts";
 
 const NOTHING = { tokens: 0, modelCalls: 0 };
 
