@@ -1,5 +1,4 @@
 /** Bundles each program into one file, for the one-machine stack, `npm run build` and the bench. */
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -24,25 +23,6 @@ const COMMON = {
   logLevel: "silent",
   legalComments: "none",
 } as const satisfies BuildOptions;
-
-/** Leaves the comments and the blanks that align the tables' SQL out of the upload. They were 4 KiB of it in gzip. */
-const PLAIN_SQL: Plugin = {
-  name: "plain-sql",
-  setup({ onLoad }) {
-    onLoad({ filter: /\/schema\.ts$/ }, async ({ path }) => ({
-      contents: plainSql(await readFile(path, "utf8")),
-      loader: "ts",
-    }));
-  },
-};
-
-/** @param code a module whose template literals are SQL: there `--` begins a comment, and in the code it does not occur */
-function plainSql(code: string): string {
-  return code
-    .replace(/(?:^|[ \t]+)--[ \t].*$/gm, "")
-    .replace(/^\s+/gm, "")
-    .replace(/ {2,}/g, " ");
-}
 
 /**
  * SHA-256 and size of the program that the Worker serves to devices: `EDGECALL_PROGRAM` in the Worker's code. It is a text,
@@ -70,7 +50,7 @@ export function bundleWorker(
     // Wrangler's default rules import these as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,
-    plugins: [...(options.minify ? [PLAIN_SQL] : []), ...(options.plugins ?? [])],
+    plugins: options.plugins ?? [],
   });
 }
 
