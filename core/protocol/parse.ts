@@ -4,11 +4,12 @@
  * `zod/mini` keeps the Worker and the agent small (21 KB gzip instead of 92 KB) but has no error texts; this module loads
  * them once for every program.
  */
-import { issueWords } from "./issue-words.ts";
-import { toJsonSchema } from "./json-schema.ts";
+import en from "zod/v4/locales/en.js";
+import { toJSONSchema } from "zod/mini";
+import { made } from "./deferred-schema.ts";
 import * as z from "./zod.ts";
 
-z.config({ localeError: issueWords });
+z.config(en());
 
 export { z };
 
@@ -61,7 +62,17 @@ const MADE = new WeakMap<z.ZodMiniType, Readonly<Record<string, unknown>>>();
 
 /** Returns the JSON Schema of a tool's input for a model (draft-7; fields with a default stay optional). */
 export function jsonSchema(schema: z.ZodMiniType): Readonly<Record<string, unknown>> {
-  const made = MADE.get(schema) ?? toJsonSchema(schema);
-  MADE.set(schema, made);
-  return made;
+  const known = MADE.get(schema);
+  if (known) return known;
+  const { $schema: _, ...json } = toJSONSchema(made(schema) as z.ZodMiniType, {
+    io: "input",
+    target: "draft-7",
+    // The bounds of every whole number tell a model nothing.
+    override: ({ jsonSchema: own }) => {
+      if (own.minimum === Number.MIN_SAFE_INTEGER) delete own.minimum;
+      if (own.maximum === Number.MAX_SAFE_INTEGER) delete own.maximum;
+    },
+  });
+  MADE.set(schema, json);
+  return json;
 }

@@ -36,16 +36,8 @@ export const string = /* @__PURE__ */ deferred(mini.string);
 export const trim = /* @__PURE__ */ deferred(mini.trim);
 export const union = /* @__PURE__ */ deferred(mini.union);
 export const unknown = /* @__PURE__ */ deferred(mini.unknown);
-const catchDeferred = /* @__PURE__ */ deferred(catching);
+const catchDeferred = /* @__PURE__ */ deferred(mini.catch);
 const enumDeferred = /* @__PURE__ */ deferred(mini.enum);
 const nullDeferred = /* @__PURE__ */ deferred(mini.null);
 
 export { catchDeferred as catch, enumDeferred as enum, nullDeferred as null };
-
-/** As `mini.catch`, which refers to zod's helpers as a namespace: all of them would be bundled, 3 KiB gzip. */
-function catching<T extends mini.core.$ZodType>(
-  innerType: T,
-  value: mini.core.output<T>,
-): mini.ZodMiniCatch<T> {
-  return new mini.ZodMiniCatch({ type: "catch", innerType, catchValue: () => value }) as mini.ZodMiniCatch<T>;
-}
