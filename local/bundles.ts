@@ -1,7 +1,7 @@
 /** Bundles each program into one file, for the one-machine stack, `npm run build` and the bench. */
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 
 const ROOT_URL = new URL("..", import.meta.url);
 const ROOT = fileURLToPath(ROOT_URL);
@@ -35,7 +35,7 @@ export type ServedProgram = `${string} ${number}`;
  * @param options.program absent = devices are offered no update
  */
 export function bundleWorker(
-  options: { entry?: string; minify?: boolean; program?: ServedProgram; plugins?: Plugin[] } = {},
+  options: { entry?: string; minify?: boolean; program?: ServedProgram } = {},
 ): Promise<string> {
   return bundle({
     ...COMMON,
@@ -50,7 +50,6 @@ export function bundleWorker(
     // Wrangler's default rules import these as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,
-    plugins: options.plugins ?? [],
   });
 }
 

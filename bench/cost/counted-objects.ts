@@ -3,8 +3,8 @@
  * and the time that the objects are awake. It is separate from the Worker, so that no deployment pays for the counting.
  */
 import { Home } from "../../worker/home.ts";
-import { Home as RealHome } from "../../worker/kernel/home/home.ts";
 import worker, { Conversation as RealConversation } from "../../worker/index.ts";
+import { Home as RealHome } from "../../worker/kernel/home/home.ts";
 import type { Actor, CostLine, Via } from "./lines.ts";
 
 type Say = (line: CostLine) => void;

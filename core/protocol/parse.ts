@@ -4,8 +4,9 @@
  * `zod/mini` keeps the Worker and the agent small (21 KB gzip instead of 92 KB) but has no error texts; this module loads
  * them once for every program.
  */
-import en from "zod/v4/locales/en.js";
+
 import { toJSONSchema } from "zod/mini";
+import en from "zod/v4/locales/en.js";
 import { made } from "./deferred-schema.ts";
 import * as z from "./zod.ts";
 
