@@ -45,7 +45,10 @@ test("an import of another program's folder is found, unless it is allowed", () 
     "worker/a.ts": `import "@edgecall/core/loop/a.ts"; import "./env.ts"; import "@edgecall/bridge/log.ts";`,
     "cli/a.ts": `import "@edgecall/pi-agent/run.ts";`,
   });
-  expect(findForbidden(imports)).toEqual(["core/loop/a.ts → worker/kernel/env.ts", "worker/a.ts → bridge/log.ts"]);
+  expect(findForbidden(imports)).toEqual([
+    "core/loop/a.ts → worker/kernel/env.ts",
+    "worker/a.ts → bridge/log.ts",
+  ]);
 });
 
 test("within the Worker, imports go one way, and no front door imports another", () => {

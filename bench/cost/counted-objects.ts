@@ -2,9 +2,8 @@
  * The unchanged objects and Worker with a counter in front of everything that Cloudflare bills: requests, rows, alarms,
  * and the time that the objects are awake. It is separate from the Worker, so that no deployment pays for the counting.
  */
-import { Home } from "../../worker/home.ts";
+import { Home as RealHome } from "../../worker/home.ts";
 import worker, { Conversation as RealConversation } from "../../worker/index.ts";
-import { Home as RealHome } from "../../worker/kernel/home/home.ts";
 import type { Actor, CostLine, Via } from "./lines.ts";
 
 type Say = (line: CostLine) => void;
@@ -49,7 +48,8 @@ type Method = (this: { ctx: DurableObjectState }, ...args: unknown[]) => Promise
 
 /** Adds a counter to each method that can be called from outside: an object's public methods. */
 function countRequests(say: Say, of: Actor, prototype: object, real: object): void {
-  for (const name of Object.getOwnPropertyNames(real)) {
+  // A home has its topics' methods, and the kernel's below them.
+  for (const name of [real, Object.getPrototypeOf(real)].flatMap(Object.getOwnPropertyNames)) {
     const method: unknown = Reflect.get(real, name);
     if (name === "constructor" || typeof method !== "function") continue;
     const counted: Method = async function (...args) {
