@@ -1,20 +1,18 @@
 /**
- * Writes the console's scripts, stylesheet and icons, and the installation files of devices, to the folder that wrangler uploads.
+ * Writes the console's scripts and stylesheet, and the installation files of devices, to the folder that wrangler uploads.
  * Prints the scripts' sizes, and fails when they are too large.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import {
   CONSOLE_STYLE,
   FIRST_SCRIPTS,
-  ICON,
   SCREEN_MAX_BYTES,
   SCRIPT_MAX_BYTES,
   sizeOfScripts,
 } from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
-import { drawIcons } from "./icons.ts";
 
 const at = (name: string) =>
   fileURLToPath(new URL(`../worker/features/console/public/${name}`, import.meta.url));
@@ -25,8 +23,6 @@ console.log(`${FIRST_SCRIPTS.join(", ")}: ${kib(first)} KiB gzip, of ${kib(SCRIP
 console.log(`scripts of screens: ${kib(screens)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
 for (const [name, code] of Object.entries(scripts)) await writeFile(at(name), code);
 await writeFile(at(CONSOLE_STYLE), await bundleConsoleStyle());
-for (const [name, png] of Object.entries(drawIcons(await readFile(at(ICON), "utf8"))))
-  await writeFile(at(name), png);
 const { installer, program } = await buildDeviceFiles();
 await writeFile(at(PROGRAM), program);
 await writeFile(at(INSTALLER), installer);

@@ -1,13 +1,12 @@
 /**
- * The console's files: those under worker/features/console/public, the scripts that are built from worker/features/console/page, the
- * stylesheet from worker/features/console/style, and the icon as PNG.
+ * The console's files: those under worker/features/console/public, the scripts that are built from worker/features/console/page, and the
+ * stylesheet from worker/features/console/style.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
-import { drawIcons } from "./icons.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -19,7 +18,6 @@ const TYPES: Record<string, string> = {
   ".webmanifest": "application/manifest+json",
 };
 
-export const ICON = "icon.svg";
 export const CONSOLE_STYLE = "console.css";
 /** The scripts that the page loads before it shows anything. */
 export const FIRST_SCRIPTS: readonly string[] = ["console.js", "console-chunk.js"];
@@ -56,10 +54,9 @@ export async function consoleFiles(
   const built = {
     ...(await bundleConsole()),
     [CONSOLE_STYLE]: await bundleConsoleStyle(),
-    ...drawIcons(readFileSync(join(directory, ICON), "utf8")),
   };
   const names = readdirSync(directory).filter((name) => !(name in built) && extname(name) in TYPES);
-  const files = names.map((name) => [name, readFileSync(join(directory, name), "utf8")] as const);
+  const files = names.map((name) => [name, readFileSync(join(directory, name))] as const);
   let given = devices && Promise.resolve(devices);
   const forDevices = (file: keyof DeviceFiles) => async () => {
     given ??= buildDeviceFiles();
