@@ -16,6 +16,8 @@ const projects = globSync("*/**/tsconfig*.json", {
 if (projects.length === 0) throw new Error(`no tsconfig.json below ${ROOT}`);
 
 const steps = [
+  // The types of the client, which are not in git.
+  { name: "types of the API", command: process.execPath, args: [join(ROOT, "local/api/main.ts"), "--types"] },
   ...projects.map((project) => ({ name: `types  ${project}`, command: bin("tsc"), args: ["-p", project] })),
   // knip.jsonc says where it begins to look.
   { name: "unused", command: bin("knip"), args: ["--no-progress", "--treat-config-hints-as-errors"] },

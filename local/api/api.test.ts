@@ -19,9 +19,12 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
 );
 
-test("the files that npm run api makes are up to date", () => {
-  for (const [path, text] of Object.entries(made.files))
+test("the document is up to date, and the client has a type for each of its operations", () => {
+  const { "client/routes.ts": types = "", ...kept } = made.files;
+  for (const [path, text] of Object.entries(kept))
     expect(readFileSync(at(`../../${path}`), "utf8") === text, `${path}: run npm run api`).toBe(true);
+  const typed = [...types.matchAll(/^ {2}"([A-Z]+ [^"]*)": \{/gm)].map(([, route = ""]) => route);
+  expect(typed.map((route) => route.replace(/\{(\w+)\}/g, ":$1"))).toEqual(described);
 });
 
 test("every route of the router is described or left out with a reason, never both", () => {
