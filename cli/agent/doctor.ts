@@ -3,7 +3,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
-import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";
+import {
+  type Finding,
+  findService,
+  findUpdates,
+  fine,
+  tellFindings,
+  wrong,
+} from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
@@ -68,14 +75,14 @@ function readSettings(
     const { settings } = loadSettings(file, env);
     return {
       settings,
-      finding: { link: "settings", is: "fine", says: `${file}, agent_id ${settings.agentId}` },
+      finding: fine("settings", `${file}, agent_id ${settings.agentId}`),
     };
   } catch (error) {
     const problems = error instanceof AgentSettingsError ? error.problems : [fileProblem(error)];
     const todo = existsSync(file) ? `correct ${file}` : "sudo edgecall agent install, or give --config FILE";
     return {
       settings: undefined,
-      finding: { link: "settings", is: "wrong", says: problems.join("; "), todo },
+      finding: wrong("settings", problems.join("; "), todo),
     };
   }
 }

@@ -19,7 +19,14 @@ import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { brokerFinding, type Finding, findingsOfConditions } from "../service/checks/findings.ts";
+import {
+  brokerFinding,
+  type Finding,
+  findingsOfConditions,
+  fine,
+  left,
+  wrong,
+} from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
@@ -41,12 +48,11 @@ const KEY_FILE_MAX_BYTES = 4_096;
 export function findUnit(written: string): Finding | undefined {
   // Older versions of systemd do not have all of its lines.
   if ([0, Number.POSITIVE_INFINITY].some((systemd) => unitText({ systemd }) === written)) return undefined;
-  return {
-    link: "unit",
-    is: "left",
-    says: "another version wrote the service's unit, and updates leave it as it is",
-    todo: "sudo edgecall agent install writes it anew; your settings stay",
-  };
+  return left(
+    "unit",
+    "another version wrote the service's unit, and updates leave it as it is",
+    "sudo edgecall agent install writes it anew; your settings stay",
+  );
 }
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
@@ -55,12 +61,7 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
   try {
     ca = mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca);
   } catch (error) {
-    return {
-      link: "broker",
-      is: "wrong",
-      says: `mqtt.ca: ${fileProblem(error)}`,
-      todo: "correct [mqtt] ca in the settings",
-    };
+    return wrong("broker", `mqtt.ca: ${fileProblem(error)}`, "correct [mqtt] ca in the settings");
   }
   const check = await checkBroker({ ...mqtt, ca }, topicOf(mqtt.topicPrefix, agentId, "presence"));
   const words = {
@@ -90,19 +91,17 @@ export async function findPairing(
   try {
     const gatewayKey = await readGateway(settings, stateFile);
     const unreadable = ["key.json", "gateway.json"].flatMap((name) => othersFile(settings.stateDir, name));
-    if (unreadable.length > 0)
-      return { finding: { link, is: "wrong", says: unreadable.join("; "), todo: NOT_BEFORE }, gatewayKey };
-    if (gatewayKey !== undefined)
-      return { finding: { link, is: "fine", says: "it obeys its gateway alone" }, gatewayKey };
+    if (unreadable.length > 0) return { finding: wrong(link, unreadable.join("; "), NOT_BEFORE), gatewayKey };
+    if (gatewayKey !== undefined) return { finding: fine(link, "it obeys its gateway alone"), gatewayKey };
     const says = "not paired: every program that can write to the broker commands this device";
-    return { finding: { link, is: "left", says }, gatewayKey };
+    return { finding: left(link, says), gatewayKey };
   } catch (error) {
     const denied = ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
     if (denied) {
       const says = "this user may not read the state folder; run it with sudo";
-      return { finding: { link, is: "left", says }, gatewayKey: undefined };
+      return { finding: left(link, says), gatewayKey: undefined };
     }
-    const finding: Finding = { link, is: "wrong", says: fileProblem(error), todo: NOT_BEFORE };
+    const finding: Finding = wrong(link, fileProblem(error), NOT_BEFORE);
     return { finding, gatewayKey: undefined };
   }
 }
@@ -137,11 +136,7 @@ export async function findKey(
 ): Promise<Finding> {
   const link = "key";
   if (!pin)
-    return {
-      link,
-      is: "left",
-      says: "not checked: this device was not paired by a code, so its gateway is not known here",
-    };
+    return left(link, "not checked: this device was not paired by a code, so its gateway is not known here");
   const relay = `${pin.url}/v1/relay/${pin.home}`;
   let identity: Identity;
   try {
@@ -149,12 +144,12 @@ export async function findKey(
     const text = stateFile(path);
     if (text === undefined)
       return gatewayKey === undefined
-        ? { link, is: "left", says: "not checked: this device is not paired" }
-        : { link, is: "wrong", says: `${path}: missing`, todo: "pair this device again" };
+        ? left(link, "not checked: this device is not paired")
+        : wrong(link, `${path}: missing`, "pair this device again");
     identity = readIdentity(path, text);
   } catch (error) {
     const says = fileProblem(error);
-    return { link, is: "left", says: `cannot be read here: ${says}` };
+    return left(link, `cannot be read here: ${says}`);
   }
   const { fingerprint } = identity;
   try {
@@ -164,19 +159,18 @@ export async function findKey(
       signal: AbortSignal.timeout(GATEWAY_WITHIN_MS),
     });
     await response.body?.cancel();
-    if (response.status === 204) return { link, is: "fine", says: `${fingerprint}, known to ${pin.url}` };
+    if (response.status === 204) return fine(link, `${fingerprint}, known to ${pin.url}`);
     if (response.status === 401) {
-      return {
+      return wrong(
         link,
-        is: "wrong",
-        says: `${pin.url} does not know the key ${fingerprint} of '${agentId}': it was revoked, another device took its place, or this device's clock is wrong`,
-        todo: "'Replace' beside the device in the console's Fleet makes a command that pairs it again",
-      };
+        `${pin.url} does not know the key ${fingerprint} of '${agentId}': it was revoked, another device took its place, or this device's clock is wrong`,
+        "'Replace' beside the device in the console's Fleet makes a command that pairs it again",
+      );
     }
     // A gateway before 0.3 has no such route.
-    return { link, is: "left", says: `${pin.url} answered ${response.status} when it was asked` };
+    return left(link, `${pin.url} answered ${response.status} when it was asked`);
   } catch (error) {
-    return { link, is: "left", says: `${pin.url}: ${fetchProblem(error)}` };
+    return left(link, `${pin.url}: ${fetchProblem(error)}`);
   }
 }
 
@@ -187,14 +181,14 @@ export async function findKey(
 export async function findTools(settings: Settings, isService: boolean): Promise<Finding[]> {
   const says = isService ? whatItSays(AGENT) : undefined;
   if (says !== undefined && says.is !== "read") {
-    return [{ link: "tools", is: "left", says: "only the running service knows" }];
+    return [left("tools", "only the running service knows")];
   }
   let offered: Offered;
   try {
     offered = says?.status ?? (await triedHere(settings));
   } catch (error) {
     const why = fileProblem(error);
-    return [{ link: "tools", is: "wrong", says: why, todo: "correct the settings" }];
+    return [wrong("tools", why, "correct the settings")];
   }
   const { tools, unavailable } = offered;
   return [
@@ -202,8 +196,8 @@ export async function findTools(settings: Settings, isService: boolean): Promise
     { link: "tools", is: tools.length > 0 ? "fine" : "wrong", says: `${tools.length}: ${tools.join(", ")}` },
     ...byReason(unavailable).map(([why, names]): Finding => {
       const says = `not ${names.join(", ")}: ${why}`;
-      if (!names.some((name) => isMissed(settings, name, why))) return { link: "", is: "left", says };
-      return { link: "tools", is: "wrong", says, todo: "correct that, or remove the name from the settings" };
+      if (!names.some((name) => isMissed(settings, name, why))) return left("", says);
+      return wrong("tools", says, "correct that, or remove the name from the settings");
     }),
   ];
 }
@@ -217,7 +211,7 @@ export async function findDevice(
   const disk = says?.is === "read" ? undefined : await findStateDisk(stateDir, { tries: false });
   const told = says?.is === "read" ? says.status.conditions : disk && [disk];
   if (told?.length) return findingsOfConditions("device", told, agentId);
-  return [{ link: "device", is: "fine", says: `${stateDir} can be written` }];
+  return [fine("device", `${stateDir} can be written`)];
 }
 
 /** True if the settings need this tool. A rule for a camera that this device does not have is no fault. */
@@ -231,10 +225,10 @@ export function findUnasked({ policy }: Settings): Finding {
   const names = unaskedWhenTainted(policy);
   if (names.length === 0) {
     const says = "after a stranger's text whatever is not a read asks or is refused";
-    return { link, is: "fine", says };
+    return fine(link, says);
   }
   const says = `after a stranger's text these run unasked: ${names.join(", ")}; whoever can show the model a text can make them run`;
-  return { link, is: "left", says };
+  return left(link, says);
 }
 
 /** Groups tools by what they lack, since many lack the same. */
@@ -252,22 +246,21 @@ function sandboxFinding(
   const link = "sandbox";
   const sandbox = engines.bash ?? ofAll;
   const why = unavailable.find(({ name }) => name === "bash")?.why;
-  if (sandbox === "none") return { link, is: "left", says: "switched off by tools.sandboxing" };
+  if (sandbox === "none") return left(link, "switched off by tools.sandboxing");
   const { gaps, howToGetIt } = KINDS[sandbox];
   if (tools.includes("bash")) {
     const says =
       gaps === undefined
         ? "bash runs in it"
         : `bash runs in it, with less promised than by bubblewrap: ${gaps}`;
-    return { link, is: "fine", says };
+    return fine(link, says);
   }
-  if (why === undefined) return { link, is: "left", says: "bash is not enabled" };
-  return {
+  if (why === undefined) return left(link, "bash is not enabled");
+  return wrong(
     link,
-    is: "wrong",
-    says: "it does not start; see bash, below",
-    todo: `${sandbox === "bubblewrap" ? "apt install bubblewrap" : `${howToGetIt}, or set tools.sandboxing to "bubblewrap"`}; without it: no shell, no git`,
-  };
+    "it does not start; see bash, below",
+    `${sandbox === "bubblewrap" ? "apt install bubblewrap" : `${howToGetIt}, or set tools.sandboxing to "bubblewrap"`}; without it: no shell, no git`,
+  );
 }
 
 type Offered = { tools: readonly string[]; unavailable: ReadonlyArray<{ name: string; why: string }> };
@@ -290,30 +283,25 @@ export async function findServing(serve: ServeSettings): Promise<Finding> {
   try {
     await readServeKeys(serve);
   } catch (error) {
-    return {
-      link,
-      is: "wrong",
-      says: fileProblem(error),
-      todo: "docs/http-backend.md has the form of the files",
-    };
+    return wrong(link, fileProblem(error), "docs/http-backend.md has the form of the files");
   }
   const { host, port, tls, exec, readOnly } = serve;
   const what = readOnly ? "files to read" : exec ? "files and programs" : "files";
-  return { link, is: "fine", says: `${what} at ${host}:${port}${tls ? ", with TLS" : ""}` };
+  return fine(link, `${what} at ${host}:${port}${tls ? ", with TLS" : ""}`);
 }
 
 /** Checks that the running program fits its gateway. @param gateway the version that the program knows */
 export function findGateway(gateway: AgentStatus["gateway"]): Finding {
   const link = "gateway";
-  if (!gateway) return { link, is: "left", says: "has not sent its version to the running agent" };
-  if (gateway.problem === undefined) return { link, is: "fine", says: gateway.version };
+  if (!gateway) return left(link, "has not sent its version to the running agent");
+  if (gateway.problem === undefined) return fine(link, gateway.version);
   const todo = "sudo edgecall agent update; docs/operations.md, Upgrades, has the order";
-  return { link, is: "wrong", says: gateway.problem, todo };
+  return wrong(link, gateway.problem, todo);
 }
 
 export async function findModel(llm: ModelSettings | undefined): Promise<Finding> {
   const link = "model";
-  if (!llm) return { link, is: "left", says: "none: its actions are called by name (see [llm])" };
+  if (!llm) return left(link, "none: its actions are called by name (see [llm])");
   const apiKey = typeof llm.apiKey === "function" ? llm.apiKey() : (llm.apiKey ?? "");
   const { url, headers } = modelsRequest(llm, apiKey);
   try {
@@ -323,23 +311,13 @@ export async function findModel(llm: ModelSettings | undefined): Promise<Finding
     });
     const text = await response.text();
     if (response.status === 401 || response.status === 403) {
-      return {
-        link,
-        is: "wrong",
-        says: `${url}: ${response.status}`,
-        todo: "llm.api_key (or LLM_API_KEY) is wrong",
-      };
+      return wrong(link, `${url}: ${response.status}`, "llm.api_key (or LLM_API_KEY) is wrong");
     }
     // Not every endpoint has a list.
-    if (!response.ok) return { link, is: "fine", says: `${llm.baseUrl} answers; it lists no models` };
-    if (text.includes(`"${llm.model}"`)) return { link, is: "fine", says: `${llm.model} at ${llm.baseUrl}` };
-    return { link, is: "wrong", says: `${llm.baseUrl} has no "${llm.model}"`, todo: "correct llm.model" };
+    if (!response.ok) return fine(link, `${llm.baseUrl} answers; it lists no models`);
+    if (text.includes(`"${llm.model}"`)) return fine(link, `${llm.model} at ${llm.baseUrl}`);
+    return wrong(link, `${llm.baseUrl} has no "${llm.model}"`, "correct llm.model");
   } catch (error) {
-    return {
-      link,
-      is: "wrong",
-      says: `${url}: ${fetchProblem(error)}`,
-      todo: "is llm.base_url right, and does it run?",
-    };
+    return wrong(link, `${url}: ${fetchProblem(error)}`, "is llm.base_url right, and does it run?");
   }
 }

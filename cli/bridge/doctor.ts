@@ -12,7 +12,9 @@ import {
   findingsOfConditions,
   findService,
   findUpdates,
+  fine,
   tellFindings,
+  wrong,
 } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
@@ -50,48 +52,39 @@ async function readSettings(
       code === "EACCES"
         ? "sudo edgecall bridge doctor"
         : "sudo edgecall bridge install, or give --config FILE";
-    return { finding: { link, is: "wrong", says: fileProblem(error), todo } };
+    return { finding: wrong(link, fileProblem(error), todo) };
   }
   const read = isService ? await settingsOfService(text) : settingsOf(text);
-  if (!read.ok)
-    return { finding: { link, is: "wrong", says: read.errors.join("; "), todo: `correct ${file}` } };
+  if (!read.ok) return { finding: wrong(link, read.errors.join("; "), `correct ${file}`) };
   const { settings } = read;
-  return { finding: { link, is: "fine", says: `${file}, bridge ${settings.bridgeId}` }, settings };
+  return { finding: fine(link, `${file}, bridge ${settings.bridgeId}`), settings };
 }
 
 /** Checks that the gateway answers. Only the running bridge knows whether the gateway accepts it. */
 async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): Promise<Finding> {
   const link = "gateway";
   const says = isService ? whatItSays(BRIDGE) : undefined;
-  if (says?.is === "read" && says.status.gateway.up)
-    return { link, is: "fine", says: `${gatewayUrl} has accepted it` };
+  if (says?.is === "read" && says.status.gateway.up) return fine(link, `${gatewayUrl} has accepted it`);
   const url = new URL("./healthz", gatewayUrl.replace(/^ws/, "http")).href;
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(GATEWAY_WITHIN_MS) });
     if (!response.ok) {
-      return {
-        link,
-        is: "wrong",
-        says: `${url}: ${response.status}`,
-        todo: "is GATEWAY_URL your gateway's address?",
-      };
+      return wrong(link, `${url}: ${response.status}`, "is GATEWAY_URL your gateway's address?");
     }
   } catch (error) {
-    return {
+    return wrong(
       link,
-      is: "wrong",
-      says: `${url}: ${fetchProblem(error)}`,
-      todo: "is GATEWAY_URL right, and does the Internet connection work?",
-    };
+      `${url}: ${fetchProblem(error)}`,
+      "is GATEWAY_URL right, and does the Internet connection work?",
+    );
   }
-  if (says?.is !== "read") return { link, is: "fine", says: `${url} answers` };
+  if (says?.is !== "read") return fine(link, `${url} answers`);
   const { problem = "does not welcome this bridge" } = says.status.gateway;
-  return {
+  return wrong(
     link,
-    is: "wrong",
-    says: `${url} answers; ${problem}`,
-    todo: `is another bridge of this home running, or its key revoked? journalctl -u ${BRIDGE.unit} -n 50`,
-  };
+    `${url} answers; ${problem}`,
+    `is another bridge of this home running, or its key revoked? journalctl -u ${BRIDGE.unit} -n 50`,
+  );
 }
 
 async function findBroker(settings: BridgeSettings): Promise<Finding> {

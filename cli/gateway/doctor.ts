@@ -2,7 +2,7 @@
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import type { Finding } from "../service/checks/findings.ts";
+import { type Finding, fine, wrong } from "../service/checks/findings.ts";
 import { type Connection, isOpenlySent, readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import {
@@ -44,11 +44,11 @@ async function* walk(
   withModel: boolean,
 ): AsyncGenerator<Finding> {
   const connection = known(env);
-  if ("todo" in connection) return yield connection;
+  if ("link" in connection) return yield connection;
   const gateway = new Gateway(connection);
   const says = `${connection.url}, by ${connection.from}`;
   const openly = isOpenlySent(connection.url) ? "; not https: the token can be read on the way" : "";
-  yield { link: "settings", is: "fine", says: `${says}${openly}` };
+  yield fine("settings", `${says}${openly}`);
   const reached = await findGateway(gateway);
   yield reached;
   if (reached.is === "wrong") return;
@@ -76,12 +76,12 @@ function isAnswered({ is }: Finding): boolean {
   return is !== "wrong";
 }
 
-function known(env: CommandCall["env"]): Connection | Required<Finding> {
+function known(env: CommandCall["env"]): Connection | Finding {
   try {
     return readConnection(env);
   } catch (error) {
     const says = messageOf(error);
-    return { link: "settings", is: "wrong", says, todo: "edgecall login https://edgecall.YOU.workers.dev" };
+    return wrong("settings", says, "edgecall login https://edgecall.YOU.workers.dev");
   }
 }
 

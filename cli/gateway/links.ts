@@ -3,7 +3,7 @@ import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import { conditionFindings, type Finding } from "../service/checks/findings.ts";
+import { conditionFindings, type Finding, fine, left, wrong } from "../service/checks/findings.ts";
 import { readAgents } from "./agent-pages.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { type Agent, Status, Turn } from "./shapes.ts";
@@ -26,14 +26,14 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
   const begun = performance.now();
   try {
     const { version } = await gateway.json(Health, "GET /healthz", { withinMs: GATEWAY_WITHIN_MS });
-    return { link, is: "fine", says: `${version}, answers in ${took(performance.now() - begun)}` };
+    return fine(link, `${version}, answers in ${took(performance.now() - begun)}`);
   } catch (error) {
     const says = messageOf(error);
     const todo =
       error instanceof GatewayError && error.kind === "unreachable"
         ? `curl ${gateway.url}/healthz must answer; on Cloudflare: npx wrangler deployments list`
         : "something else answers there: correct the address with `edgecall login URL`";
-    return { link, is: "wrong", says, todo };
+    return wrong(link, says, todo);
   }
 }
 
@@ -53,17 +53,17 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
       gateway.json(Status, "GET /v1/status", { withinMs: GATEWAY_WITHIN_MS }),
       readAgents(gateway, { asking: { withinMs: GATEWAY_WITHIN_MS } }),
     ]);
-    return { finding: { link, is: "fine", says: `opens the home '${status.home}'` }, status, agents };
+    return { finding: fine(link, `opens the home '${status.home}'`), status, agents };
   } catch (error) {
     const says = messageOf(error);
     const kind = error instanceof GatewayError ? error.kind : "failed";
     if (kind === "unauthorized" || kind === "forbidden") {
       const todo =
         "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS";
-      return { finding: { link, is: "wrong", says, todo }, agents: [] };
+      return { finding: wrong(link, says, todo), agents: [] };
     }
     // The token is not known to be wrong.
-    return { finding: { link: "gateway", is: "wrong", says, todo: LOG_OF_GATEWAY }, agents: [] };
+    return { finding: wrong("gateway", says, LOG_OF_GATEWAY), agents: [] };
   }
 }
 
@@ -79,21 +79,19 @@ export function findConditions({ bridge, conditions }: Status): Finding[] {
 /** Checks the bridge's socket. The gateway counts it as lost 75 s after its last sign of life. */
 export function findBridge({ bridge }: Status): Finding {
   const link = "bridge";
-  if (bridge.problem !== undefined)
-    return { link, is: "wrong", says: `turned away: ${bridge.problem}`, todo: UPGRADES };
+  if (bridge.problem !== undefined) return wrong(link, `turned away: ${bridge.problem}`, UPGRADES);
   if (bridge.online) {
-    return { link, is: "fine", says: `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim() };
+    return fine(link, `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim());
   }
   if (bridge.id === null) {
     const todo = "npx edgecall pair --with-bridge, and its command on the home's first machine";
-    return { link, is: "wrong", says: "none has ever connected", todo };
+    return wrong(link, "none has ever connected", todo);
   }
-  return {
+  return wrong(
     link,
-    is: "wrong",
-    says: `${bridge.id} is not connected, last seen ${ago(bridge.last_seen, Date.now())}`,
-    todo: "at home: is its machine on and online? Then there: sudo edgecall bridge doctor",
-  };
+    `${bridge.id} is not connected, last seen ${ago(bridge.last_seen, Date.now())}`,
+    "at home: is its machine on and online? Then there: sudo edgecall bridge doctor",
+  );
 }
 
 /**
@@ -111,11 +109,11 @@ export function findBroker({ bridge }: Status, agents: readonly Agent[], isReach
   if (agents.some(({ reason }) => reason === BROKER_UNREACHABLE)) {
     const todo =
       "at home: does it run (systemctl status mosquitto); are the bridge's MQTT_URL and password right?";
-    return { link, is: "wrong", says: "the bridge does not reach it", todo };
+    return wrong(link, "the bridge does not reach it", todo);
   }
-  if (isReached) return { link, is: "fine", says: "passes on messages of agents" };
+  if (isReached) return fine(link, "passes on messages of agents");
   const todo = "at home: curl http://BRIDGE:8788/readyz tells whether the bridge has it";
-  return { link, is: "left", says: "not known: no agent has answered over it", todo };
+  return left(link, "not known: no agent has answered over it", todo);
 }
 
 /** Agents that are pinged when none is named: each ping is a request, and of these the gateway takes a bounded number a minute. */
@@ -132,17 +130,17 @@ export async function findAgents(
   if (chosen.length === 0) {
     if (wanted !== undefined && (await hasKey(gateway, wanted))) {
       const todo = "on the device: does its agent run, and reach the home's broker? edgecall agent doctor";
-      return [{ link, is: "wrong", says: `${wanted} has its key, and was never online`, todo }];
+      return [wrong(link, `${wanted} has its key, and was never online`, todo)];
     }
     const says = wanted === undefined ? "this home knows none" : `this home knows no ${wanted}`;
     const todo = "`edgecall pair`, and its command on the device (docs/install.md)";
-    return [{ link, is: "wrong", says, todo }];
+    return [wrong(link, says, todo)];
   }
   // An offline agent is a fault if it was named, or if there is no other.
   const alone = !chosen.some(({ online }) => online);
   const online = chosen.filter((agent) => agent.online);
-  const left = Math.max(0, online.length - PINGED_MAX);
-  const checked = left === 0 ? chosen : online.slice(0, PINGED_MAX);
+  const more = Math.max(0, online.length - PINGED_MAX);
+  const checked = more === 0 ? chosen : online.slice(0, PINGED_MAX);
   const pinged = await Promise.all(
     checked.map(async (agent): Promise<Finding[]> => {
       const told = conditionFindings(link, agent.conditions?.filter(isExtra), agent.id);
@@ -150,13 +148,13 @@ export async function findAgents(
       const problem = agent.foreign ? undefined : versionProblem("agent", agent.version, status?.version);
       if (problem === undefined) return [await ping(gateway, agent.id), ...told];
       const says = `${agent.id} is online, and is not called: ${problem}`;
-      return [{ link, is: "wrong", says, todo: UPGRADES }, ...told];
+      return [wrong(link, says, UPGRADES), ...told];
     }),
   );
   const findings = pinged.flat();
-  if (left === 0) return findings;
-  const says = `${left} more are online and were not asked, ${chosen.length - online.length} are offline`;
-  return [...findings, { link, is: "left", says: `${says}; name one to check it` }];
+  if (more === 0) return findings;
+  const says = `${more} more are online and were not asked, ${chosen.length - online.length} are offline`;
+  return [...findings, left(link, `${says}; name one to check it`)];
 }
 
 /** A call to such a group goes to the agent of that name. */
@@ -165,12 +163,13 @@ export function findGroups(agents: readonly Agent[]): Finding[] {
   const groups = new Set(
     agents.flatMap(({ group }) => (group !== undefined && ids.has(group) ? [group] : [])),
   );
-  return [...groups].map((group) => ({
-    link: "agent",
-    is: "wrong",
-    says: `'${group}' is an agent and a group, so the group cannot be called`,
-    todo: "give the group another name: `group` in agent.toml",
-  }));
+  return [...groups].map((group) =>
+    wrong(
+      "agent",
+      `'${group}' is an agent and a group, so the group cannot be called`,
+      "give the group another name: `group` in agent.toml",
+    ),
+  );
 }
 
 /** These two are said with the agent's presence. */
@@ -181,10 +180,10 @@ function isExtra({ code }: { code: string }): boolean {
 function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
   const link = "agent";
   const says = `${id} is offline${reason === undefined ? "" : `: ${reason}`}; last seen ${ago(last_seen, Date.now())}`;
-  if (!isFault) return { link, is: "left", says };
+  if (!isFault) return left(link, says);
   const todo =
     reason === BROKER_UNREACHABLE ? "see broker, above" : "is it on? There: sudo edgecall agent doctor";
-  return { link, is: "wrong", says, todo };
+  return wrong(link, says, todo);
 }
 
 const Keys = z.looseObject({
@@ -245,18 +244,17 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
       withinMs: PING_WITHIN_MS,
     });
     // An agent that refuses the gateway's signature answers too. It is online, but obeys no command.
-    if (payload?.error !== undefined)
-      return { link, is: "wrong", says: `${id} refuses a ping: ${payload.error}`, todo: WRONG_KEY };
-    return { link, is: "fine", says: `${id} answers a ping in ${took(performance.now() - begun)}` };
+    if (payload?.error !== undefined) return wrong(link, `${id} refuses a ping: ${payload.error}`, WRONG_KEY);
+    return fine(link, `${id} answers a ping in ${took(performance.now() - begun)}`);
   } catch (error) {
     if (error instanceof GatewayError && error.kind === "forbidden") {
-      return { link, is: "left", says: `${id} is online; this token may not ping it (scope command)` };
+      return left(link, `${id} is online; this token may not ping it (scope command)`);
     }
     const silent = error instanceof GatewayError && error.kind === "unreachable";
     const why = silent ? `no answer within ${took(PING_WITHIN_MS)}` : messageOf(error);
     const says = `${id} is online, and does not answer a ping: ${why}`;
     const todo = `on the device: sudo edgecall agent doctor; where its log says command.refused: ${WRONG_KEY}`;
-    return { link, is: "wrong", says, todo };
+    return wrong(link, says, todo);
   }
 }
 
@@ -289,16 +287,16 @@ export async function findModel(gateway: Gateway): Promise<Finding> {
       begunTurn.status === "running" ? await settled(gateway, conversation, turn, begun) : begunTurn;
     if (ended === undefined) {
       const todo = "is it overloaded, or still loading? LLM_BASE_URL and LLM_MODEL name it";
-      return { link, is: "wrong", says: `no answer within ${took(MODEL_WITHIN_MS)}`, todo };
+      return wrong(link, `no answer within ${took(MODEL_WITHIN_MS)}`, todo);
     }
     if (ended.status === "done") {
       const says = `${ended.model ?? "it"} answers in ${took(performance.now() - begun)}`;
-      return { link, is: "fine", says };
+      return fine(link, says);
     }
     const says = ended.answer ?? ended.error?.message ?? ended.status;
-    return { link, is: "wrong", says, todo: MODEL_TODO };
+    return wrong(link, says, MODEL_TODO);
   } catch (error) {
-    return { link, is: "wrong", says: messageOf(error), todo: MODEL_TODO };
+    return wrong(link, messageOf(error), MODEL_TODO);
   } finally {
     await tidy(gateway, conversation, turn);
   }

@@ -2,7 +2,7 @@
 
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { Finding } from "../service/checks/findings.ts";
+import { type Finding, fine, left, wrong } from "../service/checks/findings.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { ago } from "./times.ts";
 
@@ -33,12 +33,11 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
     const { resource } = await gateway.json(Metadata, DOCUMENTS);
     if (resource !== `${gateway.url}/mcp`)
       return [
-        {
+        wrong(
           link,
-          is: "wrong",
-          says: `programs that are given ${gateway.url}/mcp are told to expect ${resource}, and give up`,
-          todo: `give them ${resource}, or set PUBLIC_URL of the gateway to ${gateway.url}`,
-        },
+          `programs that are given ${gateway.url}/mcp are told to expect ${resource}, and give up`,
+          `give them ${resource}, or set PUBLIC_URL of the gateway to ${gateway.url}`,
+        ),
       ];
     const foreign = await foreignPaths(gateway.url);
     if (foreign.length > 0)
@@ -50,7 +49,7 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
         ["consented", "token_given"].includes(state) && now - (token_at ?? made_at) > SLOW_MS,
     );
     const said = `programs find it at ${resource}; ${count} connected`;
-    return [{ link, is: "fine", says: said }, ...stopped.map((grant) => stoppedAt(grant, now))];
+    return [fine(link, said), ...stopped.map((grant) => stoppedAt(grant, now))];
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     if (error.kind !== "foreign") return [];
@@ -60,12 +59,11 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
 
 /** Programs cannot pass a page in front of these addresses, and say nothing. */
 function inFront(says: string): Finding {
-  return {
+  return wrong(
     link,
-    is: "wrong",
     says,
-    todo: "take /.well-known/, /oauth/register, /oauth/token, /oauth/revoke and /mcp out of what stands in front of the gateway (Cloudflare Access, a bot rule)",
-  };
+    "take /.well-known/, /oauth/register, /oauth/token, /oauth/revoke and /mcp out of what stands in front of the gateway (Cloudflare Access, a bot rule)",
+  );
 }
 
 /** Asks as a program does that is not signed in yet. @returns the addresses at which something else answers than JSON */
@@ -97,16 +95,14 @@ function stoppedAt(
 ): Finding {
   const who = `${client} of ${person}`;
   return token_at === null
-    ? {
+    ? left(
         link,
-        is: "left",
-        says: `${who}: registered, consented ${ago(made_at, now)}, and never came for its token`,
-        todo: "connect it again; if it stops there again, enter a client by hand (docs/connect.md)",
-      }
-    : {
+        `${who}: registered, consented ${ago(made_at, now)}, and never came for its token`,
+        "connect it again; if it stops there again, enter a client by hand (docs/connect.md)",
+      )
+    : left(
         link,
-        is: "left",
-        says: `${who}: registered, consented, token given ${ago(token_at, now)}, no request since`,
-        todo: "look at what stands in front of /mcp: Cloudflare Access, a bot rule, a proxy",
-      };
+        `${who}: registered, consented, token given ${ago(token_at, now)}, no request since`,
+        "look at what stands in front of /mcp: Cloudflare Access, a bot rule, a proxy",
+      );
 }

@@ -5,7 +5,14 @@ import { messageOf } from "@edgecall/node/log.ts";
 import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { type Finding, findingsOfConditions, findService, tellFindings } from "../service/checks/findings.ts";
+import {
+  type Finding,
+  findingsOfConditions,
+  findService,
+  fine,
+  tellFindings,
+  wrong,
+} from "../service/checks/findings.ts";
 import { serviceState, whatItSays } from "../service/checks/service-state.ts";
 import { readEnvironment } from "../service/environment-file.ts";
 import { Releases } from "../service/releases/releases.ts";
@@ -59,13 +66,8 @@ export async function doctor(call: CommandCall): Promise<number> {
   for (const { connection, problem } of says.is === "read" ? says.status.bots : [])
     findings.push(
       problem === undefined
-        ? { link: "telegram", is: "fine", says: `${connection}: messages are fetched` }
-        : {
-            link: "telegram",
-            is: "wrong",
-            says: `${connection}: ${problem}`,
-            todo: "in the console: Setup, Check",
-          },
+        ? fine("telegram", `${connection}: messages are fetched`)
+        : wrong("telegram", `${connection}: ${problem}`, "in the console: Setup, Check"),
     );
   return tellFindings(findings, call);
 }
@@ -78,7 +80,7 @@ function findSettings(): Settings {
   try {
     const text = readFileSync(file, "utf8");
     return {
-      finding: { link, is: "fine", says: file },
+      finding: fine(link, file),
       port: portOf(text),
       variables: readEnvironment(text),
     };
@@ -90,7 +92,7 @@ function findSettings(): Settings {
         : code === "ENOENT"
           ? "sudo node edgecall-gateway/edgecall.cjs gateway install"
           : `correct ${file}`;
-    return { finding: { link, is: "wrong", says: messageOf(error), todo }, port: 0 };
+    return { finding: wrong(link, messageOf(error), todo), port: 0 };
   }
 }
 
@@ -99,37 +101,30 @@ async function findAnswer(port: number): Promise<Finding> {
   const url = `http://127.0.0.1:${port}/healthz`;
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
-    if (response.ok) return { link, is: "fine", says: `${url} answers` };
-    return {
+    if (response.ok) return fine(link, `${url} answers`);
+    return wrong(
       link,
-      is: "wrong",
-      says: `${url}: ${response.status}`,
-      todo: `is PORT another program's? journalctl -u ${GATEWAY.unit} -n 50`,
-    };
+      `${url}: ${response.status}`,
+      `is PORT another program's? journalctl -u ${GATEWAY.unit} -n 50`,
+    );
   } catch (error) {
-    return {
-      link,
-      is: "wrong",
-      says: `${url}: ${fetchProblem(error)}`,
-      todo: `journalctl -u ${GATEWAY.unit} -n 50`,
-    };
+    return wrong(link, `${url}: ${fetchProblem(error)}`, `journalctl -u ${GATEWAY.unit} -n 50`);
   }
 }
 
 /** Tells whether the rows can be stored. It writes nothing: root would leave files. */
 async function findRows(): Promise<Finding[]> {
   const found = await findUnwritable(join(GATEWAY.places.state, "worker"), { tries: false });
-  if (!found) return [{ link: "rows", is: "fine", says: `${GATEWAY.places.state} can be written` }];
+  if (!found) return [fine("rows", `${GATEWAY.places.state} can be written`)];
   return findingsOfConditions("rows", [unwritableCondition("rows", found)]);
 }
 
 function findModel({ LLM_BASE_URL, LLM_MODEL }: Record<string, string>): Finding {
   const link = "model";
-  if (LLM_BASE_URL && LLM_MODEL) return { link, is: "fine", says: `${LLM_MODEL} at ${LLM_BASE_URL}` };
-  return {
+  if (LLM_BASE_URL && LLM_MODEL) return fine(link, `${LLM_MODEL} at ${LLM_BASE_URL}`);
+  return wrong(
     link,
-    is: "wrong",
-    says: "LLM_BASE_URL and LLM_MODEL are not both set",
-    todo: `set them in ${GATEWAY.places.settings}, then: sudo systemctl restart ${GATEWAY.unit}`,
-  };
+    "LLM_BASE_URL and LLM_MODEL are not both set",
+    `set them in ${GATEWAY.places.settings}, then: sudo systemctl restart ${GATEWAY.unit}`,
+  );
 }

@@ -16,6 +16,16 @@ import { serviceState, whatItSays } from "./service-state.ts";
 /** `left`: nothing to check, or left out on purpose. */
 export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
 
+export const fine = (link: string, says: string): Finding => ({ link, is: "fine", says });
+export const wrong = (link: string, says: string, todo: string): Finding => ({
+  link,
+  is: "wrong",
+  says,
+  todo,
+});
+export const left = (link: string, says: string, todo?: string): Finding =>
+  todo === undefined ? { link, is: "left", says } : { link, is: "left", says, todo };
+
 /** The findings of conditions. @param of what they are about, where that is not said by the link */
 export function conditionFindings(
   link: string,
@@ -61,15 +71,14 @@ export async function findService(service: Service): Promise<Finding> {
   if (active !== "active") {
     const todo =
       active === "inactive" ? `sudo systemctl enable --now ${unit}` : `journalctl -u ${unit} -n 50`;
-    return { link, is: "wrong", says: `${active} (${sub}), last end: ${result}, ${restarts} restarts`, todo };
+    return wrong(link, `${active} (${sub}), last end: ${result}, ${restarts} restarts`, todo);
   }
   const says = whatItSays(service);
-  if (says.is === "unreadable")
-    return { link, is: "wrong", says: says.why, todo: `sudo edgecall ${name} doctor` };
+  if (says.is === "unreadable") return wrong(link, says.why, `sudo edgecall ${name} doctor`);
   if (says.is === "not running" || !says.status.online) {
-    return { link, is: "wrong", says: "running, but offline", todo: "see below" };
+    return wrong(link, "running, but offline", "see below");
   }
-  return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
+  return fine(link, `${says.status.version}, online since ${says.status.since}`);
 }
 
 /** Shows where the next version would come from. It is no fault to have no updates. */
@@ -81,9 +90,9 @@ export async function findUpdates(service: Service): Promise<Finding> {
   ];
   try {
     const { url } = await pinnedGateway();
-    return { link, is: "fine", says: `from ${url}, ${when.join(" and ") || "by hand"}` };
+    return fine(link, `from ${url}, ${when.join(" and ") || "by hand"}`);
   } catch (error) {
-    return { link, is: "left", says: fileProblem(error) };
+    return left(link, fileProblem(error));
   }
 }
 
@@ -95,14 +104,13 @@ export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWord
   const link = "broker";
   switch (check.is) {
     case "reached":
-      return { link, is: "fine", says: `${url} answers` };
+      return fine(link, `${url} answers`);
     case "forbidden":
-      return {
+      return wrong(
         link,
-        is: "wrong",
-        says: `${url} refuses ${words.who} its own topics`,
-        todo: "let the user read and write TOPIC_PREFIX/agents/AGENT_ID/# in the broker's ACL",
-      };
+        `${url} refuses ${words.who} its own topics`,
+        "let the user read and write TOPIC_PREFIX/agents/AGENT_ID/# in the broker's ACL",
+      );
     case "failed":
       return {
         link,
