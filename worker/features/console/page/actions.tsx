@@ -1,6 +1,7 @@
 /** Offers an agent's actions, and the form of the chosen one. */
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
+import { Select } from "./controls.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import { TryAction } from "./try-action.tsx";
 
@@ -20,15 +21,12 @@ export function Actions({
     <div class="actions">
       <Problem text={problem} />
       {actions && (
-        <label>
-          Action
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            <option value="">choose one…</option>
-            {actions.map(({ name }) => (
-              <option value={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Select label="Action" value={chosen} onChoose={setChosen}>
+          <option value="">choose one…</option>
+          {actions.map(({ name }) => (
+            <option value={name}>{name}</option>
+          ))}
+        </Select>
       )}
       {action && <TryAction key={action.name} agent={agent} action={action} session={session} />}
     </div>

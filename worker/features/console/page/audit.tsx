@@ -5,6 +5,7 @@ import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Small } from "./controls.tsx";
 import type { AuditLine } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { duration } from "./times.ts";
@@ -51,12 +52,8 @@ export function Audit() {
       title="Audit"
       tools={
         <>
-          <button type="button" class="small" onClick={reload}>
-            Refresh
-          </button>
-          <button type="button" class="small" onClick={() => void save()}>
-            Export JSON lines
-          </button>
+          <Small onClick={reload}>Refresh</Small>
+          <Small onClick={() => save()}>Export JSON lines</Small>
         </>
       }
     >
@@ -201,9 +198,9 @@ function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string)
   const { id, via } = chain ?? {};
   if (typeof id !== "string" || !Array.isArray(via)) return null;
   return (
-    <button type="button" class="small" title="Show the whole chain" onClick={() => onChain(id)}>
+    <Small title="Show the whole chain" onClick={() => onChain(id)}>
       from {visible(via.join(" → "))}
-    </button>
+    </Small>
   );
 }
 

@@ -2,6 +2,7 @@
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useState } from "preact/hooks";
+import { Check, Small } from "./controls.tsx";
 import { DeviceCard } from "./device-card.tsx";
 import { type Group, groupsOf } from "./device-groups.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
@@ -45,9 +46,7 @@ export function BrokerDevices({ session, item = "" }: Props) {
               {devices.filter(({ online }) => online).length} of {devices.length} online
             </span>
           )}
-          <button type="button" class="small" onClick={reload}>
-            Refresh
-          </button>
+          <Small onClick={reload}>Refresh</Small>
         </>
       }
     >
@@ -65,14 +64,9 @@ export function BrokerDevices({ session, item = "" }: Props) {
         <search class="row">
           <SearchBox label="Search devices" initial={item} maxLength={WORDS_MAX} onWords={setWords} />
           <span>
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={all}
-                onChange={({ currentTarget: { checked } }) => setAll(checked)}
-              />
+            <Check checked={all} onCheck={setAll}>
               with diagnostics
-            </label>
+            </Check>
           </span>
           {words !== "" && (
             <span class="quiet" role="status">

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { ConnectForm } from "./connect-form.tsx";
+import { Panel, Small } from "./controls.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
@@ -12,8 +13,7 @@ export function ChatApps({ home }: { home: string }) {
   const { value, problem, reload } = useLoaded("GET /v1/connections");
   const list = value?.connections ?? [];
   return (
-    <section class="panel" aria-labelledby="chat-apps">
-      <h2 id="chat-apps">Chat apps</h2>
+    <Panel id="chat-apps" title="Chat apps">
       <Problem text={problem} />
       {value && list.length === 0 && (
         <p class="quiet">
@@ -24,7 +24,7 @@ export function ChatApps({ home }: { home: string }) {
         <Connected key={`${one.channel}/${one.connection}`} one={one} onGone={reload} />
       ))}
       {value && <ConnectForm home={home} origin={value.origin} onDone={reload} />}
-    </section>
+    </Panel>
   );
 }
 
@@ -73,24 +73,12 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
         <div class="row">
           {one.checks && (
             <>
-              <button
-                type="button"
-                class="small"
-                disabled={busy}
-                aria-label={`Check ${name}`}
-                onClick={() => void attempt(check)}
-              >
+              <Small disabled={busy} aria-label={`Check ${name}`} onClick={() => attempt(check)}>
                 Check
-              </button>
-              <button
-                type="button"
-                class="small"
-                disabled={busy}
-                aria-label={`Have ${name} deliver here`}
-                onClick={deliverHere}
-              >
+              </Small>
+              <Small disabled={busy} aria-label={`Have ${name} deliver here`} onClick={deliverHere}>
                 Deliver here
-              </button>
+              </Small>
             </>
           )}
           {one.kept_in === "console" && (

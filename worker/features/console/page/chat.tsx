@@ -8,6 +8,7 @@ import { announcement } from "./announce.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { CallCard } from "./call-card.tsx";
+import { Form, Small } from "./controls.tsx";
 import { ConversationList } from "./conversation-list.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton } from "./load.tsx";
@@ -146,14 +147,13 @@ function Title({ title, onRename }: TitleProps) {
       </>
     );
   return (
-    <form
+    <Form
       class="row title"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onKeyDown={({ key }) => key === "Escape" && setText(undefined)}
+      onSend={() => {
         if (text.trim() !== "" && text.trim() !== title) onRename?.(text.trim());
         setText(undefined);
       }}
-      onKeyDown={({ key }) => key === "Escape" && setText(undefined)}
     >
       <h1 id="chat-title" class="unseen">
         {title}
@@ -168,7 +168,7 @@ function Title({ title, onRename }: TitleProps) {
       <button type="submit" class="small">
         Save
       </button>
-    </form>
+    </Form>
   );
 }
 
@@ -324,9 +324,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
       {turn.problem !== turn.answer && <Problem text={turn.problem} />}
       {turn.status === "failed" && onAgain && turn.text !== "" && (
         <div class="row">
-          <button type="button" class="small" onClick={() => onAgain(turn)}>
-            Retry
-          </button>
+          <Small onClick={() => onAgain(turn)}>Retry</Small>
         </div>
       )}
       {isOver(turn) && turn.durationMs !== undefined && !isNotice(turn) && (
@@ -400,10 +398,9 @@ function Composer({ conversation, onAsk }: ComposerProps) {
     setImages([]);
   };
   return (
-    <form
+    <Form
       class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSend={() => {
         submit();
       }}
     >
@@ -478,6 +475,6 @@ function Composer({ conversation, onAsk }: ComposerProps) {
           </button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

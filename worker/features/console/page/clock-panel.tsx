@@ -3,6 +3,7 @@ import type { AnswerOf } from "@edgecall/client/client.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Field, Form, Panel, Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
 type Clock = Pick<AnswerOf<"GET /v1/home/clock">, "zone" | "quiet_hours">;
@@ -12,8 +13,7 @@ export function ClockPanel({ clock, mayChange, onChange }: Props) {
   const { zone, quiet_hours: quiet } = clock;
   const [edits, setEdits] = useState(false);
   return (
-    <section class="panel" aria-labelledby="clock">
-      <h2 id="clock">Time</h2>
+    <Panel id="clock" title="Time">
       <p class="quiet">
         Times are of {zone}.{" "}
         {quiet === null
@@ -22,9 +22,7 @@ export function ClockPanel({ clock, mayChange, onChange }: Props) {
       </p>
       {mayChange && !edits && (
         <div class="row">
-          <button type="button" class="small" onClick={() => setEdits(true)}>
-            Change the time
-          </button>
+          <Small onClick={() => setEdits(true)}>Change the time</Small>
         </div>
       )}
       {edits && (
@@ -36,7 +34,7 @@ export function ClockPanel({ clock, mayChange, onChange }: Props) {
           }}
         />
       )}
-    </section>
+    </Panel>
   );
 }
 
@@ -54,14 +52,7 @@ function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean)
       onDone(true);
     });
   return (
-    <form
-      class="list"
-      aria-label="The home's time"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <Form class="list" aria-label="The home's time" onSend={save}>
       <div class="row">
         <label>
           Time zone
@@ -78,21 +69,12 @@ function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean)
             ))}
           </datalist>
         </label>
-        <label>
-          Quiet from
-          <input type="time" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
-        </label>
-        <label>
-          until
-          <input type="time" value={to} onInput={(event) => setTo(event.currentTarget.value)} />
-        </label>
+        <Field label="Quiet from" type="time" value={from} onValue={setFrom} />
+        <Field label="until" type="time" value={to} onValue={setTo} />
       </div>
       {own !== zone && (
         <p class="quiet">
-          This browser is in {own}.{" "}
-          <button type="button" class="small" onClick={() => setZone(own)}>
-            Use it
-          </button>
+          This browser is in {own}. <Small onClick={() => setZone(own)}>Use it</Small>
         </p>
       )}
       <p class="quiet">Both empty: no quiet hours. Rules keep their times of the clock.</p>
@@ -100,11 +82,9 @@ function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean)
         <button type="submit" class="small good" disabled={busy}>
           Save
         </button>
-        <button type="button" class="small" onClick={() => onDone(false)}>
-          Cancel
-        </button>
+        <Small onClick={() => onDone(false)}>Cancel</Small>
       </div>
       <Problem text={failed} />
-    </form>
+    </Form>
   );
 }

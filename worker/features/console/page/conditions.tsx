@@ -2,6 +2,7 @@
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
 type Shown = NonNullable<AgentView["conditions"]>;
@@ -31,9 +32,7 @@ export function Readmit({ agent, session, look }: ReadmitProps) {
   return (
     <>
       <div class="row">
-        <button type="button" class="small" onClick={() => void readmit()}>
-          Let it in again
-        </button>
+        <Small onClick={() => readmit()}>Let it in again</Small>
       </div>
       <Problem text={failed} />
     </>

@@ -2,6 +2,7 @@
 import type { MadeConnection } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
+import { Field, Form, Select } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -54,14 +55,7 @@ export function ConnectForm({ home, origin, onDone }: Props) {
   }
 
   return (
-    <form
-      class="connect"
-      aria-labelledby="connect"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void connect();
-      }}
-    >
+    <Form class="connect" aria-labelledby="connect" onSend={connect}>
       <h3 id="connect">Connect a chat app</h3>
       {!origin.startsWith("https:") && (
         <p class="notice">
@@ -70,61 +64,44 @@ export function ConnectForm({ home, origin, onDone }: Props) {
         </p>
       )}
       <div class="fields">
-        <label>
-          App
-          <select value={app} onChange={(event) => choose(event.currentTarget.value as App)}>
-            {APPS.map((one) => (
-              <option value={one}>{NAMES[one]}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Name here
-          <input
-            required
-            pattern="[a-z0-9][a-z0-9\-]{0,31}"
-            title="a-z, 0-9 and -, at most 32"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
+        <Select label="App" value={app} onChoose={choose}>
+          {APPS.map((one) => (
+            <option value={one}>{NAMES[one]}</option>
+          ))}
+        </Select>
+        <Field
+          label="Name here"
+          required
+          pattern="[a-z0-9][a-z0-9\-]{0,31}"
+          title="a-z, 0-9 and -, at most 32"
+          value={name}
+          onValue={setName}
+        />
       </div>
       <Steps app={app} webhook={webhook} />
       <div class="fields">
-        <label>
-          Bot token
-          <input
+        <Field
+          label="Bot token"
+          type="password"
+          required
+          autocomplete="off"
+          value={token}
+          onValue={setToken}
+        />
+        {app === "slack" && (
+          <Field
+            label="Signing secret"
             type="password"
             required
             autocomplete="off"
-            value={token}
-            onInput={(event) => setToken(event.currentTarget.value)}
+            value={secret}
+            onValue={setSecret}
           />
-        </label>
-        {app === "slack" && (
-          <label>
-            Signing secret
-            <input
-              type="password"
-              required
-              autocomplete="off"
-              value={secret}
-              onInput={(event) => setSecret(event.currentTarget.value)}
-            />
-          </label>
         )}
       </div>
       <details>
         <summary>Different API address</summary>
-        <label>
-          API address
-          <input
-            type="url"
-            placeholder="the platform's own"
-            value={api}
-            onInput={(event) => setApi(event.currentTarget.value)}
-          />
-        </label>
+        <Field label="API address" type="url" placeholder="the platform's own" value={api} onValue={setApi} />
       </details>
       <Problem text={problem} />
       {made && <Done made={made} />}
@@ -133,7 +110,7 @@ export function ConnectForm({ home, origin, onDone }: Props) {
           {busy ? "Asking the platform…" : `Connect ${NAMES[app]}`}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,5 +1,6 @@
 /** The list of conversations: beside the chat on a desktop, behind a button on a phone. */
 import { useState } from "preact/hooks";
+import { Small } from "./controls.tsx";
 import { Problem, Skeleton } from "./load.tsx";
 import { ago } from "./times.ts";
 import type { Conversations } from "./use-conversations.ts";
@@ -46,11 +47,7 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
           </li>
         ))}
       </ul>
-      {more && (
-        <button type="button" class="small" onClick={more}>
-          Show older ones
-        </button>
-      )}
+      {more && <Small onClick={more}>Show older ones</Small>}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { Small } from "./controls.tsx";
 
 /** Copies a text and says whether that succeeded. */
 export function CopyButton({ text, label }: { text: string; label?: string }) {
@@ -6,9 +7,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
   useEffect(() => setSaid(""), [text]);
   return (
     <span class="row">
-      <button
-        type="button"
-        class="small"
+      <Small
         aria-label={label}
         onClick={() =>
           navigator.clipboard.writeText(text).then(
@@ -18,7 +17,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
         }
       >
         Copy
-      </button>
+      </Small>
       <output class="quiet">{said}</output>
     </span>
   );

@@ -4,6 +4,7 @@ import { visible } from "@edgecall/core/tools/visible.ts";
 import { Actions } from "./actions.tsx";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Small } from "./controls.tsx";
 import { DeviceControls } from "./device-controls.tsx";
 import { mainReadings } from "./device-groups.ts";
 import { DeviceSettings } from "./device-settings.tsx";
@@ -57,11 +58,7 @@ export function DeviceCard({ device, session, look, opened, onOpen }: CardProps)
       {changed && (
         <div class="notice">
           <p>It has changed since you allowed it: its actions, or what they send, are others now.</p>
-          {may("admin") && may("approve") && (
-            <button type="button" class="small" onClick={() => void allowAgain()}>
-              Allow it again
-            </button>
-          )}
+          {may("admin") && may("approve") && <Small onClick={() => allowAgain()}>Allow it again</Small>}
         </div>
       )}
       <Problem text={failed} />

@@ -3,6 +3,7 @@ import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CommandReply } from "./command-reply.tsx";
 import { type Control, controlsOf } from "./control-kinds.ts";
+import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { useCommand } from "./use-command.ts";
@@ -94,17 +95,15 @@ function ControlView({ control, device, disabled, send }: ControlProps) {
         <fieldset class="switch">
           <legend class="quiet">{[part, isDangerous && ASKS].filter(Boolean).join(", ")}</legend>
           {[true, false].map((on) => (
-            <button
+            <Small
               key={String(on)}
-              type="button"
-              class="small"
               disabled={disabled}
               aria-pressed={control.value === on}
               aria-label={`${on ? "On" : "Off"}: ${about}`}
               onClick={() => tell({ on })}
             >
               {on ? "On" : "Off"}
-            </button>
+            </Small>
           ))}
         </fieldset>
       );

@@ -3,6 +3,7 @@ import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Check, Field, Form, Select } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { ago } from "./times.ts";
 
@@ -39,55 +40,30 @@ export function DeviceSettings({ device, session, look }: Props) {
       }),
     );
   return (
-    <form
-      class="list"
-      aria-label={`Settings of ${device.name}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <Form class="list" aria-label={`Settings of ${device.name}`} onSend={save}>
       <div class="row">
-        <label>
-          Name
-          <input
-            value={name}
-            maxLength={60}
-            placeholder="as it calls itself"
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Area
-          <input
-            value={area}
-            maxLength={60}
-            list="areas"
-            placeholder="as it says"
-            onInput={(event) => setArea(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          What is allowed
-          <select value={mode} onChange={({ currentTarget }) => setMode(currentTarget.value as Mode | "")}>
-            <option value="">as the bridge is set{device.chosen ? "" : ` (${device.mode})`}</option>
-            {(Object.keys(MODES) as Mode[]).map((one) => (
-              <option value={one} disabled={one === "allowed" && !mayAllow}>
-                {MODES[one]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Field label="Name" value={name} maxLength={60} placeholder="as it calls itself" onValue={setName} />
+        <Field
+          label="Area"
+          value={area}
+          maxLength={60}
+          list="areas"
+          placeholder="as it says"
+          onValue={setArea}
+        />
+        <Select label="What is allowed" value={mode} onChoose={setMode}>
+          <option value="">as the bridge is set{device.chosen ? "" : ` (${device.mode})`}</option>
+          {(Object.keys(MODES) as Mode[]).map((one) => (
+            <option value={one} disabled={one === "allowed" && !mayAllow}>
+              {MODES[one]}
+            </option>
+          ))}
+        </Select>
       </div>
       {device.settings.actions.length > 0 && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={settings}
-            onChange={({ currentTarget: { checked } }) => setSettings(checked)}
-          />
+        <Check checked={settings} onCheck={setSettings}>
           offer its settings, of which each change asks ({device.settings.actions.length})
-        </label>
+        </Check>
       )}
       {by !== null && (
         <p class="quiet">
@@ -100,6 +76,6 @@ export function DeviceSettings({ device, session, look }: Props) {
         </button>
       </div>
       <Problem text={failed} />
-    </form>
+    </Form>
   );
 }

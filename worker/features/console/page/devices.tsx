@@ -4,6 +4,7 @@ import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Field, Panel, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -36,17 +37,9 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
     });
 
   return (
-    <section class="panel" aria-labelledby="devices">
-      <h2 id="devices">Devices and their keys</h2>
+    <Panel id="devices" title="Devices and their keys">
       <div class="row">
-        <label>
-          Broker
-          <input
-            value={broker}
-            placeholder="mqtt://192.168.1.2:1883"
-            onInput={(event) => setBroker(event.currentTarget.value)}
-          />
-        </label>
+        <Field label="Broker" value={broker} placeholder="mqtt://192.168.1.2:1883" onValue={setBroker} />
         <button type="button" onClick={() => void make()}>
           Add a device
         </button>
@@ -60,7 +53,7 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
       <Problem text={failed} />
       {code && <Joining key={code.code} code={code} onJoined={onJoined} />}
       <Keys replace={make} />
-    </section>
+    </Panel>
   );
 }
 
@@ -150,14 +143,9 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
                   : `revoked ${ago(revoked_at, Date.now())}`}
               </small>
             </span>
-            <button
-              type="button"
-              class="small"
-              aria-label={`Replace the key of ${agent}`}
-              onClick={() => void replace(agent)}
-            >
+            <Small aria-label={`Replace the key of ${agent}`} onClick={() => replace(agent)}>
               Replace
-            </button>
+            </Small>
             {revoked_at === null && (
               <Sure label="Revoke" about={`the key of ${agent}`} onSure={() => void revoke(agent)} />
             )}

@@ -7,6 +7,7 @@ import { Actions } from "./actions.tsx";
 import { client, wordsOf } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Conditions, Readmit } from "./conditions.tsx";
+import { Small } from "./controls.tsx";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { NewText } from "./new-text.tsx";
@@ -50,9 +51,7 @@ export function Fleet({ session }: { session: SessionView }) {
               {counts.online.toLocaleString()} of {counts.known.toLocaleString()} online
             </span>
           )}
-          <button type="button" class="small" onClick={look}>
-            Refresh
-          </button>
+          <Small onClick={look}>Refresh</Small>
         </>
       }
     >
@@ -156,9 +155,9 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
         <div class="row">
           <Ping agent={agent.id} disabled={!agent.online} />
           {agent.actions.length > 0 && (
-            <button type="button" class="small" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+            <Small aria-expanded={opened} onClick={() => setOpened(!opened)}>
               {opened ? "Close" : counted(agent.actions.length, "action")}
-            </button>
+            </Small>
           )}
         </div>
       )}
@@ -214,9 +213,9 @@ function Ping({ agent, disabled }: { agent: string; disabled: boolean }) {
   }
   return (
     <>
-      <button type="button" class="small" disabled={disabled || asking} onClick={() => void ping()}>
+      <Small disabled={disabled || asking} onClick={() => ping()}>
         {asking ? "Asking…" : "Ping"}
-      </button>
+      </Small>
       <output class="quiet">{text}</output>
     </>
   );

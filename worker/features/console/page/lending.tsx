@@ -3,6 +3,7 @@ import type { BorrowedView, GrantScope, LentView } from "@edgecall/client/routes
 import { useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { type Attempt, useAttempt } from "./attempt.ts";
+import { Check, Field, Form, Panel, Select, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -19,8 +20,7 @@ export function Lending() {
   const { failed, attempt } = useAttempt(reload);
   return (
     <>
-      <section class="panel" aria-labelledby="lending">
-        <h2 id="lending">Lending</h2>
+      <Panel id="lending" title="Lending">
         <p class="quiet">
           People of another home may use the agents that you lend. They see nothing else of your home. What is
           not a read waits for an approval here.
@@ -32,15 +32,14 @@ export function Lending() {
           <Lent key={one.id} one={one} attempt={attempt} />
         ))}
         <NewLending onMade={reload} />
-      </section>
-      <section class="panel" aria-labelledby="borrowing">
-        <h2 id="borrowing">Borrowing</h2>
+      </Panel>
+      <Panel id="borrowing" title="Borrowing">
         {value?.borrowed.length === 0 && <p class="quiet">Nothing is borrowed.</p>}
         {value?.borrowed.map((one) => (
           <Borrowed key={one.name} one={one} attempt={attempt} />
         ))}
         <NewBorrowing onMade={reload} />
-      </section>
+      </Panel>
     </>
   );
 }
@@ -116,42 +115,16 @@ function NewLending({ onMade }: { onMade: () => void }) {
     });
 
   return (
-    <form
-      class="list"
-      aria-label="Lend agents"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void make();
-      }}
-    >
+    <Form class="list" aria-label="Lend agents" onSend={make}>
       <h3>Lend agents</h3>
       <div class="row">
-        <label>
-          Name of the other home
-          <input
-            required
-            maxLength={64}
-            value={label}
-            onInput={(event) => setLabel(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Agents
-          <input
-            required
-            placeholder="lathe, press"
-            value={agents}
-            onInput={(event) => setAgents(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Ends
-          <select value={days} onChange={(event) => setDays(event.currentTarget.value)}>
-            {DAYS.map((count) => (
-              <option value={count}>in {count === 1 ? "a day" : `${count} days`}</option>
-            ))}
-          </select>
-        </label>
+        <Field label="Name of the other home" required maxLength={64} value={label} onValue={setLabel} />
+        <Field label="Agents" required placeholder="lathe, press" value={agents} onValue={setAgents} />
+        <Select label="Ends" value={days} onChoose={setDays}>
+          {DAYS.map((count) => (
+            <option value={count}>in {count === 1 ? "a day" : `${count} days`}</option>
+          ))}
+        </Select>
       </div>
       <fieldset>
         <legend>Its people may</legend>
@@ -160,14 +133,9 @@ function NewLending({ onMade }: { onMade: () => void }) {
           scopes={scopes}
           onChange={setScopes}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={readsOnly}
-            onChange={(event) => setReadsOnly(event.currentTarget.checked)}
-          />
+        <Check checked={readsOnly} onCheck={setReadsOnly}>
           <span>only what reads</span>
-        </label>
+        </Check>
       </fieldset>
       <div class="row">
         <button type="submit" disabled={scopes.length === 0}>
@@ -187,7 +155,7 @@ function NewLending({ onMade }: { onMade: () => void }) {
           </>
         )}
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -212,14 +180,12 @@ function Borrowed({ one, attempt }: { one: BorrowedView; attempt: Attempt }) {
         ))}
       </span>
       {isNew && (
-        <button
-          type="button"
-          class="small"
+        <Small
           aria-label={`Accept the new words of ${one.name}`}
-          onClick={() => void attempt(() => client.json("POST /v1/borrowing/{name}/accept-text", { path }))}
+          onClick={() => attempt(() => client.json("POST /v1/borrowing/{name}/accept-text", { path }))}
         >
           Accept the new words
-        </button>
+        </Small>
       )}
       <Sure
         label="Give back"
@@ -261,37 +227,26 @@ function NewBorrowing({ onMade }: { onMade: () => void }) {
 
   const lender = lenderOf(invitation);
   return (
-    <form
-      class="list"
-      aria-label="Borrow agents"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void borrow();
-      }}
-    >
+    <Form class="list" aria-label="Borrow agents" onSend={borrow}>
       <h3>Borrow agents</h3>
       <div class="row">
-        <label>
-          Invitation
-          <input
-            required
-            autocomplete="off"
-            placeholder="ecl_…"
-            value={invitation}
-            onInput={(event) => setInvitation(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Call that home
-          <input
-            required
-            pattern="[a-z0-9][a-z0-9\-]{0,62}"
-            title="a-z, 0-9 and -"
-            placeholder="work"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
+        <Field
+          label="Invitation"
+          required
+          autocomplete="off"
+          placeholder="ecl_…"
+          value={invitation}
+          onValue={setInvitation}
+        />
+        <Field
+          label="Call that home"
+          required
+          pattern="[a-z0-9][a-z0-9\-]{0,62}"
+          title="a-z, 0-9 and -"
+          placeholder="work"
+          value={name}
+          onValue={setName}
+        />
       </div>
       {lender && <p class="quiet">It is from {lender}. Your gateway tells that one its own address.</p>}
       <div class="row">
@@ -301,6 +256,6 @@ function NewBorrowing({ onMade }: { onMade: () => void }) {
       </div>
       <Problem text={failed} />
       <output class="quiet">{said}</output>
-    </form>
+    </Form>
   );
 }

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Chat } from "./chat.tsx";
+import { Small } from "./controls.tsx";
 import { Fleet } from "./fleet.tsx";
 import { lazy } from "./lazy.tsx";
 import { Problem } from "./load.tsx";
@@ -84,9 +85,7 @@ function Signed({ session, place }: { session: SessionView; place: Place }) {
           <WaitsLink />
           <span class="who">
             <span class="quiet">{session.name}</span>
-            <button type="button" class="small" onClick={() => void signOut()}>
-              Sign out
-            </button>
+            <Small onClick={() => signOut()}>Sign out</Small>
           </span>
         </header>
         <main id="main" tabIndex={-1}>

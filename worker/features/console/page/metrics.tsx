@@ -4,6 +4,7 @@ import type { SessionView } from "@edgecall/client/routes.ts";
 import { counted } from "@edgecall/core/text/counted.ts";
 import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
+import { Panel } from "./controls.tsx";
 import { type AuditLine, byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Spending } from "./spending.tsx";
@@ -70,14 +71,13 @@ function Recorded() {
         </p>
         {lines.length === LINES && <p class="quiet">Of more than {LINES} calls, the newest.</p>}
       </section>
-      <section class="panel" aria-labelledby="times">
-        <h2 id="times">Time per agent</h2>
+      <Panel id="times" title="Time per agent">
         {lines.length === 0 ? (
           <p class="quiet">No calls are recorded in this time.</p>
         ) : (
           <Times lines={lines} />
         )}
-      </section>
+      </Panel>
       <Errors errors={errorsByKind(lines)} />
     </>
   );
@@ -125,8 +125,7 @@ function Times({ lines }: { lines: readonly AuditLine[] }) {
 function Errors({ errors }: { errors: readonly ErrorFigures[] }) {
   if (errors.length === 0) return null;
   return (
-    <section class="panel" aria-labelledby="errors">
-      <h2 id="errors">What failed</h2>
+    <Panel id="errors" title="What failed">
       <table class="figures">
         <thead>
           <tr>
@@ -148,7 +147,7 @@ function Errors({ errors }: { errors: readonly ErrorFigures[] }) {
       <p class="legend">
         See each of them in <a href="#/audit">Audit</a>.
       </p>
-    </section>
+    </Panel>
   );
 }
 

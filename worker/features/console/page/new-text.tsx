@@ -3,6 +3,7 @@ import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
 type Props = {
@@ -36,11 +37,7 @@ export function NewText({ agent, session, look }: Props) {
         <p>New group: {text.group}. It then gets calls to any agent of that group.</p>
       )}
       {text.actions.length > 0 && <p>New actions: {text.actions.join(", ")}</p>}
-      {session.scopes?.includes("admin") && (
-        <button type="button" class="small" onClick={() => void accept()}>
-          Accept text
-        </button>
-      )}
+      {session.scopes?.includes("admin") && <Small onClick={() => accept()}>Accept text</Small>}
       <Problem text={failed} />
     </div>
   );

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Field, Form, Panel, Small } from "./controls.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import { subscribe } from "./service-worker.ts";
 import { ago } from "./times.ts";
@@ -17,8 +18,7 @@ export function Notifications() {
     setToken("");
   };
   return (
-    <section class="panel" aria-labelledby="notifications">
-      <h2 id="notifications">Notifications</h2>
+    <Panel id="notifications" title="Notifications">
       <p class="quiet">Your rules also speak here, when no page is open.</p>
       <Problem text={problem ?? failed} />
       {value?.outlets.map(({ id, name, made_at, problem: fault }) => (
@@ -31,58 +31,40 @@ export function Notifications() {
               {fault !== null && `; not delivered: ${fault}`}
             </small>
           </span>
-          <button
-            type="button"
-            class="small bad"
+          <Small
+            kind="bad"
             aria-label={`Remove ${name}`}
-            onClick={() =>
-              void attempt(() => client.json("DELETE /v1/push/{outlet}", { path: { outlet: id } }))
-            }
+            onClick={() => attempt(() => client.json("DELETE /v1/push/{outlet}", { path: { outlet: id } }))}
           >
             Remove
-          </button>
+          </Small>
         </div>
       ))}
       {value && (
-        <button
-          type="button"
-          class="small good"
-          disabled={busy}
-          onClick={() => void attempt(() => subscribe(value.public_key))}
-        >
+        <Small kind="good" disabled={busy} onClick={() => attempt(() => subscribe(value.public_key))}>
           Turn on in this browser
-        </button>
+        </Small>
       )}
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void attempt(addTopic);
-        }}
-      >
-        <label>
-          Topic of ntfy
-          <input
-            type="url"
-            required
-            placeholder="https://ntfy.sh/my-topic"
-            value={url}
-            onInput={(event) => setUrl(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Access token, if it wants one
-          <input
-            type="password"
-            autocomplete="off"
-            value={token}
-            onInput={(event) => setToken(event.currentTarget.value)}
-          />
-        </label>
+      <Form class="row" onSend={() => attempt(addTopic)}>
+        <Field
+          label="Topic of ntfy"
+          type="url"
+          required
+          placeholder="https://ntfy.sh/my-topic"
+          value={url}
+          onValue={setUrl}
+        />
+        <Field
+          label="Access token, if it wants one"
+          type="password"
+          autocomplete="off"
+          value={token}
+          onValue={setToken}
+        />
         <button type="submit" class="small" disabled={busy}>
           Add
         </button>
-      </form>
-    </section>
+      </Form>
+    </Panel>
   );
 }

@@ -1,5 +1,6 @@
 /** A long list is shown a page at a time: the place in it, buttons that turn the page, and a search box above. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Small } from "./controls.tsx";
 
 export type Paging = {
   /** The number of the first one shown, from 0. */
@@ -31,12 +32,12 @@ export function Pager({ paging, what, isLast = false }: { paging: Paging; what: 
   };
   return (
     <div class="row pager">
-      <button type="button" class="small" disabled={!back} onClick={turn(back)}>
+      <Small disabled={!back} onClick={turn(back)}>
         Previous
-      </button>
-      <button type="button" class="small" disabled={!forward} onClick={turn(forward)}>
+      </Small>
+      <Small disabled={!forward} onClick={turn(forward)}>
         Next
-      </button>
+      </Small>
       <span id={isLast ? undefined : id} class="quiet" tabIndex={-1}>
         {(from + 1).toLocaleString()}–{(from + shown).toLocaleString()} of {total.toLocaleString()} {what}
       </span>

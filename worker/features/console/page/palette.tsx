@@ -3,6 +3,7 @@ import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
+import { Form } from "./controls.tsx";
 import { newConversationId } from "./place.ts";
 
 type Place = { title: string; address: string };
@@ -48,10 +49,9 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
 
   return (
     <dialog ref={dialog} class="palette" aria-label="Go to">
-      <form
+      <Form
         class="list"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSend={() => {
           go(fitting[0]);
         }}
       >
@@ -68,7 +68,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
           </button>
         ))}
         {fitting.length === 0 && <p class="quiet">No match.</p>}
-      </form>
+      </Form>
     </dialog>
   );
 }

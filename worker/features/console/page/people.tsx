@@ -3,6 +3,7 @@ import type { PairingRequest } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { type Attempt, useAttempt } from "./attempt.ts";
+import { Panel, Small } from "./controls.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import { Pager, useSlice } from "./pager.tsx";
 import { ago } from "./times.ts";
@@ -16,8 +17,7 @@ export function PeopleList() {
   const { slice, paging } = useSlice(value?.senders ?? [], SHOWN);
   const { failed, attempt } = useAttempt(reload);
   return (
-    <section class="panel" aria-labelledby="people">
-      <h2 id="people">People waiting to be let in</h2>
+    <Panel id="people" title="People waiting to be let in">
       <Problem text={problem ?? failed} />
       {value?.pairings.length === 0 && (
         <p class="quiet">
@@ -38,12 +38,11 @@ export function PeopleList() {
               by {one.approved_by}, {ago(one.approved_at, Date.now())}
             </small>
           </span>
-          <button
-            type="button"
-            class="small bad"
+          <Small
+            kind="bad"
             aria-label={`Remove ${one.name || sender}`}
             onClick={() =>
-              void attempt(() =>
+              attempt(() =>
                 client.json("DELETE /v1/senders/{channel}/{connection}/{sender}", {
                   path: { channel, connection, sender },
                 }),
@@ -51,10 +50,10 @@ export function PeopleList() {
             }
           >
             Remove
-          </button>
+          </Small>
         </div>
       ))}
-    </section>
+    </Panel>
   );
 }
 
@@ -78,24 +77,22 @@ function Waiting({ one, attempt }: { one: PairingRequest; attempt: Attempt }) {
           <option value={known}>{known}</option>
         ))}
       </select>
-      <button
-        type="button"
-        class="small good"
+      <Small
+        kind="good"
         aria-label={`Let ${name} in`}
         onClick={() =>
-          void attempt(() => client.json("POST /v1/senders/requests/{code}", { ...request, body: { role } }))
+          attempt(() => client.json("POST /v1/senders/requests/{code}", { ...request, body: { role } }))
         }
       >
         Let in
-      </button>
-      <button
-        type="button"
-        class="small bad"
+      </Small>
+      <Small
+        kind="bad"
         aria-label={`Dismiss ${name}`}
-        onClick={() => void attempt(() => client.json("DELETE /v1/senders/requests/{code}", request))}
+        onClick={() => attempt(() => client.json("DELETE /v1/senders/requests/{code}", request))}
       >
         Dismiss
-      </button>
+      </Small>
     </div>
   );
 }

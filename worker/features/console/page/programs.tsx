@@ -5,6 +5,7 @@ import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Check, Field, Form, Panel } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -22,8 +23,7 @@ export function Programs({ session }: { session: SessionView }) {
   const disconnect = (id: string) =>
     attempt(() => client.json("DELETE /v1/oauth/grants/{id}", { path: { id } }));
   return (
-    <section class="panel" aria-labelledby="programs">
-      <h2 id="programs">Connected programs</h2>
+    <Panel id="programs" title="Connected programs">
       <p class="quiet">
         Programs that signed in, each for a person. They never approve anything. A program that stays at one
         of the first steps was stopped there.
@@ -51,7 +51,7 @@ export function Programs({ session }: { session: SessionView }) {
         </div>
       ))}
       {session.scopes?.includes("admin") && <TypedClients />}
-    </section>
+    </Panel>
   );
 }
 
@@ -108,47 +108,31 @@ function TypedClients() {
           />
         </div>
       ))}
-      <form
-        class="list"
-        aria-label="New client"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
+      <Form class="list" aria-label="New client" onSend={make}>
         <div class="row">
-          <label>
-            Program
-            <input
-              required
-              maxLength={60}
-              placeholder="Home Assistant"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          </label>
-          <label>
-            Redirect address
-            <input
-              required
-              placeholder="https://my.home-assistant.io/redirect/oauth"
-              value={redirects}
-              onInput={(event) => setRedirects(event.currentTarget.value)}
-            />
-          </label>
-        </div>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={secret}
-            onChange={(event) => setSecret(event.currentTarget.checked)}
+          <Field
+            label="Program"
+            required
+            maxLength={60}
+            placeholder="Home Assistant"
+            value={name}
+            onValue={setName}
           />
+          <Field
+            label="Redirect address"
+            required
+            placeholder="https://my.home-assistant.io/redirect/oauth"
+            value={redirects}
+            onValue={setRedirects}
+          />
+        </div>
+        <Check checked={secret} onCheck={setSecret}>
           <span>It also wants a secret (Home Assistant does)</span>
-        </label>
+        </Check>
         <div class="row">
           <button type="submit">Enter the client</button>
         </div>
-      </form>
+      </Form>
       <div role="status" class="list">
         {text && (
           <>

@@ -5,6 +5,7 @@ import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
+import { Form, Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 
@@ -121,10 +122,9 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
           ))}
         </div>
       ) : (
-        <form
+        <Form
           class="row"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSend={() => {
             if (text.trim() !== "") void reply(text.trim());
           }}
         >
@@ -137,7 +137,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
           <button type="submit" disabled={sent}>
             Answer
           </button>
-        </form>
+        </Form>
       )}
       <Problem text={problem} />
     </div>
@@ -195,16 +195,14 @@ function Whole({
           <Pre text={cut.head} label="its beginning" />
           <div class="row between">
             <span>{cut.between.toLocaleString()} more characters between</span>
-            <button
-              type="button"
-              class="small"
+            <Small
               onClick={() => {
                 onShow();
                 setPressed(true);
               }}
             >
               Show all
-            </button>
+            </Small>
           </div>
           <Pre text={cut.tail} label="its end" />
         </>

@@ -3,6 +3,7 @@ import type { SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Form, Select, Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { changesOf, type Rule, type Written, writtenOf } from "./rule-changes.ts";
 
@@ -33,14 +34,7 @@ export function RuleEdit({ rule, role, onDone }: Props) {
       onDone();
     });
   return (
-    <form
-      class="list"
-      aria-label={`Edit ${rule.name}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <Form class="list" aria-label={`Edit ${rule.name}`} onSend={save}>
       <div class="row">
         <label>
           {isWatch ? "Name" : "Text"}
@@ -96,12 +90,10 @@ export function RuleEdit({ rule, role, onDone }: Props) {
         <button type="submit" class="small good" disabled={busy}>
           Save
         </button>
-        <button type="button" class="small" onClick={onDone}>
-          Cancel
-        </button>
+        <Small onClick={onDone}>Cancel</Small>
       </div>
       <Problem text={failed} />
-    </form>
+    </Form>
   );
 }
 
@@ -115,15 +107,12 @@ type ChoiceProps = {
 
 function Choice({ label, options, value, barred, onChoose }: ChoiceProps) {
   return (
-    <label>
-      {label}
-      <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        {Object.entries(options).map(([one, words]) => (
-          <option value={one} disabled={one === barred}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select label={label} value={value} onChoose={onChoose}>
+      {Object.entries(options).map(([one, words]) => (
+        <option value={one} disabled={one === barred}>
+          {words}
+        </option>
+      ))}
+    </Select>
   );
 }

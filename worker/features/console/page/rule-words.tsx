@@ -5,6 +5,7 @@ import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
 type Said = NonNullable<TurnResult["rules"]>[number];
@@ -33,9 +34,9 @@ export function RuleWords({ text, buttons, pressed }: Said) {
         buttons.length > 0 && (
           <div class="row">
             {buttons.map((button) => (
-              <button type="button" class="small" disabled={busy} onClick={() => void press(button)}>
+              <Small disabled={busy} onClick={() => press(button)}>
                 {button.label}
-              </button>
+              </Small>
             ))}
           </div>
         )

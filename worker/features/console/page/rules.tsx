@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { ClockPanel } from "./clock-panel.tsx";
+import { Small } from "./controls.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Notifications } from "./notifications.tsx";
 import type { Rule } from "./rule-changes.ts";
@@ -17,14 +18,7 @@ export function Rules({ session }: { session: SessionView }) {
   // What wants a person comes first.
   const urgent = all.filter(isUrgent);
   return (
-    <Screen
-      title="Rules"
-      tools={
-        <button type="button" class="small" onClick={reload}>
-          Refresh
-        </button>
-      }
-    >
+    <Screen title="Rules" tools={<Small onClick={reload}>Refresh</Small>}>
       <Problem text={problem} />
       {!value && !problem && <Skeleton lines={4} />}
       {value && all.length === 0 && (
@@ -115,27 +109,25 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
       <div class="row">
         {answers && (
           <>
-            <button type="button" class="small good" disabled={busy} onClick={() => void press("ack")}>
+            <Small kind="good" disabled={busy} onClick={() => press("ack")}>
               Got it
-            </button>
-            <button type="button" class="small" disabled={busy} onClick={() => void press("snooze")}>
+            </Small>
+            <Small disabled={busy} onClick={() => press("snooze")}>
               Snooze 1 h
-            </button>
+            </Small>
           </>
         )}
-        <button
-          type="button"
-          class="small"
+        <Small
           aria-label={`${resumes ? "Resume" : "Pause"} ${name}`}
           disabled={busy}
-          onClick={() => void change(resumes ? "active" : "paused")}
+          onClick={() => change(resumes ? "active" : "paused")}
         >
           {resumes ? "Resume" : "Pause"}
-        </button>
+        </Small>
         {!edits && (
-          <button type="button" class="small" aria-label={`Edit ${name}`} onClick={() => setEdits(true)}>
+          <Small aria-label={`Edit ${name}`} onClick={() => setEdits(true)}>
             Edit
-          </button>
+          </Small>
         )}
         <Sure
           label="Delete"

@@ -3,6 +3,7 @@ import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { ChatApps } from "./chat-apps.tsx";
+import { Panel, Select, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
@@ -16,14 +17,7 @@ import { Tokens } from "./tokens.tsx";
 export function Setup({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/status");
   return (
-    <Screen
-      title="Setup"
-      tools={
-        <button type="button" class="small" onClick={reload}>
-          Refresh
-        </button>
-      }
-    >
+    <Screen title="Setup" tools={<Small onClick={reload}>Refresh</Small>}>
       <Problem text={problem} />
       {value ? <Gateway status={value} session={session} /> : !problem && <Skeleton lines={4} />}
       <Programs session={session} />
@@ -65,8 +59,7 @@ function Gateway({ status, session }: { status: Status; session: SessionView }) 
     ["You", `${session.name}, ${session.role}; may ${session.scopes?.join(", ")}`],
   ];
   return (
-    <section class="panel" aria-labelledby="gateway">
-      <h2 id="gateway">This gateway</h2>
+    <Panel id="gateway" title="This gateway">
       <dl class="facts wide-facts">
         {facts.map(([name, text]) => (
           <div>
@@ -75,7 +68,7 @@ function Gateway({ status, session }: { status: Status; session: SessionView }) 
           </div>
         ))}
       </dl>
-    </section>
+    </Panel>
   );
 }
 
@@ -84,17 +77,13 @@ function Snippets() {
   const snippet = SNIPPETS.find(({ name }) => name === chosen);
   const text = snippet?.text(location.origin) ?? "";
   return (
-    <section class="panel" aria-labelledby="clients">
-      <h2 id="clients">Connect a client</h2>
+    <Panel id="clients" title="Connect a client">
       <div class="row">
-        <label>
-          Client
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            {SNIPPETS.map(({ name }) => (
-              <option value={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Select label="Client" value={chosen} onChoose={setChosen}>
+          {SNIPPETS.map(({ name }) => (
+            <option value={name}>{name}</option>
+          ))}
+        </Select>
         <CopyButton text={text} />
       </div>
       <p class="quiet">{snippet?.about}</p>
@@ -104,6 +93,6 @@ function Snippets() {
           <a href={snippet.link(location.origin)}>Open {chosen} with it</a>
         </p>
       )}
-    </section>
+    </Panel>
   );
 }

@@ -3,6 +3,7 @@ import { ResponseError } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
+import { Form } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
 /** The pause when the gateway asks for one without a time. */
@@ -38,9 +39,8 @@ export function SignIn({ access, onSession }: Props) {
 
   return (
     <main class="sign-in">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSend={() => {
           if (pause === 0) void enter({ token: token.trim() });
         }}
       >
@@ -65,7 +65,7 @@ export function SignIn({ access, onSession }: Props) {
         <button type="submit" class="main" disabled={pause > 0}>
           {pause > 0 ? `Try again in ${pause} s` : "Sign in"}
         </button>
-      </form>
+      </Form>
     </main>
   );
 }

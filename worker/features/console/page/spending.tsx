@@ -3,6 +3,7 @@
 import type { DayView, UsageView } from "@edgecall/client/routes.ts";
 import { counted } from "@edgecall/core/text/counted.ts";
 import { BarChart } from "./bar-chart.tsx";
+import { Panel } from "./controls.tsx";
 import { costOfDay, money, unpricedModels } from "./figures.ts";
 
 const ENDS = ["13 days ago", "a week ago", "today"] as const;
@@ -13,8 +14,7 @@ export function Spending({ usage }: { usage: UsageView }) {
   const limits = budgets.day ?? {};
   const unpriced = priced ? unpricedModels(days) : [];
   return (
-    <section class="panel" aria-labelledby="spending">
-      <h2 id="spending">Models</h2>
+    <Panel id="spending" title="Models">
       {isCounted && today ? (
         <>
           <Meter name="Tokens today" used={today.tokens} limit={limits.tokens} />
@@ -60,7 +60,7 @@ export function Spending({ usage }: { usage: UsageView }) {
               )
               .join(" · ")}
       </p>
-    </section>
+    </Panel>
   );
 }
 

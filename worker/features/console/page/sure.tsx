@@ -1,6 +1,7 @@
 /** A button for actions that cannot be undone. When pressed, it asks for confirmation in its place. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Small } from "./controls.tsx";
 
 type Props = {
   label: string;
@@ -43,16 +44,15 @@ export function Sure({ label, about, note, disabled, children, onSure }: Props) 
     <span class="row sure" role="group" aria-label={`${label}${about ? ` ${about}` : ""}?`}>
       {note && <small>{note}</small>}
       {children}
-      <button
-        type="button"
-        class="small bad"
+      <Small
+        kind="bad"
         onClick={() => {
           setAsked(false);
           onSure();
         }}
       >
         Yes, {label.charAt(0).toLowerCase() + label.slice(1)}
-      </button>
+      </Small>
       <button ref={cancel} type="button" class="small" onClick={() => setAsked(false)}>
         Cancel
       </button>

@@ -5,6 +5,7 @@ import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Check, Field, Form, Panel, Select } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -43,8 +44,7 @@ export function Tokens({ session }: { session: SessionView }) {
   const rotate = () =>
     attemptRotation(async () => setRotated((await client.json("POST /v1/tokens/rotate")).token));
   return (
-    <section class="panel" aria-labelledby="tokens">
-      <h2 id="tokens">Tokens</h2>
+    <Panel id="tokens" title="Tokens">
       <p class="quiet">
         Make one for each program and each person, with no more rights than needed. A token is shown only
         once.
@@ -86,7 +86,7 @@ export function Tokens({ session }: { session: SessionView }) {
         </div>
       ))}
       <NewToken session={session} onMade={reload} />
-    </section>
+    </Panel>
   );
 }
 
@@ -103,10 +103,9 @@ function Revoke({ token, made, onSure }: RevokeProps) {
       onSure={() => onSure(too)}
     >
       {made.length > 0 && (
-        <label class="check">
-          <input type="checkbox" checked={too} onChange={(event) => setToo(event.currentTarget.checked)} />
+        <Check checked={too} onCheck={setToo}>
           <span>Revoke what it made too: {made.map(({ name }) => name).join(", ")}</span>
-        </label>
+        </Check>
       )}
     </Sure>
   );
@@ -145,42 +144,21 @@ function NewToken({ session, onMade }: { session: SessionView; onMade: () => voi
     });
 
   return (
-    <form
-      class="list"
-      aria-label="New token"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void make();
-      }}
-    >
+    <Form class="list" aria-label="New token" onSend={make}>
       <h3>New token</h3>
       <div class="row">
-        <label>
-          Name
-          <input
-            required
-            maxLength={64}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Role
-          <select value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
-            {ROLES.slice(0, ROLES.indexOf(session.role ?? "guest") + 1).map((one) => (
-              <option value={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Expires
-          <select value={days} onChange={(event) => setDays(event.currentTarget.value)}>
-            {DAYS.map((count) => (
-              <option value={count}>in {count} days</option>
-            ))}
-            <option value="">never</option>
-          </select>
-        </label>
+        <Field label="Name" required maxLength={64} value={name} onValue={setName} />
+        <Select label="Role" value={role} onChoose={setRole}>
+          {ROLES.slice(0, ROLES.indexOf(session.role ?? "guest") + 1).map((one) => (
+            <option value={one}>{one}</option>
+          ))}
+        </Select>
+        <Select label="Expires" value={days} onChoose={setDays}>
+          {DAYS.map((count) => (
+            <option value={count}>in {count} days</option>
+          ))}
+          <option value="">never</option>
+        </Select>
       </div>
       <fieldset>
         <legend>It may</legend>
@@ -207,6 +185,6 @@ function NewToken({ session, onMade }: { session: SessionView; onMade: () => voi
           </>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

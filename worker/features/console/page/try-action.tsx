@@ -3,6 +3,7 @@ import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { CommandReply } from "./command-reply.tsx";
+import { Form } from "./controls.tsx";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -26,14 +27,7 @@ export function TryAction({ agent, action, session }: Props) {
   }
 
   return (
-    <form
-      class="try"
-      aria-label={`Try ${action.name}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void tryIt();
-      }}
-    >
+    <Form class="try" aria-label={`Try ${action.name}`} onSend={tryIt}>
       <p class="quiet">
         {action.description}
         {action.effect && action.effect !== "read" && ` ${EFFECTS[action.effect] ?? "It changes something."}`}
@@ -63,7 +57,7 @@ export function TryAction({ agent, action, session }: Props) {
       {begun && <p role="status">{begun}</p>}
       <Problem text={problem} />
       {reply && <CommandReply reply={reply} agent={agent.id} />}
-    </form>
+    </Form>
   );
 }
 

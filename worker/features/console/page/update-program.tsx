@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Conditions } from "./conditions.tsx";
+import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { ago } from "./times.ts";
@@ -120,14 +121,8 @@ type ButtonProps = {
 function UpdateButton({ name, version, running, disabled, onPress }: ButtonProps) {
   const text = running ? "Updating…" : `Update to ${version}`;
   return (
-    <button
-      type="button"
-      class="small"
-      aria-label={`${text} (${name})`}
-      disabled={disabled || running}
-      onClick={onPress}
-    >
+    <Small aria-label={`${text} (${name})`} disabled={disabled || running} onClick={onPress}>
       {text}
-    </button>
+    </Small>
   );
 }

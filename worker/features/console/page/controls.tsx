@@ -1,0 +1,87 @@
+/** What forms and lists are made of. */
+import type { ComponentChildren, JSX } from "preact";
+
+type PanelProps = { id: string; title: string; children: ComponentChildren };
+
+/** A part of a screen, which its heading names. */
+export function Panel({ id, title, children }: PanelProps) {
+  return (
+    <section class="panel" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+type FormProps = Omit<JSX.IntrinsicElements["form"], "onSubmit"> & { onSend: () => unknown };
+
+export function Form({ onSend, ...form }: FormProps) {
+  return (
+    <form
+      {...form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend();
+      }}
+    />
+  );
+}
+
+type FieldProps = {
+  label: string;
+  value: string;
+  onValue: (text: string) => void;
+  type?: "password" | "time" | "url";
+  required?: boolean;
+  maxLength?: number;
+  pattern?: string;
+  title?: string;
+  placeholder?: string;
+  autocomplete?: "off";
+  list?: string;
+};
+
+export function Field({ label, onValue, ...input }: FieldProps) {
+  return (
+    <label>
+      {label}
+      {/* SAFETY: Preact's type is one for each `type`, and lets those of `FieldProps` together only where they are literal. */}
+      <input
+        {...(input as JSX.IntrinsicElements["input"])}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+type CheckProps = { checked: boolean; onCheck: (checked: boolean) => void; children: ComponentChildren };
+
+export function Check({ checked, onCheck, children }: CheckProps) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={checked} onChange={(event) => onCheck(event.currentTarget.checked)} />
+      {children}
+    </label>
+  );
+}
+
+type SelectProps<V> = { label: string; value: V; onChoose: (value: V) => void; children: ComponentChildren };
+
+/** @param props.children the options, whose values are of the type of `value` */
+export function Select<V extends string>({ label, value, onChoose, children }: SelectProps<V>) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChoose(event.currentTarget.value as V)}>
+        {children}
+      </select>
+    </label>
+  );
+}
+
+type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & { kind?: "good" | "bad" };
+
+/** A small button within a form or a list. */
+export function Small({ kind, ...button }: SmallProps) {
+  return <button {...button} type="button" class={kind ? `small ${kind}` : "small"} />;
+}
