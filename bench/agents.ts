@@ -57,13 +57,18 @@ export async function writeAgentProgram(dir: string): Promise<string> {
   return program;
 }
 
-/** Writes an agent's settings. @returns their path */
-export function writeAgentConfig(dir: string, mqttUrl: string, id: string, group?: string): string {
+/** Writes an agent's settings. @param more its group, and sections of agent.toml @returns their path */
+export function writeAgentConfig(
+  dir: string,
+  mqttUrl: string,
+  id: string,
+  { group, sections = "" }: { group?: string | undefined; sections?: string } = {},
+): string {
   const own = join(dir, `agent-${id}`);
   mkdirSync(own, { recursive: true });
   const config = join(own, "agent.toml");
   const top = [`agent_id = "${id}"`, ...(group === undefined ? [] : [`group = "${group}"`])].join("\n");
-  writeFileSync(config, `${top}\n\n[mqtt]\nurl = "${mqttUrl}"\n`);
+  writeFileSync(config, `${top}\n\n[mqtt]\nurl = "${mqttUrl}"\n${sections}`);
   return config;
 }
 

@@ -3,7 +3,7 @@
  * MQTT.
  */
 import type { MqttClient } from "mqtt";
-import { connectBroker } from "../floor/broker-client.ts";
+import { connectBroker } from "./floor/broker-client.ts";
 
 const AGENTS = "evoclaw/agents";
 

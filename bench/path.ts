@@ -1,15 +1,11 @@
 /** Our own path: Worker, bridge and agent as they are released, used over HTTP with a scripted model. */
-import { appendFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { bundleBridge, bundleWorker } from "../local/bundles.ts";
-import { startWorker } from "../local/gateway.ts";
-import { childrenNamed } from "../local/workerd-guard.ts";
-import { TOKENS, testVars } from "../test/tokens.ts";
+import { testVars } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { areOnline, enrolAgents, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
 import { type ModelCall, startEndpoint } from "./endpoint.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
+import { startBenchBridge, startBenchWorker } from "./started.ts";
 import { conversations, startAsker } from "./turns.ts";
 
 /** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
@@ -40,23 +36,9 @@ export async function startPath(
   processes: Processes,
 ): Promise<Path> {
   const endpoint = await startEndpoint();
-  const others = new Set(childrenNamed("workerd"));
-  const worker = await startWorker({
-    port: 0,
-    dir: join(dir, "worker"),
-    bundle: await bundleWorker({ minify: true }),
-    vars: { ...testVars, LLM_BASE_URL: endpoint.url, LLM_MODEL: "bench" },
-    onLog: (line) => appendFileSync(join(dir, "worker.log"), `${line}\n`),
-  });
-  const bridge = join(dir, "bridge.mjs");
-  writeFileSync(bridge, await bundleBridge());
-  const [workerd = 0] = childrenNamed("workerd").filter((pid) => !others.has(pid));
-  const bridged = await processes.start("bridge", [process.execPath, bridge], {
-    GATEWAY_URL: worker.url,
-    BRIDGE_TOKEN: TOKENS.bridge,
-    MQTT_URL: mqttUrl,
-    HEALTH_PORT: "0",
-  });
+  const vars = { ...testVars, LLM_BASE_URL: endpoint.url, LLM_MODEL: "bench" };
+  const { worker, pid: workerd } = await startBenchWorker(dir, "worker", { vars });
+  const bridged = await startBenchBridge(dir, processes, { gatewayUrl: worker.url, mqttUrl });
   await enrolAgents(worker.url, dir, [BENCH_AGENT, WAITING_AGENT]);
   const agent = await startBenchAgent(dir, mqttUrl, BENCH_AGENT, processes);
   await startWaitingAgent(dir, mqttUrl, WAITING_AGENT, processes);

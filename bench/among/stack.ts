@@ -1,8 +1,3 @@
-/** Agents of one home that call each other, and two homes that borrow one of them: at the same gateway, and at another. */
-import { appendFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { bundleBridge, bundleWorker } from "../../local/bundles.ts";
-import { startWorker } from "../../local/gateway.ts";
 import { freePort } from "../../local/port.ts";
 import { TOKENS, testVars } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
@@ -10,6 +5,7 @@ import { areOnline, enrolAgents, writeAgentConfig, writeAgentProgram } from "../
 import { type Endpoint, startEndpoint } from "../endpoint.ts";
 import { startMosquitto } from "../mosquitto.ts";
 import type { Processes } from "../processes.ts";
+import { startBenchBridge, startBenchWorker } from "../started.ts";
 import { type Asker, startAsker } from "../turns.ts";
 
 /** The agent whose own loop calls others. */
@@ -36,13 +32,10 @@ export type AmongStack = {
 
 export async function startAmong(dir: string, processes: Processes): Promise<AmongStack> {
   const endpoint = await startEndpoint();
-  const bundle = await bundleWorker({ minify: true });
   const gateway = async (name: string) => {
     const port = await freePort();
-    return await startWorker({
+    const { worker } = await startBenchWorker(dir, name, {
       port,
-      dir: join(dir, name),
-      bundle,
       vars: {
         ...testVars,
         GATEWAY_TOOLS: "sessions",
@@ -50,19 +43,13 @@ export async function startAmong(dir: string, processes: Processes): Promise<Amo
         LLM_BASE_URL: endpoint.url,
         LLM_MODEL: "bench",
       },
-      onLog: (line) => appendFileSync(join(dir, `${name}.log`), `${line}\n`),
     });
+    return worker;
   };
   const [own, far] = [await gateway("among"), await gateway("among-far")];
   const mqttUrl = await startMosquitto(dir, processes, "among-broker");
-  const bridge = join(dir, "among-bridge.mjs");
-  writeFileSync(bridge, await bundleBridge());
-  await processes.start("among-bridge", [process.execPath, bridge], {
-    GATEWAY_URL: own.url,
-    BRIDGE_TOKEN: TOKENS.bridge,
-    MQTT_URL: mqttUrl,
-    HEALTH_PORT: "0",
-  });
+  const gatewayOf = { gatewayUrl: own.url, mqttUrl, name: "among-bridge" };
+  await startBenchBridge(dir, processes, gatewayOf);
   const program = await writeAgentProgram(dir);
   const groups = Object.entries(GROUPS).flatMap(([group, ids]) => ids.map((id) => ({ id, group })));
   const agents = [{ id: ASKING, group: undefined }, ...groups];
@@ -73,7 +60,7 @@ export async function startAmong(dir: string, processes: Processes): Promise<Amo
   );
   for (const { id, group } of agents) {
     const model = id === ASKING ? { LLM_BASE_URL: endpoint.url, LLM_MODEL: "bench" } : {};
-    const config = writeAgentConfig(dir, mqttUrl, id, group);
+    const config = writeAgentConfig(dir, mqttUrl, id, { group });
     await processes.start(id, [process.execPath, program, "--config", config], model);
   }
   const post = async (url: string, path: string, body: object, token = TOKENS.owner) => {

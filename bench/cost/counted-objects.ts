@@ -16,9 +16,7 @@ function countStorage(say: Say, of: Actor, ctx: DurableObjectState): void {
   sql.exec = <Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {
     const cursor = exec<Row>(query, ...bindings);
     // A cursor counts while it is read, and the function that opened it reads it to its end.
-    queueMicrotask(() =>
-      say({ cost: "rows", of, read: cursor.rowsRead, written: cursor.rowsWritten, sql: oneLine(query) }),
-    );
+    queueMicrotask(() => say({ cost: "rows", of, read: cursor.rowsRead, written: cursor.rowsWritten }));
     return cursor;
   };
   const setAlarm = storage.setAlarm.bind(storage);
@@ -31,10 +29,6 @@ function countStorage(say: Say, of: Actor, ctx: DurableObjectState): void {
     const from = Date.now();
     waitUntil(Promise.resolve(work).finally(() => say({ cost: "work", of, from, to: Date.now() })));
   };
-}
-
-function oneLine(sql: string): string {
-  return sql.replace(/\s+/g, " ").trim().slice(0, 160);
 }
 
 const HANDLERS: Readonly<Record<string, Via>> = {

@@ -11,7 +11,7 @@ export type CostLine =
   | { cost: "request"; of: Actor; via: Via; name: string; from: number; to: number }
   /** Work that continues after an answer and keeps the object awake. */
   | { cost: "work"; of: Actor; from: number; to: number }
-  | { cost: "rows"; of: Actor; read: number; written: number; sql: string }
+  | { cost: "rows"; of: Actor; read: number; written: number }
   /** An alarm was set, which is a written row, or starts to run. */
   | { cost: "alarm"; of: Actor; did: "set" | "runs" }
   /** The size of the object's database. */

@@ -1,12 +1,7 @@
-/**
- * The cost of a turn: the unchanged Worker, its objects, the bridge and an agent, with counters for everything that
- * Cloudflare bills. Each turn is counted from its question until the last alarm that it set has run.
- */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startBroker } from "../../local/broker.ts";
-import { bundleBridge, bundleWorker } from "../../local/bundles.ts";
+import { bundleWorker } from "../../local/bundles.ts";
 import { startWorker } from "../../local/gateway.ts";
 import { TOKENS, testVars } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
@@ -14,6 +9,7 @@ import { areOnline, enrolAgents, startWaitingAgent, waits } from "../agents.ts";
 import { startEndpoint } from "../endpoint.ts";
 import { poster } from "../http.ts";
 import type { Processes } from "../processes.ts";
+import { startBenchBridge } from "../started.ts";
 import { type Actor, type CostLine, readCostLine } from "./lines.ts";
 import {
   AWAKE_TAIL_MS,
@@ -36,8 +32,6 @@ export type TurnCost = {
   gbSeconds: { asTheDocsSay: number; atWorst: number };
   /** The price of a million such turns, without the model's time. */
   usd: { asTheDocsSay: TurnUsd; atWorst: TurnUsd };
-  /** The statements that read or wrote the rows; those that write come first. */
-  statements: Array<{ of: string; sql: string; times: number; read: number; written: number }>;
 };
 
 export type Costs = {
@@ -113,14 +107,8 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
   }
 
   try {
-    const bridge = join(dir, "cost-bridge.mjs");
-    writeFileSync(bridge, await bundleBridge());
-    await processes.start("cost-bridge", [process.execPath, bridge], {
-      GATEWAY_URL: worker.url,
-      BRIDGE_TOKEN: TOKENS.bridge,
-      MQTT_URL: broker.url,
-      HEALTH_PORT: "0",
-    });
+    const home = { gatewayUrl: worker.url, mqttUrl: broker.url, name: "cost-bridge" };
+    await startBenchBridge(dir, processes, home);
     await enrolAgents(worker.url, dir, [AGENT]);
     await startWaitingAgent(dir, broker.url, AGENT, processes);
     await until(() => areOnline(worker.url, [AGENT]), {
@@ -145,10 +133,6 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
       turn: (bytesOf(lines, "Conversation") - conversation) / (LONG_TURNS - 1),
       turnInHome: (bytesOf(lines, "Home") - homeBefore) / (LONG_TURNS - 1),
     };
-    await turn(`a turn of a conversation of ${LONG_TURNS}, long after`, 1, () => ask("long", 0, json));
-    await turn(`each of ${TURNS_IN_A_ROW} more of it in a row`, TURNS_IN_A_ROW, async () => {
-      for (let n = 0; n < TURNS_IN_A_ROW; n += 1) await ask("long", 0, json);
-    });
     // A JSON client gets 202 after 25 s and asks again, so the slow tool is compared over a stream.
     await ask("streamed", 0, stream);
     await over();
@@ -190,22 +174,5 @@ function costOf(what: string, lines: readonly CostLine[], turns: number): TurnCo
       asTheDocsSay: usdPerMillion(each, awake.asTheDocsSay),
       atWorst: usdPerMillion(each, awake.atWorst),
     },
-    statements: statementsOf(lines),
   };
-}
-
-function statementsOf(lines: readonly CostLine[]): TurnCost["statements"] {
-  const found = new Map<string, TurnCost["statements"][number]>();
-  for (const line of lines) {
-    if (line.cost !== "rows") continue;
-    const { of, sql, read, written } = line;
-    const sum = found.get(`${of} ${sql}`) ?? { of, sql, times: 0, read: 0, written: 0 };
-    found.set(`${of} ${sql}`, {
-      ...sum,
-      times: sum.times + 1,
-      read: sum.read + read,
-      written: sum.written + written,
-    });
-  }
-  return [...found.values()].sort((a, b) => b.written - a.written || b.read - a.read);
 }

@@ -10,7 +10,6 @@ const rows = (read: number, written: number): CostLine => ({
   of: "Home",
   read,
   written,
-  sql: "",
 });
 const alarm = (of: "Home" | "Conversation", did: "set" | "runs"): CostLine => ({ cost: "alarm", of, did });
 

@@ -1,12 +1,10 @@
 /** A home for many agents: broker, summing Worker, bridge, one real agent that takes the calls, and a simulator of the others. */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
-import { bundleBridge, bundleWorker } from "../../local/bundles.ts";
-import { type Gateway, startWorker } from "../../local/gateway.ts";
-import { childrenNamed } from "../../local/workerd-guard.ts";
+import type { Gateway } from "../../local/gateway.ts";
 import { TOKENS, testVars } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { enrolAgents, startBenchAgent } from "../agents.ts";
@@ -15,6 +13,7 @@ import { connectBroker } from "../floor/broker-client.ts";
 import { startMosquitto } from "../mosquitto.ts";
 import { AS_INSTALLED } from "../node-starts.ts";
 import { Processes } from "../processes.ts";
+import { startBenchBridge, startBenchWorker } from "../started.ts";
 import { type Asker, startAsker } from "../turns.ts";
 import type { Adverts } from "./protocol.ts";
 import { type Simulator, startSimulator } from "./simulator-process.ts";
@@ -61,18 +60,11 @@ export async function startFleetStack(
   process.once("exit", onExit);
   const mqttUrl = await startMosquitto(dir, processes);
   const endpoint = await startEndpoint();
-  const others = new Set(childrenNamed("workerd"));
-  const worker = await startWorker({
-    port: 0,
-    dir: join(dir, "worker"),
-    bundle: await bundleWorker({ entry: SUMMING_WORKER, minify: true }),
+  const { worker, pid: workerd } = await startBenchWorker(dir, "worker", {
+    entry: SUMMING_WORKER,
     vars: { ...testVars, LLM_BASE_URL: endpoint.url, LLM_MODEL: "bench" },
     inspector: true,
-    onLog: (line) => appendFileSync(join(dir, "worker.log"), `${line}\n`),
   });
-  const [workerd = 0] = childrenNamed("workerd").filter((pid) => !others.has(pid));
-  const bridge = join(dir, "bridge.mjs");
-  writeFileSync(bridge, await bundleBridge());
   await enrolAgents(worker.url, dir, [REAL_AGENT]);
   const agent = await startBenchAgent(dir, mqttUrl, REAL_AGENT, processes, AS_INSTALLED);
   const adverts = advertsOf(await readAdverts(mqttUrl, REAL_AGENT), kind);
@@ -101,14 +93,8 @@ export async function startFleetStack(
     async startBridge() {
       bridges += 1;
       bridgeName = `bridge-${bridges}`;
-      const { pid } = await processes.start(bridgeName, [process.execPath, bridge], {
-        GATEWAY_URL: worker.url,
-        BRIDGE_TOKEN: TOKENS.bridge,
-        BRIDGE_ID: "bench",
-        MQTT_URL: mqttUrl,
-        HEALTH_PORT: "0",
-      });
-      bridgePid = pid;
+      const gateway = { gatewayUrl: worker.url, mqttUrl, name: bridgeName };
+      bridgePid = (await startBenchBridge(dir, processes, gateway)).pid;
     },
     killBridge: () => processes.end(bridgeName),
     welcomedAt: () => lastEvent(join(dir, `${bridgeName}.log`), "gateway.up"),

@@ -1,10 +1,6 @@
-/** The front doors: a separate Worker, chat platforms that this process plays, and a model with a delay. */
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
-import { bundleWorker } from "../../local/bundles.ts";
-import { startWorker } from "../../local/gateway.ts";
 import { everybody } from "../../test/platforms/people.ts";
 import { testVars } from "../../test/tokens.ts";
+import { startBenchWorker } from "../started.ts";
 import { type Acks, measureAcks } from "./acks.ts";
 import { type FirstTokens, measureFirstTokens } from "./first-token.ts";
 import { startModel } from "./model.ts";
@@ -19,17 +15,13 @@ export async function measureFronts(dir: string, plan: FrontsPlan): Promise<Fron
   const model = await startModel();
   let gateway = "";
   const people = Object.values(await everybody((path, init) => fetch(gateway + path, init)));
-  const worker = await startWorker({
-    port: 0,
-    dir: join(dir, "fronts"),
-    bundle: await bundleWorker({ minify: true }),
+  const { worker } = await startBenchWorker(dir, "fronts", {
     vars: {
       ...testVars,
       CHANNELS: JSON.stringify(people.map(({ settings }) => ({ ...settings, allow: ["*"] }))),
       LLM_BASE_URL: model.url,
       LLM_MODEL: "bench",
     },
-    onLog: (line) => appendFileSync(join(dir, "fronts.log"), `${line}\n`),
   });
   gateway = worker.url;
   try {

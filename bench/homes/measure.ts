@@ -1,9 +1,3 @@
-/** Many homes in one workerd: their bridges connect, and turns run in all of them. The objects are the real ones. */
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
-import { bundleWorker } from "../../local/bundles.ts";
-import { startWorker } from "../../local/gateway.ts";
-import { childrenNamed } from "../../local/workerd-guard.ts";
 import { sha256 } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { actionOf } from "../agents.ts";
@@ -14,6 +8,7 @@ import { startEndpoint } from "../endpoint.ts";
 import { SUMMING_WORKER } from "../fleet/stack.ts";
 import { rss } from "../memory.ts";
 import { spread } from "../spread.ts";
+import { startBenchWorker } from "../started.ts";
 import { median, percentile } from "../stats.ts";
 import { type Asker, startAsker } from "../turns.ts";
 import { PLAYED_ACTION, PLAYED_AGENT, playBridge } from "./played-bridge.ts";
@@ -50,11 +45,8 @@ const FRAMES_TO_CONNECT = 2;
 export async function measureHomes(dir: string, plan: HomesPlan): Promise<HomesFigures> {
   const homes = Array.from({ length: plan.homes }, (_, n) => `home-${n + 1}`);
   const endpoint = await startEndpoint();
-  const others = new Set(childrenNamed("workerd"));
-  const worker = await startWorker({
-    port: 0,
-    dir: join(dir, "homes"),
-    bundle: await bundleWorker({ entry: SUMMING_WORKER, minify: true }),
+  const { worker, pid: workerd } = await startBenchWorker(dir, "homes", {
+    entry: SUMMING_WORKER,
     vars: {
       RATE_LIMITS: "off",
       LLM_BASE_URL: endpoint.url,
@@ -70,9 +62,7 @@ export async function measureHomes(dir: string, plan: HomesPlan): Promise<HomesF
         })),
       ),
     },
-    onLog: (line) => appendFileSync(join(dir, "homes.log"), `${line}\n`),
   });
-  const [workerd = 0] = childrenNamed("workerd").filter((pid) => !others.has(pid));
   const bridges: Array<{ stop(): void }> = [];
   const askers = new Map<string, Asker>();
   try {

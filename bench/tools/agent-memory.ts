@@ -2,18 +2,16 @@
  * The agent's part of a Pi's memory: the resident bytes of its bundle, idle and after calls of all kinds over the
  * broker, compared with a Node that does nothing.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../test/wait.ts";
+import { writeAgentConfig } from "../agents.ts";
+import type { Caller, ToolCall } from "../caller.ts";
+import { BARE_NODE, medianRss } from "../memory.ts";
 import type { NodeStart } from "../node-starts.ts";
 import type { Leashed, Processes } from "../processes.ts";
-import { median } from "../stats.ts";
-import type { Caller, ToolCall } from "./caller.ts";
 
 /** A single process can differ by a few MB, depending on its garbage collections. */
 const OF_EACH = 3;
-const BARE_NODE = "setInterval(()=>{},1e6)";
 /** Numbers of calls after which memory is read. At the first one every tool has been used and its code is compiled. */
 const MARKS = [100, 1_000, 2_000] as const;
 /** Calls that are not reads would otherwise ask. */
@@ -79,7 +77,7 @@ export async function measureAgentMemory(
   for (let i = 0; i < OF_EACH; i += 1) {
     const id = `memory-${i}${start.flags.join("").replaceAll(/[^a-z0-9-]/g, "")}`;
     bare.push(await processes.start(`bare-${id}`, [...node, "-e", BARE_NODE], start.env));
-    const config = writeConfig(dir, id, mqttUrl, POLICY);
+    const config = writeAgentConfig(dir, mqttUrl, id, { sections: POLICY });
     agents.push(await processes.start(id, [...node, program, "--config", config], start.env));
   }
   try {
@@ -106,22 +104,4 @@ export async function measureAgentMemory(
 
 async function callAll(caller: Caller, agent: string, from: number, to: number): Promise<void> {
   for (let n = from; n < to; n += 1) await caller.call(agent, mixedCall(n));
-}
-
-/** @param more sections of agent.toml. @returns its path */
-export function writeConfig(dir: string, id: string, mqttUrl: string, more = ""): string {
-  const own = join(dir, `agent-${id}`);
-  mkdirSync(own, { recursive: true });
-  const config = join(own, "agent.toml");
-  writeFileSync(config, `agent_id = "${id}"\n\n[mqtt]\nurl = "${mqttUrl}"\n${more}`);
-  return config;
-}
-
-function medianRss(processes: readonly Leashed[]): number {
-  return median(processes.map(({ pid }) => rss(pid)));
-}
-
-function rss(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kilobytes ?? Number.NaN) * 1_024;
 }

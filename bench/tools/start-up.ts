@@ -1,10 +1,10 @@
 /** The time from the agent's start to its first advert of tools, in alternation with an earlier version. */
 import { until } from "../../test/wait.ts";
+import { writeAgentConfig } from "../agents.ts";
+import type { Caller } from "../caller.ts";
 import { cpuMs } from "../cpu.ts";
 import type { Processes } from "../processes.ts";
 import { median } from "../stats.ts";
-import { writeConfig } from "./agent-memory.ts";
-import type { Caller } from "./caller.ts";
 import { spreadOf } from "./pairs.ts";
 
 export type StartUp = {
@@ -33,7 +33,7 @@ export async function measureStartUp(
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, one] of took.entries()) {
       const id = `start-${at}-${round}`;
-      const config = writeConfig(dir, id, mqttUrl);
+      const config = writeAgentConfig(dir, mqttUrl, id);
       const began = performance.now();
       const { pid } = await processes.start(id, [process.execPath, one.program, "--config", config]);
       await until(() => caller.advertised.has(id), { within: 30_000, every: 1, what: `${id} advertises` });
