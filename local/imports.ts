@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cli: ["core", "client", "node", "bridge", "pi-agent"],
   "stand-in": ["core"],
   // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
-  local: ["core", "node", "bridge", "pi-agent", "stand-in"],
+  local: ["core", "client", "node", "bridge", "pi-agent", "stand-in"],
   bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],
 };
 

@@ -1,9 +1,9 @@
 /** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
-import { type Client, waitForAgent } from "./client.ts";
 import { networkUrl, PLAIN_WARNING } from "./network.ts";
 import { onStop } from "./on-stop.ts";
 import { PROGRAMS } from "./places.ts";
@@ -14,6 +14,10 @@ import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./se
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
 import { loadTokens } from "./tokens.ts";
+import { waitForAgent } from "./wait-for-agent.ts";
+
+/** The gateway's address and the owner's token. */
+type Access = { url: string; token: string };
 
 /** Log lines of the programs that are kept, enough to see why there is no answer. */
 const LINES_KEPT = 50;
@@ -80,7 +84,7 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     const client = { url, token: tokens.api };
     announceModel(stack);
     await stack.ready();
-    await waitForAgent(client, stack.agentId);
+    await waitForAgent(new Client(client), stack.agentId);
     if (settings.ask === undefined) {
       announce(stack, client, settings);
       return;
@@ -116,7 +120,7 @@ async function choosePort(settings: StartSettings): Promise<number> {
  * Runs `edgecall ask` at this terminal: only the answer goes to stdout, and approvals are asked for if a person is there.
  * @returns its exit code
  */
-async function answer(client: Client, question: string, signal?: AbortSignal): Promise<number> {
+async function answer(client: Access, question: string, signal?: AbortSignal): Promise<number> {
   const words = [PROGRAMS.cli, "ask", "--no-wait", "--", question];
   const asking = spawn(process.execPath, words, {
     stdio: "inherit",
@@ -151,7 +155,7 @@ function announceModel({ model }: Stack): void {
   );
 }
 
-function announce(stack: Stack, client: Client, settings: StartSettings): void {
+function announce(stack: Stack, client: Access, settings: StartSettings): void {
   console.log(`
 edgecall runs. Ctrl-C ends it.
 

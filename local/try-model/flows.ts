@@ -1,21 +1,21 @@
 /** The flows that test a model: each is a conversation with its own check. Pure. */
-import type { TurnView } from "../client.ts";
+import type { TurnResult } from "@edgecall/client/routes.ts";
 
 export type Flow = {
   name: string;
   /** Messages, sent one after another in one conversation. @param agent the device's id */
   says: (agent: string) => string[];
   /** @param turn the last one @returns what was wrong; undefined when it went well */
-  problem: (turn: TurnView) => string | undefined;
+  problem: (turn: TurnResult) => string | undefined;
 };
 
-const doneCalls = (turn: TurnView) => (turn.calls ?? []).filter(({ status }) => status === "success");
+const doneCalls = (turn: TurnResult) => turn.calls.filter(({ status }) => status === "success");
 /** A claim, and not "could not be switched off". */
 const SAYS_DONE =
   /\b(?:done|(?:is|has been|was|I(?:\u0027ve| have)?) (?:now )?(?:switched|turned) (?:it )?off|is now off)\b/i;
-const answerOf = (turn: TurnView) => turn.answer ?? "";
+const answerOf = (turn: TurnResult) => turn.answer ?? "";
 
-function fromDevice(turn: TurnView): string | undefined {
+function fromDevice(turn: TurnResult): string | undefined {
   if (doneCalls(turn).length === 0) return "it answered without asking the device";
   return /\d/.test(answerOf(turn)) ? undefined : "the answer holds no figure";
 }
@@ -42,7 +42,7 @@ export const FLOWS: readonly Flow[] = [
     name: "a call that fails",
     says: (agent) => [`Have ${agent} read the file does-not-exist.txt, and tell me what is in it.`],
     problem: (turn) => {
-      if ((turn.calls ?? []).length === 0) return "it answered without asking the device";
+      if (turn.calls.length === 0) return "it answered without asking the device";
       return /n[o']t|no such|missing|unable|fail|error/i.test(answerOf(turn))
         ? undefined
         : "it did not say that this failed";

@@ -6,12 +6,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askTurn, type Client, type TurnView, waitForAgent } from "../client.ts";
+import { Client } from "@edgecall/client/client.ts";
+import type { TurnResult } from "@edgecall/client/routes.ts";
+import { ask } from "@edgecall/client/turns.ts";
 import { onStop } from "../on-stop.ts";
 import { freePort } from "../port.ts";
 import { readStartSettings } from "../settings.ts";
 import { startStack } from "../stack.ts";
 import { loadTokens } from "../tokens.ts";
+import { waitForAgent } from "../wait-for-agent.ts";
 import { endpointOf } from "./endpoint.ts";
 import { FLOWS, type Flow } from "./flows.ts";
 import { findHabits } from "./habits.ts";
@@ -38,7 +41,7 @@ if (!settings.ok) {
 }
 const tokens = loadTokens(dir, undefined);
 const port = await freePort();
-const client: Client = { url: `http://127.0.0.1:${port}`, token: tokens.api };
+const client = new Client({ url: `http://127.0.0.1:${port}`, token: tokens.api });
 const lines: string[] = [];
 const say = (name: string, line: string) => lines.push(`[${name}] ${line}`);
 const starting = startStack({ settings: settings.value, port, tokens, env: process.env, say });
@@ -76,19 +79,16 @@ process.exit();
 async function tried(flow: Flow, agent: string): Promise<Row> {
   const began = performance.now();
   const conversation = `try-${crypto.randomUUID()}`;
-  const turns: TurnView[] = [];
-  for (const text of flow.says(agent)) turns.push(await askTurn(client, conversation, text));
+  const turns: TurnResult[] = [];
+  for (const text of flow.says(agent)) turns.push(await ask(client, conversation, { text }));
   const last = turns.at(-1);
   const failed = turns.find(({ status }) => status !== "done");
-  const calls = turns.flatMap((turn) => turn.calls ?? []);
-  const tokens = turns.reduce(
-    (sum, { usage }) => sum + (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0),
-    0,
-  );
+  const calls = turns.flatMap((turn) => turn.calls);
+  const tokens = turns.reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0);
   return {
     flow: flow.name,
     result: failed ? `the turn ended as ${failed.status}` : ((last && flow.problem(last)) ?? "ok"),
-    calls: calls.map(({ action, tool, status }) => `${action ?? tool ?? "query"} ${status}`).join(", "),
+    calls: calls.map(({ action, status }) => `${action ?? "query"} ${status}`).join(", "),
     tokens,
     seconds: Math.round((performance.now() - began) / 100) / 10,
     answer: (last?.answer ?? "").replaceAll(/\s+/g, " ").slice(0, SHOWN_CHARS),
