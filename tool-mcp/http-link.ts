@@ -1,4 +1,5 @@
 /** The link to an MCP server with an address: a POST for each message, which the server answers with JSON or with events. */
+import { ServerEvents } from "@edgecall/core/loop/server-events.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import {
@@ -117,19 +118,8 @@ async function* messagesOf(response: Response): AsyncGenerator<string> {
     if (body !== "") yield body;
     return;
   }
-  let rest = "";
-  let data: string[] = [];
-  for await (const text of textsOf(response)) {
-    const lines = `${rest}${text}`.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
-      else if (line === "" && data.length > 0) {
-        yield data.join("\n");
-        data = [];
-      }
-    }
-  }
+  const events = new ServerEvents();
+  for await (const text of textsOf(response)) for (const { data } of events.add(text)) yield data;
 }
 
 async function* textsOf({ body }: Response): AsyncGenerator<string> {

@@ -1,6 +1,4 @@
-/** The spans of a command on this device: the command, its tools, and calls of this device's own model. */
-import type { ModelReply } from "@edgecall/core/loop/model-reply.ts";
-import { ModelError } from "@edgecall/core/loop/retry.ts";
+/** The spans of a command on this device: the command and its tools; its own model's are in core/loop. */
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import {
@@ -69,39 +67,4 @@ export function recordTool(
     attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name },
     error: tool.error,
   });
-}
-
-/** Calls this device's model as a span. */
-export async function recordModelCall(
-  { tracer }: Traced,
-  above: SpanContext | undefined,
-  model: string,
-  call: () => Promise<ModelReply>,
-): Promise<ModelReply> {
-  if (!above) return await call();
-  const startMs = Date.now();
-  const ended = (usage: ModelReply["usage"], error?: string) =>
-    tracer?.add({
-      context: childOf(above),
-      parentId: above.spanId,
-      name: `chat ${model}`,
-      kind: "client",
-      startMs,
-      endMs: Date.now(),
-      attributes: {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": model,
-        "gen_ai.usage.input_tokens": usage?.input_tokens,
-        "gen_ai.usage.output_tokens": usage?.output_tokens,
-      },
-      error,
-    });
-  try {
-    const reply = await call();
-    ended(reply.usage);
-    return reply;
-  } catch (error) {
-    ended(undefined, error instanceof ModelError ? `model_${error.kind}` : "model_failed");
-    throw error;
-  }
 }

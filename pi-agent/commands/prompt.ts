@@ -1,4 +1,5 @@
 /** `prompt`: a question in words. This device's own model and tool loop answer it. */
+
 import {
   addUsage,
   type Call,
@@ -6,6 +7,7 @@ import {
   type Outcome,
   type Usage,
 } from "@edgecall/core/loop/history.ts";
+import { recordModelCall } from "@edgecall/core/loop/model-span.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { countTurn } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
@@ -23,7 +25,6 @@ import { Journal } from "../calls/journal.ts";
 import { mediaOf, pack } from "../calls/media.ts";
 import { runAction } from "../calls/run-action.ts";
 import { HeldPlace } from "../calls/semaphore.ts";
-import { recordModelCall } from "../calls/spans.ts";
 import { calledNoTool, innerCalls, reported } from "../calls/tool-reply.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
@@ -131,7 +132,7 @@ async function answer(
     fit: { model: llm, limits: modelLimits },
     model: (request) => {
       trace.modelCalls += 1;
-      return recordModelCall(device, call.span, llm.model, () =>
+      return recordModelCall(device.tracer, call.span, llm.model, () =>
         callModel(llm, {
           ...request,
           onText: (delta) => call.progress?.output(delta, undefined),

@@ -8,6 +8,7 @@ import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { agentOfCall, type Entry } from "@edgecall/core/loop/history.ts";
 import { pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
+import { recordModelCall } from "@edgecall/core/loop/model-span.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
 import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
@@ -43,7 +44,7 @@ import { habitsOf } from "./habits.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
 import { gatewayTools } from "./tools/registry.ts";
-import { recordModelCall } from "./trace.ts";
+import { spanOfTurn } from "./trace.ts";
 import { finishTurn } from "./turns.ts";
 
 /** Home is asked for its plan anew after so long: much that it says is of the moment. */
@@ -160,7 +161,7 @@ async function askModel(step: Step): Promise<void> {
       send: (entries, maxTokens, sent) => {
         estimate = sent;
         const messages = toMessages(system, entries, note, picturesOf(context, entries));
-        return recordModelCall(context, turn, chosen.name, () =>
+        return recordModelCall(context.tracer, spanOfTurn(context, turn), chosen.name, () =>
           callModel(chosen, { ...request, messages, maxTokens }, fetch),
         );
       },

@@ -1,7 +1,5 @@
 /** The spans of a conversation: turns, model calls, calls. Their times and ends are in its rows; their words are in no span. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { ModelReply } from "@edgecall/core/loop/model-reply.ts";
-import { ModelError } from "@edgecall/core/loop/retry.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import {
   childOf,
@@ -70,40 +68,9 @@ export function recordTurn(
   });
 }
 
-/** Makes a model call as a span. @param model its name in the settings */
-export async function recordModelCall(
-  context: ConversationContext,
-  turn: Turn,
-  model: string,
-  call: () => Promise<ModelReply>,
-): Promise<ModelReply> {
-  const of = contextOf(context, turn);
-  if (!of) return await call();
-  const startMs = Date.now();
-  const ended = (usage: ModelReply["usage"], error?: string) =>
-    context.tracer?.add({
-      context: childOf(of.own),
-      parentId: of.own.spanId,
-      name: `chat ${model}`,
-      kind: "client",
-      startMs,
-      endMs: Date.now(),
-      attributes: {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": model,
-        "gen_ai.usage.input_tokens": usage?.input_tokens,
-        "gen_ai.usage.output_tokens": usage?.output_tokens,
-      },
-      error,
-    });
-  try {
-    const reply = await call();
-    ended(reply.usage);
-    return reply;
-  } catch (error) {
-    ended(undefined, error instanceof ModelError ? `model_${error.kind}` : "model_failed");
-    throw error;
-  }
+/** The turn's span, below which a call of its model is one. */
+export function spanOfTurn(context: ConversationContext, turn: Turn): SpanContext | undefined {
+  return contextOf(context, turn)?.own;
 }
 
 /** A call has its outcome. @param startMs when it went out, epoch ms; undefined: it did not */

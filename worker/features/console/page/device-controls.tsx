@@ -5,9 +5,8 @@ import { CommandReply } from "./command-reply.tsx";
 import { type Control, controlsOf } from "./control-kinds.ts";
 import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
-import { QuestionCard } from "./question-card.tsx";
 import { useCommand } from "./use-command.ts";
-import { useQuestionsOf } from "./waiting.tsx";
+import { Questions, useQuestionsOf } from "./waiting.tsx";
 
 /** A slider's value counts when it has not changed for so long. */
 const SETTLED_MS = 400;
@@ -52,13 +51,7 @@ export function DeviceControls({ device, session, look, isWhole }: Props) {
           {begun ?? "Sent; waiting until its state confirms it…"}
         </p>
       )}
-      {questions.map((question) => (
-        <QuestionCard
-          key={question.id}
-          question={question}
-          mayApprove={session.scopes?.includes("approve") ?? false}
-        />
-      ))}
+      <Questions of={questions} session={session} />
       <Problem text={problem} />
       {reply && <CommandReply reply={reply} agent={device.id} />}
     </>

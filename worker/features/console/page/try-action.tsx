@@ -6,9 +6,8 @@ import { CommandReply } from "./command-reply.tsx";
 import { Form } from "./controls.tsx";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
-import { QuestionCard } from "./question-card.tsx";
 import { useCommand } from "./use-command.ts";
-import { useQuestionsOf } from "./waiting.tsx";
+import { Questions, useQuestionsOf } from "./waiting.tsx";
 
 type Action = AnswerOf<"GET /v1/console/agents/{agent}/actions">["actions"][number];
 type Props = { agent: Pick<AgentView, "id" | "online">; action: Action; session: SessionView };
@@ -47,13 +46,7 @@ export function TryAction({ agent, action, session }: Props) {
         </button>
         {!agent.online && <span class="quiet">It is offline.</span>}
       </div>
-      {questions.map((question) => (
-        <QuestionCard
-          key={question.id}
-          question={question}
-          mayApprove={session.scopes?.includes("approve") ?? false}
-        />
-      ))}
+      <Questions of={questions} session={session} />
       {begun && <p role="status">{begun}</p>}
       <Problem text={problem} />
       {reply && <CommandReply reply={reply} agent={agent.id} />}

@@ -8,10 +8,9 @@ import { useAttempt } from "./attempt.ts";
 import { Conditions } from "./conditions.tsx";
 import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
-import { QuestionCard } from "./question-card.tsx";
 import { ago } from "./times.ts";
 import { useCommand } from "./use-command.ts";
-import { useQuestionsOf } from "./waiting.tsx";
+import { Questions, useQuestionsOf } from "./waiting.tsx";
 
 /** Only the type is imported, because the module would add the wire's schemas to the page. */
 const UPDATE_ACTION: typeof Action = "update_self";
@@ -40,13 +39,7 @@ export function AgentUpdate({ agent, gateway, session, onDone }: AgentProps) {
           onPress={() => void run(UPDATE_ACTION, {})}
         />
       )}
-      {questions.map((question) => (
-        <QuestionCard
-          key={question.id}
-          question={question}
-          mayApprove={session.scopes?.includes("approve") ?? false}
-        />
-      ))}
+      <Questions of={questions} session={session} />
       {begun && <p role="status">It installs the new program and restarts.</p>}
       <Problem text={problem ?? (failed ? String(reply.payload.error ?? "The update failed.") : undefined)} />
       {reply && !failed && <p role="status">{String(reply.payload.result ?? "updated")}</p>}

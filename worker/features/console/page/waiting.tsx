@@ -26,6 +26,12 @@ export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[
   return call === undefined ? [] : all.filter((question) => question.call === call);
 }
 
+/** Shows them. */
+export function Questions({ of, session }: { of: readonly OpenQuestion[]; session: SessionView }) {
+  const mayApprove = session.scopes?.includes("approve") ?? false;
+  return of.map((question) => <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />);
+}
+
 export function WaitsLink() {
   const count = useContext(OpenQuestions)?.total ?? 0;
   return (
