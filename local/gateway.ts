@@ -10,6 +10,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { SteadyTime } from "@edgecall/node/clock.ts";
 import { parse as parseToml } from "smol-toml";
 import type { ServedFile } from "./console-files.ts";
@@ -77,6 +78,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   }
   const configFile = options.config ?? WRANGLER_TOML;
   const config = readWranglerToml(configFile);
+  const own = bindingsOf(config);
   makeStateFolder(options.dir);
   const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, { script, page }] =
     await Promise.all([import("miniflare"), build(options, configFile, config)]);
@@ -122,12 +124,12 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
           name: config.name,
           modules: true,
           script,
-          compatibilityDate: config.compatibilityDate,
-          compatibilityFlags: config.compatibilityFlags,
-          durableObjects: config.durableObjects,
+          compatibilityDate: config.compatibility_date,
+          compatibilityFlags: config.compatibility_flags,
+          durableObjects: own.durableObjects,
           // Only its owner, a test or the bench reaches this machine's own address, and may ask as fast as they like.
-          bindings: { RATE_LIMITS: "off", ...config.vars, ...vars },
-          ratelimits: config.rateLimits,
+          bindings: { RATE_LIMITS: "off", ...own.vars, ...vars },
+          ratelimits: own.rateLimits,
           serviceBindings: {
             // Miniflare's own assets put two more Workers in front of every request; three files need none.
             ...(config.assets &&
@@ -194,11 +196,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
 }
 
 /** An installed gateway has everything built, and no esbuild. */
-async function build(
-  { bundle, files }: GatewayOptions,
-  configFile: string,
-  { main, assets }: WranglerConfig,
-) {
+async function build({ bundle, files }: GatewayOptions, configFile: string, { main, assets }: WranglerToml) {
   if (bundle !== undefined && (files || !assets)) return { script: bundle, page: files };
   const { buildGateway } = await import("./build-gateway.ts");
   const at = (path: string) => join(dirname(configFile), path);
@@ -218,128 +216,86 @@ async function readyInTime(ready: Promise<URL>): Promise<URL> {
   }
 }
 
-type WranglerConfig = {
-  name: string;
-  main: string;
-  compatibilityDate: string;
-  compatibilityFlags: string[];
-  durableObjects: Record<string, { className: string; useSQLite: boolean }>;
-  vars: Record<string, string>;
-  /** Static files that the Worker serves through a binding. */
-  assets: { directory: string; binding: string } | undefined;
-  rateLimits: Record<string, { namespace_id: string; simple: { limit: number; period: 10 | 60 } }>;
-};
-
-/** What this stack needs of wrangler.toml; what it does not know of, it refuses rather than leaves out. */
-function readWranglerToml(file: string): WranglerConfig {
-  const toml: Record<string, unknown> = parseToml(readFileSync(file, "utf8"));
-  const known = [
-    "name",
-    "main",
-    "compatibility_date",
-    "compatibility_flags",
-    "durable_objects",
-    "migrations",
-    "vars",
-    "assets",
-    "ratelimits",
-  ];
-  const harmless = [
-    "observability",
-    // Writes what consoleFiles() has in memory.
-    "build",
-    // bundleWorker() has the same.
-    "alias",
-    "workers_dev",
-    "preview_urls",
-    "placement",
-    "limits",
-    "send_metrics",
-    "dev",
-    "keep_vars",
-    // Cloudflare's models need an account; here the stand-in answers, or an endpoint of yours.
-    "ai",
-    "minify",
-    "keep_names",
-    "upload_source_maps",
-    "account_id",
-    "routes",
-    "secrets",
-  ];
-  for (const key of Object.keys(toml)) {
-    if (![...known, ...harmless].includes(key)) {
-      throw new Error(
-        `${file}: '${key}' is not known to local/gateway.ts; teach it, or the local Worker would differ`,
-      );
-    }
-  }
-  const sqlite = new Set(tables(toml.migrations).flatMap((migration) => texts(migration.new_sqlite_classes)));
-  const bindings = tables(asTable(toml.durable_objects).bindings);
-  return {
-    name: text(file, "name", toml.name),
-    main: text(file, "main", toml.main),
-    compatibilityDate: text(file, "compatibility_date", toml.compatibility_date),
-    compatibilityFlags: texts(toml.compatibility_flags),
-    durableObjects: Object.fromEntries(
-      bindings.map((binding) => {
-        const className = text(file, "durable_objects.class_name", binding.class_name);
-        return [
-          text(file, "durable_objects.name", binding.name),
-          { className, useSQLite: sqlite.has(className) },
-        ];
+/** What this stack needs of wrangler.toml. */
+const WranglerToml = z.object({
+  name: z.string().check(z.minLength(1)),
+  main: z.string().check(z.minLength(1)),
+  compatibility_date: z.string().check(z.minLength(1)),
+  compatibility_flags: z._default(z.array(z.string()), []),
+  durable_objects: z._default(
+    z.object({ bindings: z.array(z.looseObject({ name: z.string(), class_name: z.string() })) }),
+    { bindings: [] },
+  ),
+  migrations: z._default(
+    z.array(z.looseObject({ new_sqlite_classes: z._default(z.array(z.string()), []) })),
+    [],
+  ),
+  vars: z._default(z.record(z.string(), z.unknown()), {}),
+  /** Static files that the Worker serves through a binding, with its headers. */
+  assets: z.optional(
+    z.looseObject({ directory: z.string(), binding: z.string(), run_worker_first: z.literal(true) }),
+  ),
+  ratelimits: z._default(
+    z.array(
+      z.looseObject({
+        name: z.string(),
+        namespace_id: z.string(),
+        simple: z.object({ limit: z.int(), period: z.literal([10, 60]) }),
       }),
     ),
-    vars: Object.fromEntries(
-      Object.entries(asTable(toml.vars)).map(([name, value]) => [
-        name,
-        typeof value === "string" ? value : JSON.stringify(value),
-      ]),
-    ),
-    assets: readAssets(file, toml.assets),
-    rateLimits: Object.fromEntries(tables(toml.ratelimits).map((one) => readRateLimit(file, one))),
-  };
-}
+    [],
+  ),
+});
+type WranglerToml = z.infer<typeof WranglerToml>;
 
-function readAssets(file: string, value: unknown): WranglerConfig["assets"] {
-  if (value === undefined) return undefined;
-  const assets = asTable(value);
-  if (assets.run_worker_first !== true)
+const HARMLESS = [
+  "observability",
+  // Writes what consoleFiles() has in memory.
+  "build",
+  // bundleWorker() has the same.
+  "alias",
+  "workers_dev",
+  "preview_urls",
+  "placement",
+  "limits",
+  "send_metrics",
+  "dev",
+  "keep_vars",
+  // Cloudflare's models need an account; here the stand-in answers, or an endpoint of yours.
+  "ai",
+  "minify",
+  "keep_names",
+  "upload_source_maps",
+  "account_id",
+  "routes",
+  "secrets",
+];
+
+/** @throws for what it does not know: else the local Worker would differ */
+function readWranglerToml(file: string): WranglerToml {
+  const toml = parseToml(readFileSync(file, "utf8"));
+  const unknown = Object.keys(toml).find((key) => !(key in WranglerToml.shape) && !HARMLESS.includes(key));
+  if (unknown !== undefined)
     throw new Error(
-      `${file}: assets.run_worker_first: expected true, the Worker gives these files their headers`,
+      `${file}: '${unknown}' is not known to local/gateway.ts; teach it, or the local Worker would differ`,
     );
+  const read = check(WranglerToml, toml);
+  if (!read.ok) throw new Error(`${file}: ${read.error}`);
+  return read.value;
+}
+
+/** Miniflare's words for the objects, the limits and the variables of wrangler.toml. */
+function bindingsOf({ durable_objects, migrations, ratelimits, vars }: WranglerToml) {
+  const sqlite = new Set(migrations.flatMap(({ new_sqlite_classes }) => new_sqlite_classes));
+  const objects = durable_objects.bindings.map(({ name, class_name: className }) => {
+    return [name, { className, useSQLite: sqlite.has(className) }] as const;
+  });
+  const texts = Object.entries(vars).map(([name, value]) => {
+    return [name, typeof value === "string" ? value : JSON.stringify(value)] as const;
+  });
   return {
-    directory: text(file, "assets.directory", assets.directory),
-    binding: text(file, "assets.binding", assets.binding),
+    durableObjects: Object.fromEntries(objects),
+    rateLimits: Object.fromEntries(ratelimits.map(({ name, ...limit }) => [name, limit])),
+    vars: Object.fromEntries(texts),
   };
-}
-
-function readRateLimit(
-  file: string,
-  one: Record<string, unknown>,
-): [string, WranglerConfig["rateLimits"][string]] {
-  const { limit, period } = asTable(one.simple);
-  if (!Number.isInteger(limit) || (period !== 10 && period !== 60))
-    throw new Error(`${file}: ratelimits.simple: expected { limit = a whole number, period = 10 or 60 }`);
-  const namespace_id = text(file, "ratelimits.namespace_id", one.namespace_id);
-  return [
-    text(file, "ratelimits.name", one.name),
-    { namespace_id, simple: { limit: Number(limit), period } },
-  ];
-}
-
-function text(file: string, field: string, value: unknown): string {
-  if (typeof value === "string" && value !== "") return value;
-  throw new Error(`${file}: ${field}: expected a text`);
-}
-
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-}
-
-function asTable(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function tables(value: unknown): Array<Record<string, unknown>> {
-  return Array.isArray(value) ? value.map(asTable) : [];
 }
