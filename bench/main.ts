@@ -3,9 +3,8 @@
  * machine's time for the same hops without any work on the way; what many agents, turns and homes take; a model of any
  * number of homes. Figures never fail the run: it exits with 0 unless something did not run.
  */
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Among, measureAmong } from "./among/measure.ts";
 import { AMONG_NOTES, amongTable } from "./among/table.ts";
 import { measureBatches } from "./batches.ts";
@@ -17,12 +16,12 @@ import { type Fronts, measureFronts } from "./fronts/measure.ts";
 import { FRONT_NOTES, frontTable } from "./fronts/table.ts";
 import { type Calls, judge } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
-import { MissingProgram, startMosquitto } from "./mosquitto.ts";
+import { startMosquitto } from "./mosquitto.ts";
 import { NODE_STARTS } from "./node-starts.ts";
 import { readOptions } from "./options.ts";
 import { startPath } from "./path.ts";
-import { Processes } from "./processes.ts";
 import { LEVELS, measureRounds } from "./rounds.ts";
+import { say, startRun } from "./run.ts";
 import { countsOf } from "./scale/counts.ts";
 import { measureScale, SCALE_NOTES, scaleTables } from "./scale/measure.ts";
 import { USUAL_USE } from "./scale/model.ts";
@@ -106,8 +105,6 @@ const QUICK = {
  * Cloudflare replicate instead.
  */
 const MEMORY_DISK = "/dev/shm";
-/** The exit code after an interrupt, as shells have it. */
-const EXIT_INTERRUPTED = 130;
 
 const options = readOptions(USAGE, {
   quick: { type: "boolean", default: false },
@@ -125,18 +122,9 @@ const options = readOptions(USAGE, {
 });
 const plan = options.quick ? QUICK : FULL;
 const inMemory = !options.disk && isWritable(MEMORY_DISK);
-const dir = mkdtempSync(join(inMemory ? MEMORY_DISK : tmpdir(), "edgecall-bench-"));
-const processes = new Processes(dir);
+const { dir, processes, failed } = startRun(inMemory ? MEMORY_DISK : tmpdir());
 /** Called in reverse order at the end. */
 const stops: Array<() => Promise<void>> = [];
-
-// Runs however this process ends: Miniflare has its own handler for an interrupt, which does not wait for ours.
-process.on("exit", () => {
-  processes.killAll();
-  rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
-});
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.on(signal, () => process.exit(EXIT_INTERRUPTED));
 
 function isWritable(folder: string): boolean {
   try {
@@ -145,10 +133,6 @@ function isWritable(folder: string): boolean {
   } catch {
     return false;
   }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
 }
 
 async function benchCalls(): Promise<Calls> {
@@ -229,14 +213,7 @@ try {
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {
-  process.exitCode = 1;
-  if (error instanceof MissingProgram) say(error.message);
-  else {
-    say(
-      `the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
-    say(processes.lastWords());
-  }
+  failed(error);
 }
 for (const end of stops.reverse()) await end().catch(() => {});
 await processes.endAll();

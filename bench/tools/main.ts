@@ -4,16 +4,16 @@
  * something did not run.
  */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Caller } from "../caller.ts";
-import { MissingProgram, startMosquitto } from "../mosquitto.ts";
+import { startMosquitto } from "../mosquitto.ts";
 import { NODE_STARTS, startWords } from "../node-starts.ts";
 import { readOptions } from "../options.ts";
-import { Processes } from "../processes.ts";
+import { say, startRun } from "../run.ts";
 import { measureAgentMemory } from "./agent-memory.ts";
 import { makeBigTree } from "./big-tree.ts";
 import { overheads } from "./overhead.ts";
@@ -29,8 +29,6 @@ const PARTS = ["overhead", "tree", "memory", "start"] as const;
 const FULL = { rounds: 9, starts: 9, settleMs: { idle: 45_000, after: 15_000 } };
 const QUICK = { rounds: 3, starts: 3, settleMs: { idle: 3_000, after: 2_000 } };
 const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
-/** The exit code after an interrupt, as shells have it. */
-const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;
 
 const USAGE = `npm run bench -- --tools [options]
@@ -54,23 +52,11 @@ const wanted = new Set(options.only.split(","));
 for (const part of wanted)
   if (!PARTS.some((one) => one === part))
     fail(`--only: no part '${part}'; right would be: ${PARTS.join(", ")}`);
-const dir = mkdtempSync(join(tmpdir(), "edgecall-bench-tools-"));
-const processes = new Processes(dir);
-
-process.on("exit", () => {
-  processes.killAll();
-  rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
-});
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.on(signal, () => process.exit(EXIT_INTERRUPTED));
+const { dir, processes, failed } = startRun(tmpdir());
 
 function fail(problem: string): never {
   process.stderr.write(`${problem}\n`);
   process.exit(EXIT_USAGE);
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
 }
 
 async function measureOverheads(): Promise<Pick<ToolResults, "overheads" | "missing">> {
@@ -140,14 +126,7 @@ try {
   if (options.json !== undefined)
     writeFileSync(options.json, `${JSON.stringify({ ...about, ...results }, null, 2)}\n`);
 } catch (error) {
-  process.exitCode = 1;
-  if (error instanceof MissingProgram) say(error.message);
-  else {
-    say(
-      `the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
-    say(processes.lastWords());
-  }
+  failed(error);
 }
 await processes.endAll();
 // mqtt.js leaves timers running.
