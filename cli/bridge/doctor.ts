@@ -5,10 +5,10 @@ import type { BridgeSettings } from "@edgecall/bridge/settings.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { CommandCall } from "../command.ts";
-import { fetchProblem } from "../fetch-problem.ts";
 import {
   brokerFinding,
   type Finding,
+  findHealth,
   findingsOfConditions,
   findService,
   findUpdates,
@@ -20,9 +20,6 @@ import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf, settingsOfService } from "./settings-file.ts";
-
-/** A gateway on Cloudflare answers in a hundredth of this time. */
-const GATEWAY_WITHIN_MS = 10_000;
 
 /** Exit code 0: nothing is wrong. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -66,19 +63,11 @@ async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): 
   const says = isService ? whatItSays(BRIDGE) : undefined;
   if (says?.is === "read" && says.status.gateway.up) return fine(link, `${gatewayUrl} has accepted it`);
   const url = new URL("./healthz", gatewayUrl.replace(/^ws/, "http")).href;
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(GATEWAY_WITHIN_MS) });
-    if (!response.ok) {
-      return wrong(link, `${url}: ${response.status}`, "is GATEWAY_URL your gateway's address?");
-    }
-  } catch (error) {
-    return wrong(
-      link,
-      `${url}: ${fetchProblem(error)}`,
-      "is GATEWAY_URL right, and does the Internet connection work?",
-    );
-  }
-  if (says?.is !== "read") return fine(link, `${url} answers`);
+  const health = await findHealth(url, {
+    other: "is GATEWAY_URL your gateway's address?",
+    none: "is GATEWAY_URL right, and does the Internet connection work?",
+  });
+  if (health.is === "wrong" || says?.is !== "read") return health;
   const { problem = "does not welcome this bridge" } = says.status.gateway;
   return wrong(
     link,

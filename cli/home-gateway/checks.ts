@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
 import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts";
 import { type CommandCall, EXIT } from "../command.ts";
-import { fetchProblem } from "../fetch-problem.ts";
 import {
   type Finding,
+  findHealth,
   findingsOfConditions,
   findService,
   fine,
@@ -18,8 +18,6 @@ import { readEnvironment } from "../service/environment-file.ts";
 import { Releases } from "../service/releases/releases.ts";
 import { GATEWAY } from "../service/services.ts";
 import { portOf } from "./install.ts";
-
-const ANSWERS_WITHIN_MS = 10_000;
 
 /** Exit code 0: it answers. */
 export async function status({ flag, io }: CommandCall): Promise<number> {
@@ -59,7 +57,9 @@ export async function doctor(call: CommandCall): Promise<number> {
   const findings: Finding[] = [settings.finding];
   if (existsSync(GATEWAY.places.unit)) findings.push(await findService(GATEWAY));
   if (settings.variables) {
-    findings.push(await findAnswer(settings.port), ...(await findRows()));
+    const log = `journalctl -u ${GATEWAY.unit} -n 50`;
+    const todo = { other: `is PORT another program's? ${log}`, none: log };
+    findings.push(await findHealth(`http://127.0.0.1:${settings.port}/healthz`, todo), ...(await findRows()));
     findings.push(findModel(settings.variables));
   }
   const says = whatItSays(GATEWAY);
@@ -93,22 +93,6 @@ function findSettings(): Settings {
           ? "sudo node edgecall-gateway/edgecall.cjs gateway install"
           : `correct ${file}`;
     return { finding: wrong(link, messageOf(error), todo), port: 0 };
-  }
-}
-
-async function findAnswer(port: number): Promise<Finding> {
-  const link = "gateway";
-  const url = `http://127.0.0.1:${port}/healthz`;
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
-    if (response.ok) return fine(link, `${url} answers`);
-    return wrong(
-      link,
-      `${url}: ${response.status}`,
-      `is PORT another program's? journalctl -u ${GATEWAY.unit} -n 50`,
-    );
-  } catch (error) {
-    return wrong(link, `${url}: ${fetchProblem(error)}`, `journalctl -u ${GATEWAY.unit} -n 50`);
   }
 }
 

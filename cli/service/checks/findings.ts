@@ -7,6 +7,7 @@ import {
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../../command.ts";
+import { fetchProblem } from "../../fetch-problem.ts";
 import { fileProblem } from "../file-problem.ts";
 import type { Service } from "../services.ts";
 import { isOnCommand, schedule } from "../units/update-units.ts";
@@ -62,6 +63,20 @@ export function tellFindings(findings: readonly Finding[], { flag, io }: Command
 
 function line({ link, is, says, todo }: Finding): string {
   return `${SIGNS[is]} ${link.padEnd(9)} ${says}\n${todo === undefined ? "" : `      ${"".padEnd(9)} → ${todo}\n`}`;
+}
+
+/** A gateway on Cloudflare answers in a hundredth of this time. */
+const GATEWAY_WITHIN_MS = 10_000;
+
+/** Checks that a gateway answers at its `/healthz`. @param todo for an answer of something else, and for none */
+export async function findHealth(url: string, todo: { other: string; none: string }): Promise<Finding> {
+  const link = "gateway";
+  try {
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(GATEWAY_WITHIN_MS) });
+    return ok ? fine(link, `${url} answers`) : wrong(link, `${url}: ${status}`, todo.other);
+  } catch (error) {
+    return wrong(link, `${url}: ${fetchProblem(error)}`, todo.none);
+  }
 }
 
 export async function findService(service: Service): Promise<Finding> {
