@@ -96,49 +96,25 @@ export const readSettings = readOnce((env: Env): Settings => {
     countsDays: hasLimit(budgets.day) || Object.keys(prices).length > 0,
     prices,
     history: {
-      maxTokens: integer("HISTORY_MAX_TOKENS", env.HISTORY_MAX_TOKENS, HISTORY_MAX_TOKENS, 500, 10_000_000),
+      maxTokens: whole(env, "HISTORY_MAX_TOKENS", HISTORY_MAX_TOKENS, 500, 10_000_000),
       isOwn: Boolean(env.HISTORY_MAX_TOKENS?.trim()),
-      keepFirst: integer("HISTORY_KEEP_FIRST", env.HISTORY_KEEP_FIRST, 2, 0, 100),
+      keepFirst: whole(env, "HISTORY_KEEP_FIRST", 2, 0, 100),
     },
     systemPrompt: env.SYSTEM_PROMPT || DEFAULT_SYSTEM_PROMPT,
-    loopEnabled: flag("TOOL_LOOP_ENABLED", env.TOOL_LOOP_ENABLED, true),
+    loopEnabled: flag(env, "TOOL_LOOP_ENABLED", true),
     limits: {
-      maxModelCalls: integer(
-        "MAX_TOOL_ITERATIONS",
-        env.MAX_TOOL_ITERATIONS,
-        DEFAULT_LIMITS.maxModelCalls,
-        1,
-        100,
-      ),
-      maxFailedBatches: integer(
-        "TOOL_ERROR_LIMIT",
-        env.TOOL_ERROR_LIMIT,
-        DEFAULT_LIMITS.maxFailedBatches,
-        1,
-        100,
-      ),
-      maxRepeats: integer("TOOL_REPEAT_LIMIT", env.TOOL_REPEAT_LIMIT, DEFAULT_LIMITS.maxRepeats, 1, 100),
-      maxParallel: integer("MAX_PARALLEL_TOOLS", env.MAX_PARALLEL_TOOLS, DEFAULT_LIMITS.maxParallel, 1, 50),
+      maxModelCalls: whole(env, "MAX_TOOL_ITERATIONS", DEFAULT_LIMITS.maxModelCalls, 1, 100),
+      maxFailedBatches: whole(env, "TOOL_ERROR_LIMIT", DEFAULT_LIMITS.maxFailedBatches, 1, 100),
+      maxRepeats: whole(env, "TOOL_REPEAT_LIMIT", DEFAULT_LIMITS.maxRepeats, 1, 100),
+      maxParallel: whole(env, "MAX_PARALLEL_TOOLS", DEFAULT_LIMITS.maxParallel, 1, 50),
     },
-    defaultToolTimeoutMs: integer(
-      "DEFAULT_TOOL_TIMEOUT_MS",
-      env.DEFAULT_TOOL_TIMEOUT_MS,
-      30_000,
-      100,
-      3_600_000,
-    ),
-    foreignTimeoutMs: integer(
-      "FOREIGN_TIMEOUT_MS",
-      env.FOREIGN_TIMEOUT_MS,
-      FOREIGN_TIMEOUT_MS,
-      1_000,
-      FOREIGN_TIMEOUT_MAX_MS,
-    ),
+    defaultToolTimeoutMs: whole(env, "DEFAULT_TOOL_TIMEOUT_MS", 30_000, 100, 3_600_000),
+    foreignTimeoutMs: whole(env, "FOREIGN_TIMEOUT_MS", FOREIGN_TIMEOUT_MS, 1_000, FOREIGN_TIMEOUT_MAX_MS),
     media: {
-      keepMs: integer("MEDIA_KEEP_DAYS", env.MEDIA_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
-      keepBytes: integer("MEDIA_KEEP_MB", env.MEDIA_KEEP_MB, 64, 1, 4_096) * 1024 * 1024,
+      keepMs: whole(env, "MEDIA_KEEP_DAYS", 30, 1, 3_650) * 86_400_000,
+      keepBytes: whole(env, "MEDIA_KEEP_MB", 64, 1, 4_096) * 1024 * 1024,
     },
-    keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
+    keepAgentsMs: whole(env, "AGENTS_KEEP_DAYS", 30, 1, 3_650) * 86_400_000,
     tools: orThrow(readGatewayTools(env)),
     clock: orThrow(
       readClockSettings(
@@ -149,7 +125,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
     transcription: orThrow(readTranscription(env)),
-    voiceWaitS: integer("VOICE_WAIT_S", env.VOICE_WAIT_S, 15, 1, 600),
+    voiceWaitS: whole(env, "VOICE_WAIT_S", 15, 1, 600),
     trace: orThrow(readTrace(env)),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
@@ -201,12 +177,12 @@ export const NO_MODEL =
 
 function readModels(env: Env): NamedModel[] {
   const defaults = {
-    maxTokens: integer("MAX_TOKENS", env.MAX_TOKENS, 4_096, 1, 1_000_000),
-    ...(env.TEMPERATURE?.trim() && { temperature: number("TEMPERATURE", env.TEMPERATURE, 0, 0, 2) }),
+    maxTokens: whole(env, "MAX_TOKENS", 4_096, 1, 1_000_000),
+    ...(env.TEMPERATURE?.trim() && { temperature: number(env, "TEMPERATURE", 0, 0, 2) }),
     timeouts: {
       firstByteSetting: "MODEL_FIRST_BYTE_MS",
-      betweenBytesMs: integer("MODEL_BETWEEN_BYTES_MS", env.MODEL_BETWEEN_BYTES_MS, 60_000, 10, 600_000),
-      totalMs: integer("MODEL_TOTAL_MS", env.MODEL_TOTAL_MS, 300_000, 10, 840_000),
+      betweenBytesMs: whole(env, "MODEL_BETWEEN_BYTES_MS", 60_000, 10, 600_000),
+      totalMs: whole(env, "MODEL_TOTAL_MS", 300_000, 10, 840_000),
     },
   };
   const single = readSingleModel(env, defaults);
@@ -226,7 +202,7 @@ function readModels(env: Env): NamedModel[] {
 
 function firstByteMs(env: Env, baseUrl: string): number {
   const usual = isLocalModel({ baseUrl }) ? LOCAL_FIRST_BYTE_MS : HOSTED_FIRST_BYTE_MS;
-  return integer("MODEL_FIRST_BYTE_MS", env.MODEL_FIRST_BYTE_MS, usual, 10, 600_000);
+  return whole(env, "MODEL_FIRST_BYTE_MS", usual, 10, 600_000);
 }
 
 type ModelDefaults = Pick<ModelSettings, "maxTokens" | "temperature" | "timeouts">;
@@ -263,46 +239,41 @@ function workersAiModel(env: Env): string | undefined {
 
 /** A budget that is not set has no limit. */
 function readBudgets(env: Env): BudgetLimits {
-  const limit = (name: keyof Env, text: string | undefined) =>
-    text === undefined || text.trim() === "" ? undefined : integer(name, text, 0, 0, 1_000_000_000_000);
-  const scope = (tokens: number | undefined, modelCalls: number | undefined) => ({
-    ...(tokens !== undefined && { tokens }),
-    ...(modelCalls !== undefined && { modelCalls }),
-  });
-  return {
-    turn: scope(
-      limit("BUDGET_TURN_TOKENS", env.BUDGET_TURN_TOKENS),
-      limit("BUDGET_TURN_MODEL_CALLS", env.BUDGET_TURN_MODEL_CALLS),
-    ),
-    conversation: scope(
-      limit("BUDGET_CONVERSATION_TOKENS", env.BUDGET_CONVERSATION_TOKENS),
-      limit("BUDGET_CONVERSATION_MODEL_CALLS", env.BUDGET_CONVERSATION_MODEL_CALLS),
-    ),
-    day: scope(
-      limit("BUDGET_DAY_TOKENS", env.BUDGET_DAY_TOKENS),
-      limit("BUDGET_DAY_MODEL_CALLS", env.BUDGET_DAY_MODEL_CALLS),
-    ),
+  const limit = (name: Variable) =>
+    textOf(env, name) ? whole(env, name, 0, 0, 1_000_000_000_000) : undefined;
+  const scope = (name: "TURN" | "CONVERSATION" | "DAY") => {
+    const tokens = limit(`BUDGET_${name}_TOKENS`);
+    const modelCalls = limit(`BUDGET_${name}_MODEL_CALLS`);
+    return { ...(tokens !== undefined && { tokens }), ...(modelCalls !== undefined && { modelCalls }) };
   };
+  return { turn: scope("TURN"), conversation: scope("CONVERSATION"), day: scope("DAY") };
 }
 
-function number(name: string, text: string | undefined, fallback: number, min: number, max: number): number {
-  if (text === undefined || text.trim() === "") return fallback;
-  const value = Number(text);
+type Variable = { [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never }[keyof Env];
+
+/** @returns undefined: it is not set */
+function textOf(env: Env, name: Variable): string | undefined {
+  return env[name]?.trim() || undefined;
+}
+
+function number(env: Env, name: Variable, fallback: number, min: number, max: number): number {
+  const value = Number(textOf(env, name) ?? fallback);
   if (Number.isFinite(value) && value >= min && value <= max) return value;
-  throw new SettingsError(`${name}: expected a number from ${min} to ${max}, got '${text}'`);
+  throw new SettingsError(`${name}: expected a number from ${min} to ${max}, got '${env[name]}'`);
 }
 
-function integer(name: string, text: string | undefined, fallback: number, min: number, max: number): number {
-  const value = number(name, text, fallback, min, max);
+function whole(env: Env, name: Variable, fallback: number, min: number, max: number): number {
+  const value = number(env, name, fallback, min, max);
   if (Number.isInteger(value)) return value;
-  throw new SettingsError(`${name}: expected a whole number from ${min} to ${max}, got '${text}'`);
+  throw new SettingsError(`${name}: expected a whole number from ${min} to ${max}, got '${env[name]}'`);
 }
 
-function flag(name: string, text: string | undefined, fallback: boolean): boolean {
+function flag(env: Env, name: Variable, fallback: boolean): boolean {
+  const text = env[name];
   if (text === undefined || text.trim() === "") return fallback;
   if (text === "true" || text === "1") return true;
   if (text === "false" || text === "0") return false;
-  throw new SettingsError(`${name}: expected true or false, got '${text}'`);
+  throw new SettingsError(`${name}: expected true or false, got '${env[name]}'`);
 }
 
 function hasLimit(limits: BudgetLimits["day"]): boolean {
