@@ -45,21 +45,21 @@ test.for([
   expect(agentIdOf(host)).toBe(id);
 });
 
-test("S8 every setting of the Worker reaches the one-machine stack", () => {
+test("S8 every setting of the Worker reaches the one-machine stack: it is in the list of both", () => {
   const root = fileURLToPath(new URL("../worker", import.meta.url));
-  const names = globSync("**/*.ts", {
+  const others = globSync("**/*.ts", {
     cwd: root,
     exclude: (path) => /node_modules|fixtures/.test(String(path)),
   })
     .filter((path) => !path.includes(".test."))
     .map((path) => readFileSync(`${root}/${path}`, "utf8"))
-    // In the form of the Worker's type of its variables.
+    // In the form of a variable that a type of the Worker has besides.
     .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+)\?: string;$/gm)])
     .map(([, name = ""]) => name);
-  expect(names).toContain("RELAY_DAY_TOKENS");
-  expect(names.length).toBeGreaterThan(50);
-  const passed = workerVars(Object.fromEntries(names.map((name) => [name, "0"])));
-  expect(Object.keys(passed).toSorted()).toEqual([...new Set(names)].toSorted());
+  expect(others).toEqual([]);
+  const passed = Object.keys(workerVars(new Proxy({}, { get: () => "0" })));
+  expect(passed).toContain("RELAY_DAY_TOKENS");
+  expect(passed.length).toBeGreaterThan(50);
 });
 
 test("S8 every setting that is passed to the Worker is in the docs", () => {

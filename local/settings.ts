@@ -1,6 +1,7 @@
 /** The local stack's settings: command line and environment, read once, errors that name the field. */
 import { hostname } from "node:os";
 import { parseArgs } from "node:util";
+import { GATEWAY_VARIABLES } from "@edgecall/core/protocol/gateway-variables.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { type Network, readNetwork, readPolling } from "./network.ts";
@@ -105,84 +106,10 @@ export function agentIdOf(host: string): string {
   return id !== "localhost" && AGENT_ID.test(id) ? id : "this-machine";
 }
 
-/** Variables and secrets that are passed to the Worker (worker/kernel/env.ts). */
-const WORKER_VARIABLES = [
-  "API_TOKENS",
-  "BRIDGE_TOKENS",
-  "LLM_BASE_URL",
-  "LLM_API",
-  "LLM_API_KEY",
-  "LLM_MODEL",
-  "LLM_MODELS",
-  "SYSTEM_PROMPT",
-  "MAX_TOKENS",
-  "TEMPERATURE",
-  "MODEL_FIRST_BYTE_MS",
-  "MODEL_BETWEEN_BYTES_MS",
-  "MODEL_TOTAL_MS",
-  "TOOL_LOOP_ENABLED",
-  "MAX_TOOL_ITERATIONS",
-  "TOOL_ERROR_LIMIT",
-  "TOOL_REPEAT_LIMIT",
-  "MAX_PARALLEL_TOOLS",
-  "DEFAULT_TOOL_TIMEOUT_MS",
-  "FOREIGN_TIMEOUT_MS",
-  "ALLOW_UNSIGNED_AGENTS",
-  "UNASKED_REPORTS",
-  "AGENTS_KEEP_DAYS",
-  "HISTORY_MAX_TOKENS",
-  "HISTORY_KEEP_FIRST",
-  "MEDIA_KEEP_DAYS",
-  "MEDIA_KEEP_MB",
-  "AUDIT_KEEP_DAYS",
-  "AUDIT_KEEP_MB",
-  "AUDIT_URL",
-  "AUDIT_TOKEN",
-  "AUDIT_SEND_EVERY_S",
-  "TRANSCRIPTION_MODEL",
-  "TRANSCRIPTION_BASE_URL",
-  "TRANSCRIPTION_API_KEY",
-  "MCP_ACTION_TOOLS",
-  "MCP_TRUSTED_TOKENS",
-  "MCP_ORIGINS",
-  "OAUTH",
-  "OAUTH_REDIRECTS",
-  "ACCESS_TEAM_DOMAIN",
-  "ACCESS_AUD",
-  "ACCESS_EMAILS",
-  "CHANNELS",
-  "RATE_LIMITS",
-  "CORS_ORIGINS",
-  "CONNECTIONS_KEY",
-  "PUBLIC_URL",
-  "POLLING_TOKEN",
-  "VOICE_WAIT_S",
-  "BROKER_URL",
-  "GATEWAY_TOOLS",
-  "TIMEZONE",
-  "QUIET_HOURS",
-  "PUSH_SERVERS",
-  "BRAVE_API_KEY",
-  "BRAVE_BASE_URL",
-  "CODESEARCH_API_KEY",
-  "CODESEARCH_BASE_URL",
-  "BUDGET_TURN_TOKENS",
-  "BUDGET_TURN_MODEL_CALLS",
-  "BUDGET_CONVERSATION_TOKENS",
-  "BUDGET_CONVERSATION_MODEL_CALLS",
-  "BUDGET_DAY_TOKENS",
-  "BUDGET_DAY_MODEL_CALLS",
-  "PRICES",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_TRACES_SAMPLER_ARG",
-  "RELAY_DAY_TOKENS",
-  "RELAY_MAX_TOKENS",
-] as const;
-
+/** The variables and secrets that are passed to the Worker. */
 export function workerVars(env: Environment): Record<string, string> {
   return Object.fromEntries(
-    WORKER_VARIABLES.flatMap((name) => {
+    GATEWAY_VARIABLES.flatMap((name) => {
       const value = env[name];
       return value ? [[name, value]] : [];
     }),
