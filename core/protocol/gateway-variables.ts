@@ -97,3 +97,5 @@ export const GATEWAY_VARIABLES = [
 ] as const;
 
 export type GatewayVariable = (typeof GATEWAY_VARIABLES)[number];
+/** Of a gateway: one that is absent has its default. */
+export type Variables = Partial<Record<GatewayVariable, string>>;

@@ -1,7 +1,7 @@
 /** Bindings of the Worker, and its variables and secrets, to which settings/ gives their meaning and defaults. */
-import type { GatewayVariable } from "@edgecall/core/protocol/gateway-variables.ts";
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 
-export interface Env extends Partial<Record<GatewayVariable, string>> {
+export interface Env extends Variables {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;
   /** Cloudflare's own models. Absent on one machine, or when wrangler.toml has no [ai]. */

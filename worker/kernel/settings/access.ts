@@ -1,16 +1,14 @@
 /** The variables for sign-in with Cloudflare Access; docs/settings.md explains them. */
-import type { Env } from "../env.ts";
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { SettingsError } from "./settings-error.ts";
 import type { ApiToken } from "./tokens.ts";
 
-type AccessVariables = Pick<Env, "ACCESS_TEAM_DOMAIN" | "ACCESS_AUD" | "ACCESS_EMAILS">;
-
-export function usesAccess(env: AccessVariables): boolean {
+export function usesAccess(env: Variables): boolean {
   return Boolean(env.ACCESS_TEAM_DOMAIN && env.ACCESS_AUD && env.ACCESS_EMAILS);
 }
 
 /** @returns the team's origin, `https://myteam.cloudflareaccess.com`. @throws SettingsError */
-export function teamAddress({ ACCESS_TEAM_DOMAIN: text = "" }: AccessVariables): string {
+export function teamAddress({ ACCESS_TEAM_DOMAIN: text = "" }: Variables): string {
   const address = /^https?:\/\//.test(text) ? text : `https://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   // http is accepted only for this machine, for tests.
@@ -27,7 +25,7 @@ export function teamAddress({ ACCESS_TEAM_DOMAIN: text = "" }: AccessVariables):
  * @throws SettingsError
  */
 export function recordNames(
-  { ACCESS_EMAILS = "" }: AccessVariables,
+  { ACCESS_EMAILS = "" }: Variables,
   records: readonly ApiToken[],
 ): Map<string, string> {
   const known = new Set(records.map(({ name }) => name));

@@ -1,12 +1,7 @@
 /** Variables of the audit log: how long it is stored here, and where else it is sent. */
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
-
-export type AuditVariables = Pick<
-  Env,
-  "AUDIT_KEEP_DAYS" | "AUDIT_KEEP_MB" | "AUDIT_URL" | "AUDIT_TOKEN" | "AUDIT_SEND_EVERY_S"
->;
 
 export type AuditSettings = {
   keepMs: number;
@@ -23,9 +18,9 @@ export type StoreSettings = {
   everyMs: number;
 };
 
-export const readAuditSettings = readOnce((env: AuditVariables): Parsed<AuditSettings> => {
+export const readAuditSettings = readOnce((env: Variables): Parsed<AuditSettings> => {
   const wrong: string[] = [];
-  const whole = (name: keyof AuditVariables, fallback: number, max: number) => {
+  const whole = (name: keyof Variables, fallback: number, max: number) => {
     const text = env[name]?.trim();
     const value = text ? Number(text) : fallback;
     if (!Number.isInteger(value) || value < 1 || value > max)

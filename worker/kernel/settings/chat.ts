@@ -1,11 +1,9 @@
 /** `CHANNELS`: the connections to chat platforms, and the people who may use each. docs/channels.md explains every field. */
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
 import { SettingsError } from "./settings-error.ts";
 import { HOME_ID } from "./tokens.ts";
-
-export type ChannelVariables = Pick<Env, "CHANNELS" | "CONNECTIONS_KEY">;
 
 export const CHANNEL_NAMES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
@@ -121,7 +119,7 @@ const Connections = z
 class ChannelSettingsError extends SettingsError {}
 
 /** @throws ChannelSettingsError */
-export const readConnections = readOnce((env: ChannelVariables): readonly Connection[] => {
+export const readConnections = readOnce((env: Variables): readonly Connection[] => {
   if (!env.CHANNELS) return [];
   const read = readJson(env.CHANNELS);
   if (!read.ok) throw new ChannelSettingsError(`CHANNELS: ${read.error}`);
@@ -145,7 +143,7 @@ function readJson(text: string): Parsed<Connection[]> {
 }
 
 /** Finds a connection of `CHANNELS`; features/chat/platforms/connections.ts also finds those of the console. @throws ChannelSettingsError */
-export function findConnection(env: ChannelVariables, channel: string, name: string): Connection | undefined {
+export function findConnection(env: Variables, channel: string, name: string): Connection | undefined {
   return readConnections(env).find((one) => one.channel === channel && one.connection === name);
 }
 

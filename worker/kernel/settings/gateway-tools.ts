@@ -1,8 +1,8 @@
 /** The variables of the gateway's own tools. */
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
-import type { Env } from "../env.ts";
 
 /** A tool that is absent is switched off. */
 export type GatewayToolSettings = {
@@ -15,11 +15,6 @@ export type GatewayToolSettings = {
   codesearch?: { key?: string; baseUrl: string };
 };
 
-export type ToolVariables = Pick<
-  Env,
-  "GATEWAY_TOOLS" | "BRAVE_API_KEY" | "BRAVE_BASE_URL" | "CODESEARCH_API_KEY" | "CODESEARCH_BASE_URL"
->;
-
 const NAMES = ["sessions", "rules", "webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
 /** The default, without the variable. */
@@ -28,7 +23,7 @@ const DEFAULT: readonly string[] = ["sessions", "rules"];
 const OF_HOME: readonly Name[] = ["sessions", "rules"];
 
 /** An error names the variable and the right form, and never quotes a key. */
-export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings> {
+export function readGatewayTools(env: Variables): Parsed<GatewayToolSettings> {
   const listed = listOf(env.GATEWAY_TOOLS);
   const named = listed.length === 0 ? DEFAULT : listed.length === 1 && listed[0] === "none" ? [] : listed;
   const unknown = named.find((name) => !NAMES.some((one) => one === name));

@@ -1,8 +1,9 @@
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { describe, expect, test } from "vitest";
 import { gatewayTools } from "../conversation/tools/registry.ts";
-import { keysOf, readGatewayTools, type ToolVariables } from "./gateway-tools.ts";
+import { keysOf, readGatewayTools } from "./gateway-tools.ts";
 
-function read(variables: ToolVariables) {
+function read(variables: Variables) {
   const settings = readGatewayTools(variables);
   return settings.ok ? gatewayTools(settings.value, {}).list() : settings.error;
 }
@@ -26,7 +27,7 @@ describe("GATEWAY_TOOLS", () => {
     ]);
   });
 
-  test.each<[ToolVariables, RegExp]>([
+  test.each<[Variables, RegExp]>([
     [{ GATEWAY_TOOLS: "webfetch,bash" }, /^GATEWAY_TOOLS: .*got 'bash'/],
     [{ GATEWAY_TOOLS: "none,sessions" }, /^GATEWAY_TOOLS: .*got 'none'/],
     [{ GATEWAY_TOOLS: "websearch" }, /^BRAVE_API_KEY: not set/],

@@ -1,8 +1,6 @@
 /** The variables of `/mcp`; docs/mcp.md explains them. */
-import type { Env } from "../env.ts";
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { readOnce } from "./read-once.ts";
-
-export type McpVariables = Pick<Env, "MCP_ACTION_TOOLS" | "MCP_TRUSTED_TOKENS" | "MCP_ORIGINS">;
 
 export type McpSettings = {
   actionTools: number;
@@ -14,7 +12,7 @@ export type McpSettings = {
 const ACTION_TOOLS = 40;
 const ACTION_TOOLS_MAX = 256;
 
-export const readMcpSettings = readOnce((env: McpVariables): McpSettings => {
+export const readMcpSettings = readOnce((env: Variables): McpSettings => {
   const wanted = Number(env.MCP_ACTION_TOOLS || ACTION_TOOLS);
   return {
     // A wrong value gets the default, since it cannot make anything unsafe.

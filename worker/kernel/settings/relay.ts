@@ -1,8 +1,6 @@
 /** Variables of the relay, which limit how much devices may use the gateway's model. */
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { Env } from "../env.ts";
-
-export type RelayVariables = Pick<Env, "RELAY_DAY_TOKENS" | "RELAY_MAX_TOKENS">;
 
 export type RelaySettings = {
   /** Tokens of one agent in a day of UTC, questions and answers together. 0: the relay is closed. */
@@ -15,7 +13,7 @@ export type RelaySettings = {
 const DAY_TOKENS = 200_000;
 const MAX_TOKENS = 4_096;
 
-export function readRelaySettings(env: RelayVariables): Parsed<RelaySettings> {
+export function readRelaySettings(env: Variables): Parsed<RelaySettings> {
   const dayTokens = whole(env.RELAY_DAY_TOKENS, DAY_TOKENS, 0);
   if (dayTokens === undefined)
     return {

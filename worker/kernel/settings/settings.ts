@@ -9,6 +9,7 @@ import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { isLocalModel } from "@edgecall/core/loop/window.ts";
+import type { GatewayVariable } from "@edgecall/core/protocol/gateway-variables.ts";
 import {
   FOREIGN_TIMEOUT_MAX_MS,
   FOREIGN_TIMEOUT_MS,
@@ -239,7 +240,7 @@ function workersAiModel(env: Env): string | undefined {
 
 /** A budget that is not set has no limit. */
 function readBudgets(env: Env): BudgetLimits {
-  const limit = (name: Variable) =>
+  const limit = (name: GatewayVariable) =>
     textOf(env, name) ? whole(env, name, 0, 0, 1_000_000_000_000) : undefined;
   const scope = (name: "TURN" | "CONVERSATION" | "DAY") => {
     const tokens = limit(`BUDGET_${name}_TOKENS`);
@@ -249,26 +250,24 @@ function readBudgets(env: Env): BudgetLimits {
   return { turn: scope("TURN"), conversation: scope("CONVERSATION"), day: scope("DAY") };
 }
 
-type Variable = { [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never }[keyof Env];
-
 /** @returns undefined: it is not set */
-function textOf(env: Env, name: Variable): string | undefined {
+function textOf(env: Env, name: GatewayVariable): string | undefined {
   return env[name]?.trim() || undefined;
 }
 
-function number(env: Env, name: Variable, fallback: number, min: number, max: number): number {
+function number(env: Env, name: GatewayVariable, fallback: number, min: number, max: number): number {
   const value = Number(textOf(env, name) ?? fallback);
   if (Number.isFinite(value) && value >= min && value <= max) return value;
   throw new SettingsError(`${name}: expected a number from ${min} to ${max}, got '${env[name]}'`);
 }
 
-function whole(env: Env, name: Variable, fallback: number, min: number, max: number): number {
+function whole(env: Env, name: GatewayVariable, fallback: number, min: number, max: number): number {
   const value = number(env, name, fallback, min, max);
   if (Number.isInteger(value)) return value;
   throw new SettingsError(`${name}: expected a whole number from ${min} to ${max}, got '${env[name]}'`);
 }
 
-function flag(env: Env, name: Variable, fallback: boolean): boolean {
+function flag(env: Env, name: GatewayVariable, fallback: boolean): boolean {
   const text = env[name];
   if (text === undefined || text.trim() === "") return fallback;
   if (text === "true" || text === "1") return true;

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { describe, expect, test } from "vitest";
 import { passed } from "../../../../test/keyed-home.ts";
 import { madeHome } from "../../../../test/made-home.ts";
@@ -10,7 +11,6 @@ import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
 import { Home } from "../../../home.ts";
 import type { AuditPage } from "../../api/audit.ts";
-import type { AuditVariables } from "../../settings/audit.ts";
 import { Audit } from "./audit.ts";
 
 const line = (timestamp: string, tool: string, more = {}) => ({
@@ -80,10 +80,7 @@ const storedLine = (timestamp: string, tool: string, more: Partial<AuditLine> = 
   ({ ...line(timestamp, tool), ...more }) as AuditLine;
 
 /** A separate audit log with these variables. */
-async function record<T>(
-  vars: AuditVariables,
-  work: (audit: Audit, ctx: DurableObjectState) => T,
-): Promise<T> {
+async function record<T>(vars: Variables, work: (audit: Audit, ctx: DurableObjectState) => T): Promise<T> {
   const stub = await madeHome();
   return await runInDurableObject(stub, (_, ctx) => work(new Audit(ctx.storage, vars), ctx));
 }

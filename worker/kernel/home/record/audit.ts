@@ -6,10 +6,11 @@
  */
 
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import type { OutletState } from "../../api/answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
-import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
+import { readAuditSettings } from "../../settings/audit.ts";
 import { slot } from "../slot.ts";
 import { type SinkPlace, SinkRow } from "./sink-row.ts";
 
@@ -20,7 +21,7 @@ const PAGE_CHARS = 128_000;
 
 export class Audit {
   readonly #sql: SqlStorage;
-  readonly #env: AuditVariables;
+  readonly #env: Variables;
   /** The outlet is asking the outside store right now. In memory only. */
   isSending = false;
   /** Until when a device brings its lines within seconds, epoch ms. In memory only. */
@@ -28,7 +29,7 @@ export class Audit {
   /** Bytes by agent, read once: this class alone writes them. */
   #shares: Map<string, number> | undefined;
 
-  constructor(storage: DurableObjectStorage, env: AuditVariables) {
+  constructor(storage: DurableObjectStorage, env: Variables) {
     this.#sql = storage.sql;
     this.#env = env;
   }
