@@ -15,6 +15,20 @@ export type MetricFamily = {
   | { type: "histogram"; series: ReadonlyArray<{ labels?: Labels; histogram: Histogram }> }
 );
 
+type Samples = readonly Sample[];
+export const gauge = (name: string, help: string, samples: Samples): MetricFamily => ({
+  name,
+  help,
+  type: "gauge",
+  samples,
+});
+export const counter = (name: string, help: string, samples: Samples): MetricFamily => ({
+  name,
+  help,
+  type: "counter",
+  samples,
+});
+
 /** Returns the page's text. A family without samples is left out. */
 export function exposition(families: readonly MetricFamily[]): string {
   return families.map(page).join("");

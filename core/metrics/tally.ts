@@ -1,6 +1,6 @@
 /** Counts of calls and turns that every program reports, since its start or since the row was made. */
 import type { ErrorType } from "../tools/errors.ts";
-import type { Labels, MetricFamily } from "./exposition.ts";
+import { counter, type Labels, type MetricFamily } from "./exposition.ts";
 import {
   ANSWER_SECONDS,
   CALL_SECONDS,
@@ -79,26 +79,24 @@ export function callFamilies(
 ): MetricFamily[] {
   const errors = (counts: CallCounts) => Object.values(counts.errors).reduce((sum, n) => sum + n, 0);
   return [
-    {
-      name: `edgecall_${program}_tool_calls_total`,
-      help: "Calls of tools by what they came to.",
-      type: "counter",
-      samples: series.flatMap(({ labels, counts }) => [
+    counter(
+      `edgecall_${program}_tool_calls_total`,
+      "Calls of tools by what they came to.",
+      series.flatMap(({ labels, counts }) => [
         { labels: { ...labels, status: "success" }, value: counts.success },
         { labels: { ...labels, status: "error" }, value: errors(counts) },
       ]),
-    },
-    {
-      name: `edgecall_${program}_tool_errors_total`,
-      help: "Failed calls of tools by the kind of the failure.",
-      type: "counter",
-      samples: series.flatMap(({ labels, counts }) =>
+    ),
+    counter(
+      `edgecall_${program}_tool_errors_total`,
+      "Failed calls of tools by the kind of the failure.",
+      series.flatMap(({ labels, counts }) =>
         Object.entries(counts.errors).map(([error_type, value]) => ({
           labels: { ...labels, error_type },
           value,
         })),
       ),
-    },
+    ),
     {
       name: `edgecall_${program}_tool_duration_seconds`,
       help: "How long calls of tools took.",
@@ -112,39 +110,37 @@ export function turnFamilies(
   program: string,
   series: ReadonlyArray<{ labels: Labels; counts: TurnCounts }>,
 ): MetricFamily[] {
-  const counter = (name: string, help: string, of: (counts: TurnCounts) => number): MetricFamily => ({
-    name: `edgecall_${program}_${name}`,
-    help,
-    type: "counter",
-    samples: series.map(({ labels, counts }) => ({ labels, value: of(counts) })),
-  });
+  const each = (name: string, help: string, of: (counts: TurnCounts) => number) =>
+    counter(
+      `edgecall_${program}_${name}`,
+      help,
+      series.map(({ labels, counts }) => ({ labels, value: of(counts) })),
+    );
   return [
-    {
-      name: `edgecall_${program}_turns_total`,
-      help: "Questions by how they ended.",
-      type: "counter",
-      samples: series.flatMap(({ labels, counts }) =>
+    counter(
+      `edgecall_${program}_turns_total`,
+      "Questions by how they ended.",
+      series.flatMap(({ labels, counts }) =>
         (["done", "failed", "cancelled"] as const).map((status) => ({
           labels: { ...labels, status },
           value: counts[status],
         })),
       ),
-    },
-    counter("turns_with_failures_total", "Questions in which at least one call failed.", (it) => it.stumbled),
-    counter(
+    ),
+    each("turns_with_failures_total", "Questions in which at least one call failed.", (it) => it.stumbled),
+    each(
       "turns_recovered_total",
       "Questions in which a call failed and that were answered.",
       (it) => it.recovered,
     ),
-    {
-      name: `edgecall_${program}_model_tokens_total`,
-      help: "Tokens as the model's endpoint counted them.",
-      type: "counter",
-      samples: series.flatMap(({ labels, counts }) => [
+    counter(
+      `edgecall_${program}_model_tokens_total`,
+      "Tokens as the model's endpoint counted them.",
+      series.flatMap(({ labels, counts }) => [
         { labels: { ...labels, direction: "input" }, value: counts.inputTokens },
         { labels: { ...labels, direction: "output" }, value: counts.outputTokens },
       ]),
-    },
+    ),
     {
       name: `edgecall_${program}_turn_iterations`,
       help: "Model calls of a question.",

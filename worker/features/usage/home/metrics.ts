@@ -1,6 +1,6 @@
 /** A home's page for Prometheus: its counters and its present state. */
 
-import { exposition, type MetricFamily, type Sample } from "@edgecall/core/metrics/exposition.ts";
+import { counter, exposition, gauge, type Sample } from "@edgecall/core/metrics/exposition.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
@@ -25,19 +25,16 @@ export function metricsPage(context: HomeContext): string {
   const outlet = audit.sinkState();
   const { calls, turns } = counters.counts();
   const open = ledger.open().map(({ state }) => state);
-  const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({
-    name: `edgecall_gateway_${name}`,
-    help,
-    type: "gauge",
-    samples: samples.map(({ labels, value }) => ({ labels: { home, ...labels }, value })),
-  });
+  const here = (name: string, help: string, samples: Sample[]) =>
+    gauge(
+      `edgecall_gateway_${name}`,
+      help,
+      samples.map(({ labels, value }) => ({ labels: { home, ...labels }, value })),
+    );
   return exposition([
-    {
-      name: "edgecall_build_info",
-      help: "The program's version.",
-      type: "gauge",
-      samples: [{ labels: { program: "gateway", version: VERSION }, value: 1 }],
-    },
+    gauge("edgecall_build_info", "The program's version.", [
+      { labels: { program: "gateway", version: VERSION }, value: 1 },
+    ]),
     ...callFamilies(
       "gateway",
       calls.map(({ agent, tool, counts }) => ({ labels: { home, agent, tool }, counts })),
@@ -46,53 +43,50 @@ export function metricsPage(context: HomeContext): string {
       "gateway",
       turns.map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
     ),
-    gauge("bridge_online", "Whether the home's bridge is connected.", [
+    here("bridge_online", "Whether the home's bridge is connected.", [
       { value: bridge.lastSeenAt(now) !== null ? 1 : 0 },
     ]),
-    {
-      name: "edgecall_gateway_bridge_connections_total",
-      help: "How often a bridge connected; each but the first is a reconnect.",
-      type: "counter",
-      samples: [{ labels: { home }, value: counters.bridgeConnections() }],
-    },
-    {
-      name: "edgecall_gateway_unannounced_jobs_total",
-      help: "Results of jobs that no call's result had announced; they were dropped.",
-      type: "counter",
-      samples: [{ labels: { home }, value: counters.droppedJobs() }],
-    },
-    gauge(
+    counter(
+      "edgecall_gateway_bridge_connections_total",
+      "How often a bridge connected; each but the first is a reconnect.",
+      [{ labels: { home }, value: counters.bridgeConnections() }],
+    ),
+    counter(
+      "edgecall_gateway_unannounced_jobs_total",
+      "Results of jobs that no call's result had announced; they were dropped.",
+      [{ labels: { home }, value: counters.droppedJobs() }],
+    ),
+    here(
       "agent_online",
       "Whether an agent can be called.",
       agents.roster(now).map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
     ),
-    gauge(
+    here(
       "calls_open",
       "Calls that are not settled, by their state.",
       STATES.map((state) => ({ labels: { state }, value: open.filter((it) => it === state).length })),
     ),
-    gauge("outcomes_undelivered", "Results that their conversation does not have yet.", [
+    here("outcomes_undelivered", "Results that their conversation does not have yet.", [
       { value: ledger.undelivered().length },
     ]),
-    gauge("questions_open", "Questions and approvals that wait for a person.", [
+    here("questions_open", "Questions and approvals that wait for a person.", [
       { value: questions.open().length },
     ]),
-    gauge(
+    here(
       "audit_waiting_bytes",
       "The part of the record that its outside store does not have yet.",
       outlet ? [{ value: outlet.waiting }] : [],
     ),
-    gauge(
+    here(
       "audit_waiting_seconds",
       "How long the oldest line has waited for the record's outside store.",
       outlet ? [{ value: outlet.since === null ? 0 : (now - outlet.since) / 1_000 }] : [],
     ),
-    {
-      name: "edgecall_gateway_audit_lost_lines_total",
-      help: "Lines of the record that were forgotten before the outside store took them.",
-      type: "counter",
-      samples: outlet ? [{ labels: { home }, value: outlet.lost }] : [],
-    },
-    gauge("database_bytes", "Size of the home's rows.", [{ value: ctx.storage.sql.databaseSize }]),
+    counter(
+      "edgecall_gateway_audit_lost_lines_total",
+      "Lines of the record that were forgotten before the outside store took them.",
+      outlet ? [{ labels: { home }, value: outlet.lost }] : [],
+    ),
+    here("database_bytes", "Size of the home's rows.", [{ value: ctx.storage.sql.databaseSize }]),
   ]);
 }
