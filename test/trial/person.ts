@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { Agent, Call, Status } from "../../cli/gateway/shapes.ts";
+import type { Agent, Status, Turn } from "../../cli/gateway/shapes.ts";
 import { type Step as ModelStep, script } from "../scripted-model.ts";
 import type { Machine, Typed } from "./machine.ts";
 
@@ -13,8 +13,9 @@ const EDGECALL_WITHIN_MS = 240_000;
 const ROUTE_WITHIN_MS = 30_000;
 
 const Code = z.looseObject({ code: z.string(), command: z.string() });
-const Turn = z.looseObject({ status: z.string(), answer: z.nullable(z.string()), calls: z.array(Call) });
-export type Turn = z.infer<typeof Turn>;
+
+export type { Turn } from "../../cli/gateway/shapes.ts";
+
 const Questions = z.looseObject({
   questions: z.array(z.looseObject({ id: z.string(), conversation: z.string(), text: z.string() })),
 });
@@ -82,7 +83,7 @@ export class Person {
 
   async bridgeVersion(): Promise<string | undefined> {
     const seen = await this.#route("GET", "/v1/status").catch(() => undefined);
-    return Status.safeParse(seen).data?.bridge.version ?? undefined;
+    return (seen as Status | undefined)?.bridge.version ?? undefined;
   }
 
   /** Returns the line of a conversation that contains these words, or undefined. */
@@ -97,7 +98,7 @@ export class Person {
   /** Returns the agent as the console shows it; undefined: unknown, or the gateway does not answer. */
   async agent(id: string): Promise<Agent | undefined> {
     const seen = await this.#route("GET", `/v1/agents/${id}`).catch(() => undefined);
-    return Agent.safeParse(seen).data;
+    return seen as Agent | undefined;
   }
 
   async sees(...agents: string[]): Promise<boolean> {
@@ -133,7 +134,7 @@ export class Person {
       "ask",
       ...["--json", "--conversation", conversation, script(...steps)],
     );
-    const turn = out === "" ? undefined : Turn.safeParse(JSON.parse(out)).data;
+    const turn = out === "" ? undefined : (JSON.parse(out) as Turn);
     if (!turn) throw new Error(`edgecall ask ended with ${code}: ${err} ${out}`);
     return turn;
   }
