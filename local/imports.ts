@@ -26,8 +26,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],
 };
 
-/** A feature's folder, by its name. The kernel and the features have a folder for each of the two objects. */
-
 /**
  * A source of the first may not import one of the second. Within the Worker: the lists → features → kernel; there routes → http → api →
  * settings → env, and home, conversation → api. No feature imports another one.

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from "../tools/errors.ts";
 import { type AllowedRanges, checkUrl } from "./address.ts";
+import { readUpTo } from "./read-up-to.ts";
 
 /** The part of `fetch` that is used. It must not follow redirects when `redirect` is `manual`. */
 export type WebFetch = (url: string, init: WebInit) => Promise<Response>;
@@ -83,38 +84,13 @@ async function read(url: URL, response: Response, options: FetchOptions): Promis
   }
   const { maxBodyBytes = MAX_BODY_BYTES, signal } = options;
   try {
-    const body = await bytesOf(response, maxBodyBytes);
+    const body = await readUpTo(response, maxBodyBytes);
     if (!body) return failed("too_large", `the page has more than ${maxBodyBytes} bytes`);
     return { ok: true, url, status, contentType: response.headers.get("content-type") ?? "", body };
   } catch (error) {
     signal.throwIfAborted();
     return failed("io", "the connection broke off before the page's end", error);
   }
-}
-
-/** @returns undefined when the body is larger than `max`; the header's size is not trusted */
-export async function bytesOf(response: Response, max: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = response.body?.getReader();
-  if (!reader) return new Uint8Array();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > max) {
-      await reader.cancel().catch(() => {});
-      return undefined;
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 /** Cancels a body, because an unread one keeps its connection open. */

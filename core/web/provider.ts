@@ -1,6 +1,7 @@
 /** The interface between the search tools and search services, and the request code that all services share. */
 import type { ErrorCode } from "../tools/errors.ts";
-import { bytesOf, type WebFetch } from "./fetch-page.ts";
+import type { WebFetch } from "./fetch-page.ts";
+import { readUpTo } from "./read-up-to.ts";
 
 export type SearchHit = {
   title: string;
@@ -78,7 +79,7 @@ async function ask(
       await response.body?.cancel().catch(() => {});
       return refusal(name, response.status);
     }
-    const bytes = await bytesOf(response, ANSWER_MAX_BYTES);
+    const bytes = await readUpTo(response, ANSWER_MAX_BYTES);
     return bytes
       ? new TextDecoder().decode(bytes)
       : new ProviderError("too_large", `${name} answered with more than ${ANSWER_MAX_BYTES} bytes`);

@@ -5,8 +5,8 @@
 
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
+import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
 import type { AuditRecord, AuditStore } from "../../../kernel/home/record/audit-store.ts";
-import { readUpTo } from "../../../kernel/read-up-to.ts";
 import type { StoreSettings } from "../../../kernel/settings/audit.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;

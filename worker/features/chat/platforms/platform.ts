@@ -1,6 +1,7 @@
 /** Requests to a platform, limited in time and size. All refusals have one form. */
+
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
-import { readUpTo } from "../../../kernel/read-up-to.ts";
+import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
 
 /** Platforms answer in well under a second. A request that takes longer is repeated. */
 const REQUEST_TIMEOUT_MS = 10_000;

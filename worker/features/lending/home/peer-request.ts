@@ -3,10 +3,10 @@
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
+import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logError } from "../../../kernel/log.ts";
-import { readUpTo } from "../../../kernel/read-up-to.ts";
 import type { PeerKind, PeerReply } from "../contract.ts";
 import { lendingAt } from "../lending-api.ts";
 

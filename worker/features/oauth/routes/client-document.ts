@@ -4,7 +4,7 @@
  */
 
 import { checkUrl } from "@edgecall/core/web/address.ts";
-import { bytesOf } from "@edgecall/core/web/fetch-page.ts";
+import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { readOauthSettings } from "../../../kernel/settings/oauth.ts";
 import type { StoredClient, StoredDocument } from "../contract.ts";
@@ -86,7 +86,7 @@ async function fetchDocument(env: Env, id: string): Promise<StoredDocument> {
   let response: Response;
   try {
     response = await (WEB ? WEB.fetch(id, init) : fetch(id, init));
-    body = await bytesOf(response, BODY_MAX_BYTES);
+    body = await readUpTo(response, BODY_MAX_BYTES);
   } catch {
     throw new Unavailable("its document cannot be fetched");
   }
