@@ -1,7 +1,7 @@
 /** Bundles each program into one file, for the one-machine stack, `npm run build` and the bench. */
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const ROOT_URL = new URL("..", import.meta.url);
 const ROOT = fileURLToPath(ROOT_URL);

@@ -73,6 +73,8 @@ export const LAYERED: readonly string[] = [
   "node",
   "client",
   "bridge",
+  "worker",
+  "pi-agent",
   "tool-browser",
   "tool-mcp",
   "cli",
