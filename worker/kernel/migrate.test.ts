@@ -20,7 +20,7 @@ import { HOME_V19 } from "./fixtures/v19.ts";
 import { AgentKeys } from "./home/agents/agent-keys.ts";
 import { Agents } from "./home/agents/agents.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
-import { Ledger } from "./home/calls/ledger.ts";
+import { Ledger } from "./home/ledger/ledger.ts";
 import { ConversationList } from "./home/people/conversation-list.ts";
 import { SenderStore } from "./home/people/senders.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";

@@ -8,7 +8,7 @@ import { call, tools as listed, type McpResult, post, rpc } from "../../../test/
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
-import { Ledger } from "../../kernel/home/calls/ledger.ts";
+import { Ledger } from "../../kernel/home/ledger/ledger.ts";
 import { HomeTokens } from "../../kernel/home/people/tokens.ts";
 import { RECHECK } from "../../kernel/http/object-stream.ts";
 

@@ -11,9 +11,6 @@ import type { StoredCall, StoredEntry } from "./store/rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
 
-export const FROM_BACKUP =
-  "This was under way when the back-up was made. What was done for it since then is unknown; please check before you ask again.";
-
 /** Tells a person what to do about a model that gave no answer: it names the setting where one is to blame. */
 export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseUrl" | "model">): string {
   if (error instanceof TooLongError)

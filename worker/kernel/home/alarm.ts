@@ -4,15 +4,15 @@
  */
 
 import { bridgeOf } from "./bridge/bridge-socket.ts";
-import * as delegation from "./calls/delegation.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
 import type { Alarm, HomeContext } from "./context.ts";
-import * as voidedAllowances from "./devices/voided-allowances.ts";
 import { type AlarmPart, featuresOf } from "./feature.ts";
 import { handOver, nextHandOver } from "./notices/hand-over.ts";
+import * as voidedAllowances from "./notices/voided-allowances.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
+import * as delegation from "./submit/delegation.ts";
 
 /** The order counts: an expired question and silence end a call with different outcomes. */
 const BEFORE_FEATURES: readonly AlarmPart[] = [

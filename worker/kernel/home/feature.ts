@@ -10,12 +10,12 @@ import type { CallTarget } from "../api/edge-call.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
 import type { RosterAgent } from "../api/roster.ts";
+import type { ToolReply } from "../api/tool-answer.ts";
 import type { Migration } from "../migrate.ts";
 import type { Connection } from "../settings/chat.ts";
 import type { ApiToken } from "../settings/tokens.ts";
-import type { LedgerCall } from "./calls/ledger.ts";
-import type { ToolReply } from "./calls/tool-answer.ts";
 import type { HomeContext } from "./context.ts";
+import type { LedgerCall } from "./ledger/ledger.ts";
 import type { HomeAccess, HomePart } from "./part.ts";
 
 export type AlarmPart = {

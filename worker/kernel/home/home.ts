@@ -24,18 +24,18 @@ import {
 } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
 import { newTracer } from "../trace.ts";
-import { bridgeRefusal, refuseBridge } from "./agents/key-enrollment.ts";
 import { HomeAlarm } from "./alarm.ts";
-import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
-import { Ledger, ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
+import { bridgeRefusal, refuseBridge } from "./enrollment/key-enrollment.ts";
 import { emit, type HomeFeature, setFeatures } from "./feature.ts";
+import { BridgeFrames } from "./frames/bridge-frames.ts";
+import { Ledger, ledgerOf } from "./ledger/ledger.ts";
+import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
 import { openQuestions } from "./questions/approvals.ts";
-import { questionsOf } from "./questions/questions.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { statusOf } from "./status.ts";
 

@@ -1,15 +1,15 @@
 /** Methods of a home's object over RPC, from the kernel's parts and those of the features. */
 import { defineTopics } from "../rpc-topics.ts";
-import { AgentsRpc } from "./agents/rpc.ts";
-import { CallsRpc } from "./calls/rpc.ts";
 import type { HomeFeature } from "./feature.ts";
-import { FilesRpc } from "./files/rpc.ts";
 import type { HomeObject } from "./home.ts";
-import { NoticesRpc } from "./notices/rpc.ts";
-import { ConversationsRpc } from "./people/conversations-rpc.ts";
-import { TokensRpc } from "./people/tokens-rpc.ts";
-import { QuestionsRpc } from "./questions/rpc.ts";
-import { ModelsRpc } from "./usage/rpc.ts";
+import { AgentsRpc } from "./rpc/agents.ts";
+import { CallsRpc } from "./rpc/calls.ts";
+import { ConversationsRpc } from "./rpc/conversations.ts";
+import { FilesRpc } from "./rpc/files.ts";
+import { ModelsRpc } from "./rpc/models.ts";
+import { NoticesRpc } from "./rpc/notices.ts";
+import { QuestionsRpc } from "./rpc/questions.ts";
+import { TokensRpc } from "./rpc/tokens.ts";
 
 const KERNEL = {
   agents: AgentsRpc,

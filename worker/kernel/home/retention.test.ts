@@ -6,9 +6,9 @@ import { madeHome } from "../../../test/made-home.ts";
 import { HOME_FEATURES } from "../../home.ts";
 import { Agents, agentsOf } from "./agents/agents.ts";
 import { NO_TEXTS } from "./agents/verify-presence.ts";
-import { KEEP_SETTLED_MS, ledgerOf } from "./calls/ledger.ts";
 import { openHome } from "./home.ts";
-import { questionsOf } from "./questions/questions.ts";
+import { KEEP_SETTLED_MS, ledgerOf } from "./ledger/ledger.ts";
+import { questionsOf } from "./ledger/questions.ts";
 import { prune } from "./retention.ts";
 
 const HOUR_MS = 3_600_000;

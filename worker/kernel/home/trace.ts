@@ -11,8 +11,8 @@ import {
 import type { SettledOutcome } from "../api/calls.ts";
 import { EXPIRED, type Question } from "../api/questions.ts";
 import { bridgeOf } from "./bridge/bridge-socket.ts";
-import { JOB, type LedgerCall } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
+import { JOB, type LedgerCall } from "./ledger/ledger.ts";
 
 type TracedCall = { id: string; flags?: LedgerCall["flags"] | undefined };
 

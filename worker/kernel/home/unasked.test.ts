@@ -7,7 +7,7 @@ import { rowsOf, storedNotes } from "../../../test/stopping.ts";
 import { answerQuestion, cancel, on, openQuestions, turnsOf } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
-import { Ledger } from "./calls/ledger.ts";
+import { Ledger } from "./ledger/ledger.ts";
 
 afterEach(reset);
 

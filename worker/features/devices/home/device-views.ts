@@ -8,10 +8,10 @@ import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
 import type { HostedDevice } from "../../../kernel/home/agents/agents.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { hasChanged, modeOf } from "../../../kernel/home/calls/permission.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { DeviceChange } from "../../../kernel/home/devices/device-settings.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
-import { hasChanged, modeOf } from "../../../kernel/home/devices/permission.ts";
 import { recordDecision } from "../../../kernel/home/record/decisions.ts";
 
 /** @param all also readings that are diagnostic or settings */

@@ -8,10 +8,10 @@ import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
 import { sendCancel } from "../../../kernel/home/calls/commands.ts";
-import type { LedgerCall } from "../../../kernel/home/calls/ledger.ts";
-import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import { settleByGateway } from "../../../kernel/home/calls/outcome-delivery.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { LedgerCall } from "../../../kernel/home/ledger/ledger.ts";
+import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
 import {
   type BorrowInto,

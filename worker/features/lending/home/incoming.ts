@@ -20,10 +20,10 @@ import { onlyReads } from "../../../kernel/api/edge-call.ts";
 import { errorBody } from "../../../kernel/api/errors.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { cancelCalls } from "../../../kernel/home/calls/dispatch.ts";
-import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
-import { submit } from "../../../kernel/home/calls/submit.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
+import { submit } from "../../../kernel/home/submit/submit.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import {
   isPeerUrl,

@@ -11,13 +11,6 @@ import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { LENT_MARGIN_MS } from "../../../kernel/api/edge-call.ts";
 import { expectJob } from "../../../kernel/home/calls/dispatch.ts";
-import {
-  JOB,
-  JOB_MAX_MS,
-  type LedgerCall,
-  ledgerOf,
-  mayBeReplaced,
-} from "../../../kernel/home/calls/ledger.ts";
 import { isJobToken, outcomeOf } from "../../../kernel/home/calls/outcome.ts";
 import {
   settleByGateway,
@@ -26,6 +19,13 @@ import {
 } from "../../../kernel/home/calls/outcome-delivery.ts";
 import { pauseParent } from "../../../kernel/home/calls/waits.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import {
+  JOB,
+  JOB_MAX_MS,
+  type LedgerCall,
+  ledgerOf,
+  mayBeReplaced,
+} from "../../../kernel/home/ledger/ledger.ts";
 import { PeerAgents, type PeerReply, PeerTaken } from "../contract.ts";
 import type { Borrowing } from "./borrowed.ts";
 import { borrowedOf } from "./borrowed.ts";

@@ -3,8 +3,8 @@
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { toCalled } from "../../../kernel/home/calls/answer-agent.ts";
 import { deliveryRetriesOf } from "../../../kernel/home/calls/delivery-retries.ts";
-import { JOB, type LedgerCall, ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { JOB, type LedgerCall, ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 import { borrowedOf } from "./borrowed.ts";
 import { lentOf } from "./lent.ts";
 import { LEASE_MS, peerRequest } from "./peer-request.ts";

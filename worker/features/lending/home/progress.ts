@@ -4,8 +4,8 @@
  */
 
 import { showProgress } from "../../../kernel/home/calls/call-watchers.ts";
-import { idInConversation, type LedgerCall, ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { idInConversation, type LedgerCall, ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 import type { PeerNews } from "../contract.ts";
 import { peerNewsOf } from "./in-memory.ts";
 import { lentOf } from "./lent.ts";

@@ -3,8 +3,8 @@
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import type { NewKey } from "../../../kernel/api/keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
-import { brokerFor, enrollKey, listKeys } from "../../../kernel/home/agents/key-enrollment.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { brokerFor, enrollKey, listKeys } from "../../../kernel/home/enrollment/key-enrollment.ts";
 import type { BrokerForDevice, CodeState, PairBody, PairResult } from "../contract.ts";
 import { deviceCodesOf } from "./device-codes.ts";
 

@@ -3,8 +3,8 @@
 import { agentAnswersOf } from "../../../kernel/home/agents/agent-answers.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { encodeCommand, GATEWAY_CALLER } from "../../../kernel/home/calls/commands.ts";
-import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 
 /** @returns the report's payload; undefined: the agent did not answer in time, or no bridge is there */
 export async function askAgent(

@@ -8,11 +8,11 @@ import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { AFTER_EXPIRY_MS, EXPIRED } from "../../../kernel/api/questions.ts";
+import { refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
 import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
-import { refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
-import { questionsOf } from "../../../kernel/home/questions/questions.ts";
 
 const OPEN_MS = 10 * 60_000;
 

@@ -16,9 +16,9 @@ import {
 } from "../../../kernel/api/home-tools.ts";
 import type { StartRule } from "../../../kernel/api/start-turn.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
+import { noSession, refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
 import type { Limits, NewTurn, SessionTurn } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
-import { noSession, refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";

@@ -8,7 +8,7 @@ import {
 } from "@edgecall/core/tools/session-tools.ts";
 import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import type { ToolReply } from "../../../kernel/home/calls/tool-answer.ts";
+import type { ToolReply } from "../../../kernel/api/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { sessionIn } from "../conversation-api.ts";

@@ -10,12 +10,12 @@ import { type HomeToolRequest, SESSION_PREFIX } from "../../../kernel/api/home-t
 import { seesAll } from "../../../kernel/api/may-see.ts";
 import { unreadSources } from "../../../kernel/api/roster.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
+import { noSession, refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
 import type { SessionInfo } from "../../../kernel/api/turns.ts";
-import { agentPage } from "../../../kernel/home/agents/agent-page.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
-import { noSession, refused, type ToolAnswer } from "../../../kernel/home/calls/tool-answer.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { agentPage } from "../../../kernel/home/rpc/agent-page.ts";
 import { sessionIn } from "../conversation-api.ts";
 import { hasReaders, isSeen } from "./seen.ts";
 

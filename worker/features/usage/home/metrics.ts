@@ -5,9 +5,9 @@ import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
-import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { questionsOf } from "../../../kernel/home/questions/questions.ts";
+import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
+import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { auditOf } from "../../../kernel/home/record/audit.ts";
 import { countersOf } from "../../../kernel/home/usage/usage-counters.ts";
 

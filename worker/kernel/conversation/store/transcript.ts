@@ -18,7 +18,6 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
-import { FROM_BACKUP } from "../texts.ts";
 import { outlineOf, saysAll } from "./client-outline.ts";
 import { filesOf } from "./media.ts";
 import { gatherPast } from "./past.ts";
@@ -763,3 +762,6 @@ function jobOrigin(
     ...(reply && { reply: { ...reply, late: true } }),
   };
 }
+
+export const FROM_BACKUP =
+  "This was under way when the back-up was made. What was done for it since then is unknown; please check before you ask again.";

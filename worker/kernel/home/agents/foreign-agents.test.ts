@@ -9,7 +9,7 @@ import { script } from "../../../../test/scripted-model.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
-import { OPEN_MAX } from "../calls/ledger.ts";
+import { OPEN_MAX } from "../ledger/ledger.ts";
 
 let bridge: TestBridge;
 beforeEach(async () => {

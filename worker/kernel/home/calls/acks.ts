@@ -8,9 +8,9 @@ import { logError } from "../../log.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 import { slot } from "../slot.ts";
 import { encodeNotice, GATEWAY_CALLER } from "./commands.ts";
-import { ledgerOf } from "./ledger.ts";
 
 /** An agent sends a report again after 30 s. */
 const GATHER_MS = 250;

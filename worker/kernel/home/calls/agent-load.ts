@@ -1,8 +1,8 @@
 /** The load of agents, for the choice between them. In memory alone: a Home that was rebuilt begins anew. */
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
 import { slot } from "../slot.ts";
-import type { LedgerCall } from "./ledger.ts";
 
 /** Calls that an agent was given count half after this. */
 const HALF_LIFE_MS = 60_000;

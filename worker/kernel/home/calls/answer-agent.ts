@@ -3,8 +3,8 @@ import { fittingCalls } from "@edgecall/core/loop/history.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { HomeContext } from "../context.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
 import { GATEWAY_CALLER, sendNotice } from "./commands.ts";
-import type { LedgerCall } from "./ledger.ts";
 
 /** Sends the outcome to the agent that asked. @returns true: the agent asks again until it has it */
 export async function answerAgent(

@@ -8,7 +8,7 @@ import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import type { HomeContext } from "../context.ts";
-import { idInConversation, type LedgerCall } from "./ledger.ts";
+import { idInConversation, type LedgerCall } from "../ledger/ledger.ts";
 
 type Sockets = Pick<DurableObjectState, "getWebSockets">;
 

@@ -14,9 +14,9 @@ import { readSettings } from "../../settings/settings.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
+import { JOB, type LedgerCall, ledgerOf, OPEN_MAX } from "../ledger/ledger.ts";
 import { loadOf } from "./agent-load.ts";
 import { sendElsewhere, type Unreachable } from "./dispatch.ts";
-import { JOB, type LedgerCall, ledgerOf, OPEN_MAX } from "./ledger.ts";
 import { lifeSignsOf, probe } from "./life-signs.ts";
 import { isOpen } from "./taint-reason.ts";
 

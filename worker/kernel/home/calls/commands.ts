@@ -12,9 +12,9 @@ import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
+import type { CallFlags, LedgerCall } from "../ledger/ledger.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 import { traceForAgent } from "../trace.ts";
-import type { CallFlags, LedgerCall } from "./ledger.ts";
-import { ledgerOf } from "./ledger.ts";
 
 /** A `cancel` or an `ack` that is older than this is useless. */
 const NOTICE_LIFE_MS = 60_000;

@@ -14,13 +14,6 @@ import type { HomeRoster } from "../agents/home-roster.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
-import { offWords, outdated } from "../devices/permission.ts";
-import { questionsOf } from "../questions/questions.ts";
-import { NO_AGENT } from "../record/audit-lines.ts";
-import { traceForBridge } from "../trace.ts";
-import { acksOf } from "./acks.ts";
-import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
-import { watchFlights } from "./in-flight-rows.ts";
 import {
   type CallFlags,
   idInConversation,
@@ -30,8 +23,15 @@ import {
   type NewCall,
   type NextAgent,
   OPEN_MAX,
-} from "./ledger.ts";
+} from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
+import { NO_AGENT } from "../record/audit-lines.ts";
+import { traceForBridge } from "../trace.ts";
+import { acksOf } from "./acks.ts";
+import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
+import { watchFlights } from "./in-flight-rows.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
+import { offWords, outdated } from "./permission.ts";
 import { sealReturnAddress } from "./return-address.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */

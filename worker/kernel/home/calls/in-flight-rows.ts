@@ -2,7 +2,7 @@
 
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
-import { ledgerOf } from "./ledger.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 
 /** Sees to it that each flight becomes a row in time. */
 export function watchFlights(home: HomeContext): void {

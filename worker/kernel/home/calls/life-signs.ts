@@ -4,9 +4,9 @@
  */
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 import { slot } from "../slot.ts";
 import { encodeCommand, GATEWAY_CALLER } from "./commands.ts";
-import { ledgerOf } from "./ledger.ts";
 
 /** A message shows for so long that its agent answers. */
 const ALIVE_MS = 5_000;

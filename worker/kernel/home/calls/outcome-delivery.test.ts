@@ -9,7 +9,7 @@ import { Transcript } from "../../conversation/store/transcript.ts";
 import { RetrySchedule } from "../../retry-schedule.ts";
 import type { HomeContext } from "../context.ts";
 import { openHome } from "../home.ts";
-import { KEEP_SETTLED_MS, ledgerOf } from "./ledger.ts";
+import { KEEP_SETTLED_MS, ledgerOf } from "../ledger/ledger.ts";
 import { nextDue, onAlarm, settleFromReport } from "./outcome-delivery.ts";
 
 const HOUR_MS = 3_600_000;

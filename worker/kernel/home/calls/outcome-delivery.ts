@@ -10,20 +10,19 @@ import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
-import { keepBroughtFiles } from "../files/brought-files.ts";
-import { questionsOf } from "../questions/questions.ts";
+import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { addToRecord } from "../record/add-to-record.ts";
 import { foreignLine, NO_AGENT } from "../record/audit-lines.ts";
 import { recordCall } from "../trace.ts";
 import { countersOf } from "../usage/usage-counters.ts";
-import { endWaits } from "./agent-tools.ts";
 import { answerAgent } from "./answer-agent.ts";
+import { keepBroughtFiles } from "./brought-files.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { deliveryRetriesOf } from "./delivery-retries.ts";
-import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "./ledger.ts";
 import type { RoutedCall } from "./return-address.ts";
 import { shownPayload } from "./shown-payload.ts";
-import { resumeParent } from "./waits.ts";
+import { endWaits, resumeParent } from "./waits.ts";
 
 /** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
 const TURNS_AN_HOUR = 20;

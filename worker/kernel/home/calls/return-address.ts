@@ -8,7 +8,7 @@
 import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import type { HomeContext } from "../context.ts";
-import { KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
+import { KEEP_SETTLED_MS, type LedgerCall } from "../ledger/ledger.ts";
 
 /** What a report needs of its call. */
 export type RoutedCall = Pick<LedgerCall, "id" | "agent" | "command" | "payload" | "createdAt"> & {

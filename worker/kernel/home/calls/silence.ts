@@ -9,11 +9,11 @@ import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 import { tryNext } from "./choose-agent.ts";
 import { sendCancel } from "./commands.ts";
 import { isHeldBack } from "./dispatch.ts";
-import type { LedgerCall } from "./ledger.ts";
-import { ledgerOf } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
 import { isWaiting } from "./waits.ts";
 

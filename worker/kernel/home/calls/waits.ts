@@ -1,10 +1,12 @@
 /** A call that waits for a person, or for another agent that its own one asked: its time stands still meanwhile. */
 
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
-import { questionsOf } from "../questions/questions.ts";
+import { type LedgerCall, ledgerOf, mayBeForgotten } from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { slot } from "../slot.ts";
-import { type LedgerCall, ledgerOf, mayBeForgotten } from "./ledger.ts";
 
 export function isWaiting(home: HomeContext, { id, flags }: LedgerCall): boolean {
   if (questionsOf(home).openOf(id).length > 0) return true;
@@ -61,3 +63,21 @@ export function resumeParent(home: HomeContext, { asker }: LedgerCall): void {
 
 /** Calls of Home's own tools that an agent waits for: the call in which it does, and the session. Memory: the agent asks again. */
 export const agentWaitsOf = slot(() => new Map<string, { parent: string; session: string }>());
+
+/** A call has ended in which its device waited: nobody wants the end of those sessions. */
+export function endWaits(home: HomeContext, parent: string): void {
+  for (const [id, wait] of agentWaitsOf(home)) {
+    if (wait.parent !== parent) continue;
+    agentWaitsOf(home).delete(id);
+    home.ctx.waitUntil(cancelSession(home, wait.session, id));
+  }
+}
+
+/** Its turn has the call's id, so no other turn is meant. */
+export async function cancelSession({ env, name }: HomeContext, session: string, id: string): Promise<void> {
+  try {
+    await conversationOf(env, `${name}/api/${session}`).cancel(id);
+  } catch (error) {
+    logError("session.cancel_failed", error, { call: id });
+  }
+}

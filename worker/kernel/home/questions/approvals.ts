@@ -19,21 +19,21 @@ import { agentsOf } from "../agents/agents.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
-import type { LedgerCall, NewCall } from "../calls/ledger.ts";
-import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
+import { rememberApproval } from "../calls/permission.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
 import { isWaiting, pauseDeadline, pauseParent, resumeDeadline } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
-import { rememberApproval } from "../devices/permission.ts";
 import { emit } from "../feature.ts";
+import type { LedgerCall, NewCall } from "../ledger/ledger.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { personName } from "../people/person-name.ts";
 import { recordQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
 import { questionRetriesOf } from "./question-retries.ts";
-import { questionsOf } from "./questions.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */

@@ -5,11 +5,11 @@ import { listedMembers, type NewQuestion, type Question } from "../../api/questi
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { notifyWatchers } from "../calls/call-watchers.ts";
-import { idInConversation, ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { idInConversation, ledgerOf } from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { askApprovers } from "./approvers.ts";
 import { questionRetriesOf } from "./question-retries.ts";
-import { questionsOf } from "./questions.ts";
 
 /** Asks for a call that Home runs itself, and that is in no ledger. Whoever made it makes it again after the answer (rules/ask-first.ts). */
 export async function askForOwnCall(home: HomeContext, question: NewQuestion): Promise<void> {

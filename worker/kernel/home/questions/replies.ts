@@ -1,10 +1,10 @@
 /** Counts which calls of a model's reply have come, so that a question is shown as soon as nothing more is to be asked. */
 
 import type { ReplyOfCalls } from "../../api/calls.ts";
-import { ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { slot } from "../slot.ts";
-import { questionsOf } from "./questions.ts";
 
 /** Replies whose calls are counted. More are not expected at once; those left out wait for the quiet time. */
 const REPLIES_MAX = 100;

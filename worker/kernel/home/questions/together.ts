@@ -9,12 +9,12 @@
 import type { NewQuestion, Question } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
-import { idInConversation, type LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { idInConversation, type LedgerCall } from "../ledger/ledger.ts";
+import { listOf } from "../ledger/listed.ts";
+import type { Gathering } from "../ledger/questions.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { deliverSoon } from "./deliver-question.ts";
-import { listOf } from "./listed.ts";
-import type { Gathering } from "./questions.ts";
-import { questionsOf } from "./questions.ts";
 import { repliesOf } from "./replies.ts";
 
 /** More approvals are waited for this long after each, longer while calls of the reply are still to come, and this long at most. */

@@ -7,7 +7,7 @@ import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { Question } from "../../api/questions.ts";
-import type { LedgerCall } from "../calls/ledger.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
 
 /** The agent of a call that was cancelled before it got here, or that named no valid agent. */
 export const NO_AGENT = "-";

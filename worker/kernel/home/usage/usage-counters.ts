@@ -24,7 +24,7 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import { GATEWAY_TOOLS, type ReportedCall, type ReportedTurn } from "../../api/usage.ts";
 import type { Agents } from "../agents/agents.ts";
 import { agentsOf } from "../agents/agents.ts";
-import type { LedgerCall } from "../calls/ledger.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
 import type { ConversationList } from "../people/conversation-list.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { slot } from "../slot.ts";

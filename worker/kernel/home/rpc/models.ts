@@ -4,8 +4,8 @@ import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { ModelsApi } from "../../api/models-api.ts";
 import type { DayUsage, ModelUsage } from "../../api/usage.ts";
 import { HomePart } from "../part.ts";
-import { modelHabitsOf } from "./model-habits.ts";
-import { spendingOf } from "./spending.ts";
+import { modelHabitsOf } from "../usage/model-habits.ts";
+import { spendingOf } from "../usage/spending.ts";
 
 export class ModelsRpc extends HomePart implements ModelsApi {
   async correctSpending(difference: number, priced?: ModelUsage): Promise<void> {

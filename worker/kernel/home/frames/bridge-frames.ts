@@ -38,15 +38,14 @@ import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { loadOf } from "../calls/agent-load.ts";
 import { placeOf, showProgress } from "../calls/call-watchers.ts";
 import { tryNext } from "../calls/choose-agent.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
-import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeInFlight } from "../calls/in-flight-rows.ts";
-import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../calls/ledger.ts";
 import { lifeSignsOf } from "../calls/life-signs.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import {
@@ -59,13 +58,14 @@ import {
 } from "../calls/outcome-delivery.ts";
 import { openReturnAddress, type RoutedCall } from "../calls/return-address.ts";
 import type { HomeContext } from "../context.ts";
-import { admits } from "../devices/admission.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { emit, featuresOf } from "../feature.ts";
+import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../ledger/ledger.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 import { addToRecord } from "../record/add-to-record.ts";
+import { onAgentCall } from "../submit/delegation.ts";
 import { countersOf } from "../usage/usage-counters.ts";
-import { bridgeOf } from "./bridge-socket.ts";
+import { admits } from "./admission.ts";
 
 /** A sign of life is stored when the one before is this old. */
 const LIFE_GRAIN_MS = 10_000;

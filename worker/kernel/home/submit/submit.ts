@@ -15,16 +15,8 @@ import {
 import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { agentsOf } from "../agents/agents.ts";
-import type { HomeContext } from "../context.ts";
-import { hiddenSetting, type Permission, permissionFor } from "../devices/permission.ts";
-import { askBeforeSending } from "../questions/approvals.ts";
-import { repliesOf } from "../questions/replies.ts";
-import { showIfComplete } from "../questions/together.ts";
-import { addToRecord } from "../record/add-to-record.ts";
-import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
-import { countersOf } from "../usage/usage-counters.ts";
-import { confirmOutcomes } from "./acks.ts";
-import { choose, isRouted } from "./choose-agent.ts";
+import { confirmOutcomes } from "../calls/acks.ts";
+import { choose, isRouted } from "../calls/choose-agent.ts";
 import {
   type Dispatched,
   dispatch,
@@ -34,10 +26,18 @@ import {
   type Reachable,
   reach,
   type Unreachable,
-} from "./dispatch.ts";
-import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "./ledger.ts";
-import { shownPayload } from "./shown-payload.ts";
-import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
+} from "../calls/dispatch.ts";
+import { hiddenSetting, type Permission, permissionFor } from "../calls/permission.ts";
+import { shownPayload } from "../calls/shown-payload.ts";
+import { type TaintReason, taintReason, taintsOf } from "../calls/taint-reason.ts";
+import type { HomeContext } from "../context.ts";
+import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "../ledger/ledger.ts";
+import { askBeforeSending } from "../questions/approvals.ts";
+import { repliesOf } from "../questions/replies.ts";
+import { showIfComplete } from "../questions/together.ts";
+import { addToRecord } from "../record/add-to-record.ts";
+import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
 export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {

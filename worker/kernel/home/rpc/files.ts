@@ -3,9 +3,9 @@
 import type { FileQuery, ListedFile, NewFiles } from "../../api/files.ts";
 import type { FilesApi } from "../../api/files-api.ts";
 import type { Viewer } from "../../api/may-see.ts";
+import { filesOf } from "../files/file-list.ts";
 import { HomePart } from "../part.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
-import { filesOf } from "./file-list.ts";
 
 export class FilesRpc extends HomePart implements FilesApi {
   async files(viewer: Viewer, query: FileQuery): Promise<ListedFile[]> {

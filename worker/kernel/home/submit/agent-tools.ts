@@ -10,14 +10,12 @@ import { FEDERATION } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
 import { type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
-import { conversationOf } from "../../api/stubs.ts";
-import { logError } from "../../log.ts";
+import { refused } from "../../api/tool-answer.ts";
+import { sendCalled } from "../calls/answer-agent.ts";
+import { agentWaitsOf, cancelSession, isWaiting, pauseDeadline, resumeDeadline } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
-import { sendCalled } from "./answer-agent.ts";
+import { idInConversation, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 import { runHomeTool } from "./home-tools.ts";
-import { idInConversation, type LedgerCall, ledgerOf } from "./ledger.ts";
-import { refused } from "./tool-answer.ts";
-import { agentWaitsOf, isWaiting, pauseDeadline, resumeDeadline } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */
 const REPEATS_WITHIN_MS = 60_000;
@@ -97,22 +95,4 @@ function waitsNoMore(home: HomeContext, id: string): void {
   if (!parent || parent.outcome) return;
   resumeDeadline(home, parent);
   home.ctx.waitUntil(home.alarm.arm());
-}
-
-/** A call has ended in which its device waited: nobody wants the end of those sessions. */
-export function endWaits(home: HomeContext, parent: string): void {
-  for (const [id, wait] of agentWaitsOf(home)) {
-    if (wait.parent !== parent) continue;
-    agentWaitsOf(home).delete(id);
-    home.ctx.waitUntil(cancelSession(home, wait.session, id));
-  }
-}
-
-/** Its turn has the call's id, so no other turn is meant. */
-async function cancelSession({ env, name }: HomeContext, session: string, id: string): Promise<void> {
-  try {
-    await conversationOf(env, `${name}/api/${session}`).cancel(id);
-  } catch (error) {
-    logError("session.cancel_failed", error, { call: id });
-  }
 }

@@ -2,11 +2,11 @@
 
 import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { RosterAgent } from "../../api/roster.ts";
+import type { AgentActivity } from "../agents/agents.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 import { activityOf } from "../status.ts";
-import type { AgentActivity } from "./agents.ts";
-import { agentsOf } from "./agents.ts";
-import { rosterOf } from "./home-roster.ts";
 
 /** Agents found by the meaning of words: those after the first few fit less and less. */
 const FOUND_MAX = 50;

@@ -12,16 +12,16 @@ import { checkEdgeCall, FIND_AGENTS } from "../../api/edge-call.ts";
 import { isHomeTool } from "../../api/home-tools.ts";
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import { keysOf } from "../agents/agent-keys.ts";
+import { answerAgent, sendCalled } from "../calls/answer-agent.ts";
+import { stop } from "../calls/dispatch.ts";
+import { agentWaitsOf, isWaiting, openInCall, pauseDeadline, pauseParent } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
+import { idInConversation, JOB, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 import { closeQuestions } from "../questions/approvals.ts";
 import { traceForDelegated } from "../trace.ts";
 import { runAgentsTool } from "./agent-tools.ts";
-import { answerAgent, sendCalled } from "./answer-agent.ts";
-import { stop } from "./dispatch.ts";
-import { idInConversation, JOB, type LedgerCall, ledgerOf } from "./ledger.ts";
 import { submit } from "./submit.ts";
-import { agentWaitsOf, isWaiting, openInCall, pauseDeadline, pauseParent } from "./waits.ts";
 
 /** Calls that agents ask for: open ones of one call, all of one call, and open ones of one device. */
 const OPEN_A_CALL = 5;

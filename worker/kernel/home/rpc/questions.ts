@@ -3,12 +3,12 @@
 import { mayAnswer, maySee, type Owned, type Viewer } from "../../api/may-see.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../../api/questions.ts";
 import type { QuestionsApi } from "../../api/questions-api.ts";
-import { ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
+import { questionsOf } from "../ledger/questions.ts";
 import { HomePart } from "../part.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
-import { answerQuestion } from "./approvals.ts";
-import { questionsOf } from "./questions.ts";
+import { answerQuestion } from "../questions/approvals.ts";
 
 export class QuestionsRpc extends HomePart implements QuestionsApi {
   async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {

@@ -2,7 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import type { HomeToolReply } from "../../api/home-tools.ts";
+import type { HomeToolReply } from "./home-tools.ts";
 
 /** An answer before its time is known. */
 export type ToolAnswer = Omit<Outcome, "elapsedMs"> & Partial<Pick<Outcome, "elapsedMs">>;

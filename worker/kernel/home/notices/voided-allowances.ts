@@ -7,8 +7,8 @@ import { windowMs } from "@edgecall/core/test-clock.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
-import { tell } from "../notices/hand-over.ts";
-import { ownersOf } from "../notices/reach.ts";
+import { tell } from "./hand-over.ts";
+import { ownersOf } from "./reach.ts";
 
 /** Time after the first one in which the bridge tells of the others. */
 const COLLECTED_FOR_MS = windowMs(60_000, 3_000);

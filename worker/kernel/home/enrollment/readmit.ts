@@ -11,14 +11,14 @@ import { COUNTER_BLOCK } from "@edgecall/core/protocol/counter.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Readmitted } from "../../api/keys.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { gatewayFeatures } from "../agents/gateway-features.ts";
+import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { GATEWAY_CALLER } from "../calls/commands.ts";
-import { ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
-import { keysOf } from "./agent-keys.ts";
-import { agentsOf } from "./agents.ts";
-import { gatewayFeatures } from "./gateway-features.ts";
-import { gatewayKeyOf } from "./gateway-key.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 
 /** A connection that Home was not told of may have used further blocks. */
 const MORE_BLOCKS = 16;

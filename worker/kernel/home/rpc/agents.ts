@@ -6,15 +6,15 @@ import type { AgentView } from "../../api/answers.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import type { FindQuery, FoundWords } from "../../api/find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "../../api/keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { gatewayKeyOf } from "../agents/gateway-key.ts";
+import { rosterOf } from "../agents/home-roster.ts";
+import { enrollKey, listKeys, removeAgent, revokeKey } from "../enrollment/key-enrollment.ts";
+import { readmitAgent } from "../enrollment/readmit.ts";
 import { emit } from "../feature.ts";
 import { HomePart } from "../part.ts";
 import { activityOf } from "../status.ts";
 import { agentPage } from "./agent-page.ts";
-import { agentsOf } from "./agents.ts";
-import { gatewayKeyOf } from "./gateway-key.ts";
-import { rosterOf } from "./home-roster.ts";
-import { enrollKey, listKeys, removeAgent, revokeKey } from "./key-enrollment.ts";
-import { readmitAgent } from "./readmit.ts";
 
 export class AgentsRpc extends HomePart implements AgentsApi {
   async findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords> {

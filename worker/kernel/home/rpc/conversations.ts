@@ -10,10 +10,10 @@ import { confirmOutcomes } from "../calls/acks.ts";
 import { emit } from "../feature.ts";
 import { filesOf } from "../files/file-list.ts";
 import { HomePart } from "../part.ts";
+import { conversationListOf } from "../people/conversation-list.ts";
 import { planOf } from "../status.ts";
 import { spendingOf } from "../usage/spending.ts";
 import { countersOf } from "../usage/usage-counters.ts";
-import { conversationListOf } from "./conversation-list.ts";
 
 export class ConversationsRpc extends HomePart implements ConversationsApi {
   async plan(reserve: number | undefined, began?: Listing, question?: RosterQuestion): Promise<Plan> {

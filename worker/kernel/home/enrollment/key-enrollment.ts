@@ -11,16 +11,16 @@ import {
   type Removed,
   UNSIGNED_BRIDGE,
 } from "../../api/keys.ts";
+import { keysOf, nameOfKey } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { gatewayKeyOf } from "../agents/gateway-key.ts";
+import { REVOKED, UNSIGNED } from "../agents/verify-presence.ts";
 import { bridgeOf, KEY_REVOKED } from "../bridge/bridge-socket.ts";
-import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
 import { emit } from "../feature.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 import { closeQuestions } from "../questions/approvals.ts";
-import { keysOf, nameOfKey } from "./agent-keys.ts";
-import { agentsOf } from "./agents.ts";
-import { gatewayKeyOf } from "./gateway-key.ts";
-import { REVOKED, UNSIGNED } from "./verify-presence.ts";
 
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
   const keys = keysOf(home);

@@ -14,14 +14,14 @@ import type { CallsApi } from "../../api/calls-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
 import { maySee, type Viewer } from "../../api/may-see.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { cancelCalls, watchCalls } from "../calls/dispatch.ts";
+import { JOB, ledgerOf } from "../ledger/ledger.ts";
 import { HomePart } from "../part.ts";
 import { closeQuestions } from "../questions/approvals.ts";
 import { addToRecord } from "../record/add-to-record.ts";
-import { sessionEnded } from "./agent-tools.ts";
-import { cancelCalls, watchCalls } from "./dispatch.ts";
-import { runHomeTool } from "./home-tools.ts";
-import { JOB, ledgerOf } from "./ledger.ts";
-import { submit, submitCommand } from "./submit.ts";
+import { sessionEnded } from "../submit/agent-tools.ts";
+import { runHomeTool } from "../submit/home-tools.ts";
+import { submit, submitCommand } from "../submit/submit.ts";
 
 export class CallsRpc extends HomePart implements CallsApi {
   async submit(request: SubmitRequest): Promise<SubmitReply> {

@@ -8,12 +8,12 @@ import { GATEWAY_AGENT } from "../../api/audit.ts";
 import { EDGE_CALL, FIND_AGENTS } from "../../api/edge-call.ts";
 import { checkFindAgents } from "../../api/find-agents.ts";
 import { asksSession, type HomeToolReply, type HomeToolRequest } from "../../api/home-tools.ts";
+import { refused, type ToolAnswer, type ToolReply } from "../../api/tool-answer.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
 import { addToRecord } from "../record/add-to-record.ts";
 import { homeLine } from "../record/audit-lines.ts";
-import { refused, type ToolAnswer, type ToolReply } from "./tool-answer.ts";
 
 export async function runHomeTool(home: HomeContext, request: HomeToolRequest): Promise<HomeToolReply> {
   const began = Date.now();

@@ -6,7 +6,7 @@ import type { TokensApi } from "../../api/tokens-api.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { featuresOf } from "../feature.ts";
 import { HomePart } from "../part.ts";
-import { tokensOf } from "./tokens.ts";
+import { tokensOf } from "../people/tokens.ts";
 
 export class TokensRpc extends HomePart implements TokensApi {
   async tokens(): Promise<TokenView[]> {

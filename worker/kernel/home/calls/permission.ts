@@ -10,9 +10,9 @@ import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { DeviceMode } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
 import { agentsOf } from "../agents/agents.ts";
-import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
-import { isAllowed } from "./device-settings.ts";
+import { isAllowed } from "../devices/device-settings.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
 
 /**
  * @property device for the call's row: the hash that the decision holds for; `remember`: a person's yes allows the device's other

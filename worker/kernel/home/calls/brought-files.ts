@@ -8,10 +8,10 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import { mediaId, newMedia } from "../../api/media.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
-import { placeOf } from "../calls/call-watchers.ts";
-import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
-import { filesOf } from "./file-list.ts";
+import { filesOf } from "../files/file-list.ts";
+import type { LedgerCall } from "../ledger/ledger.ts";
+import { placeOf } from "./call-watchers.ts";
 
 /** Nothing waits for it: the outcome brings the pictures all the same. */
 export function keepBroughtFiles(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): void {
