@@ -20,11 +20,6 @@ const DOUBT_AFTER_MS = 30 * 24 * EVERY_MS;
 
 /** Prunes, once an hour. @returns true if it was time */
 export function prune(home: HomeContext, now: number): boolean {
-  const ledger = ledgerOf(home);
-  const questions = questionsOf(home);
-  const agents = agentsOf(home);
-  const audit = auditOf(home);
-  const files = filesOf(home);
   const { ctx, env } = home;
   const { sql } = ctx.storage;
   const [last] = sql.exec<{ at: number }>("SELECT at FROM tidied").toArray();
@@ -32,15 +27,15 @@ export function prune(home: HomeContext, now: number): boolean {
   if (!last || (last.at > now - EVERY_MS && last.at <= now)) return false;
   sql.exec("UPDATE tidied SET at = ?", now);
   if (Math.abs(now - last.at) > DOUBT_AFTER_MS) return false;
-  ledger.prune(now);
-  questions.prune(now);
-  audit.prune(now);
-  files.prune(now);
+  ledgerOf(home).prune(now);
+  questionsOf(home).prune(now);
+  auditOf(home).prune(now);
+  filesOf(home).prune(now);
   for (const feature of featuresOf(home)) feature.prune?.(home, now);
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.
   if (settings instanceof SettingsError) return true;
-  for (const id of agents.goneSince(now - settings.keepAgentsMs))
-    if (ledger.open(id).length === 0) agents.remove(id);
+  for (const id of agentsOf(home).goneSince(now - settings.keepAgentsMs))
+    if (ledgerOf(home).open(id).length === 0) agentsOf(home).remove(id);
   return true;
 }

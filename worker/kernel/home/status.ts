@@ -21,20 +21,17 @@ import { countersOf } from "./usage/usage-counters.ts";
 
 /** Who is there for a question, which models are well, and what the day took so far. */
 export function planOf(context: HomeContext, roster: Plan["roster"], version: number): Plan {
-  const spending = spendingOf(context);
-  const modelHabits = modelHabitsOf(context);
-  const clock = clockOf(context);
   const { env, name } = context;
   const now = Date.now();
-  const { spent, told } = spending.today(now);
+  const { spent, told } = spendingOf(context).today(now);
   const { tools } = readSettings(env);
-  const home = tools.rules ? { home: { name, zone: clock.read().zone } } : {};
+  const home = tools.rules ? { home: { name, zone: clockOf(context).read().zone } } : {};
   return {
     roster,
     ...home,
     version,
-    health: spending.health(),
-    habits: modelHabits.all(now),
+    health: spendingOf(context).health(),
+    habits: modelHabitsOf(context).all(now),
     day: spent,
     told,
   };
@@ -44,8 +41,6 @@ export function planOf(context: HomeContext, roster: Plan["roster"], version: nu
 export function statusOf(home: HomeContext): HomeStatus {
   const bridge = bridgeOf(home);
   const agents = agentsOf(home);
-  const roster = rosterOf(home);
-  const ledger = ledgerOf(home);
   const audit = auditOf(home);
   const { ctx } = home;
   const now = Date.now();
@@ -71,15 +66,17 @@ export function statusOf(home: HomeContext): HomeStatus {
       ...(problem !== undefined && { problem }),
       ...(conditions.length > 0 && { conditions }),
     },
-    agents: { ...roster.count(now), ...(over > 0 && { max: AGENTS_MAX, over }) },
-    calls: ledger.open().map((call) => ({
-      id: call.id,
-      agent: call.agent,
-      command: call.command,
-      state: call.state,
-      since: call.createdAt,
-      deadline: call.endsAt,
-    })),
+    agents: { ...rosterOf(home).count(now), ...(over > 0 && { max: AGENTS_MAX, over }) },
+    calls: ledgerOf(home)
+      .open()
+      .map((call) => ({
+        id: call.id,
+        agent: call.agent,
+        command: call.command,
+        state: call.state,
+        since: call.createdAt,
+        deadline: call.endsAt,
+      })),
   };
 }
 
@@ -108,11 +105,9 @@ function bridgeConditions(
 
 /** What each agent was asked so far, with what is open. */
 export function activityOf(home: HomeContext): Map<string, AgentActivity> {
-  const counters = countersOf(home);
-  const ledger = ledgerOf(home);
   const activity = new Map<string, AgentActivity>();
-  for (const [agent, counts] of counters.activity()) activity.set(agent, { ...counts, open: 0 });
-  for (const [agent, { open, since }] of ledger.openByAgent()) {
+  for (const [agent, counts] of countersOf(home).activity()) activity.set(agent, { ...counts, open: 0 });
+  for (const [agent, { open, since }] of ledgerOf(home).openByAgent()) {
     const { calls = 0, success = 0, error = 0, last = 0 } = activity.get(agent) ?? {};
     activity.set(agent, { calls: calls + open, success, error, open, last: Math.max(last, since) });
   }

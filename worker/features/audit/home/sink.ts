@@ -44,16 +44,15 @@ export function onAlarm(home: HomeContext, now: number): void {
 }
 
 async function sendPages(home: HomeContext): Promise<void> {
-  const audit = auditOf(home);
   const { name } = home;
-  const outlet = audit.sink();
+  const outlet = auditOf(home).sink();
   if (!outlet) return;
   const store = libsqlStore(outlet.store);
   for (let pages = 0, more = true; more && pages < PAGES_AT_ONCE; pages += 1) {
     const { tries, ...place } = outlet.get();
     const pause = Math.min(outlet.store.everyMs * 2 ** tries, LONGEST_PAUSE_MS);
     outlet.put({ ...place, tries: tries + 1, retryAt: Date.now() + pause });
-    const page = audit.page(place.sentTo);
+    const page = auditOf(home).page(place.sentTo);
     more = page.more;
     const problem = await tryToKeep(store, await recordsOf(name, page.batches));
     const now = outlet.get();

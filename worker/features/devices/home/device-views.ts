@@ -16,11 +16,9 @@ import { recordDecision } from "../../../kernel/home/record/decisions.ts";
 
 /** @param all also readings that are diagnostic or settings */
 export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
-  const agents = agentsOf(home);
-  const states = deviceStatesOf(home);
-  const answer = await states.answer(undefined, all);
+  const answer = await deviceStatesOf(home).answer(undefined, all);
   // While the bridge answered, others may have come and gone.
-  const devices = agents
+  const devices = agentsOf(home)
     .devices()
     .flatMap((device) => viewOf(home, device, answer?.states.get(device.id)?.readings ?? null) ?? []);
   return { devices, left_out: answer?.leftOut ?? null };
@@ -120,13 +118,13 @@ export function forgetDevice(
   by: Person,
 ): "forgotten" | "online" | "no_bridge" | "unknown" {
   const agents = agentsOf(home);
-  const bridge = bridgeOf(home);
   const now = Date.now();
   const device = agents.device(id);
   if (!device) return "unknown";
   if (agents.isOnline(id, now)) return "online";
   const { key } = device.hosted;
-  if (!bridge.has(DEVICES_FEATURE, now) || !bridge.send({ t: "forget_device", key }, now)) return "no_bridge";
+  if (!bridgeOf(home).has(DEVICES_FEATURE, now) || !bridgeOf(home).send({ t: "forget_device", key }, now))
+    return "no_bridge";
   agents.forgetDevice(device);
   record(home, "device_forget", by, { device: id });
   return "forgotten";

@@ -34,9 +34,8 @@ const SECRET_BYTES = 16;
 export function lendingView(home: HomeContext): LendingView {
   const lent = lentOf(home);
   const borrowed = borrowedOf(home);
-  const ledger = ledgerOf(home);
   const now = Date.now();
-  const usedAt = ledger.usedByGrant();
+  const usedAt = ledgerOf(home).usedByGrant();
   return {
     lent: lent.list().map((grant) => lentView(grant, usedAt.get(grant.id) ?? null, now)),
     borrowed: borrowed.list().map(borrowedView),
@@ -78,12 +77,12 @@ export async function lend(
 
 /** From here on every request under the grant is refused. Its open calls are ended, and the borrower gets their outcomes. */
 export async function takeBack(home: HomeContext, id: string, by: string): Promise<boolean> {
-  const lent = lentOf(home);
-  const ledger = ledgerOf(home);
-  const grant = lent.get(id);
-  if (!grant || !lent.revoke(id, Date.now())) return false;
+  const grant = lentOf(home).get(id);
+  if (!grant || !lentOf(home).revoke(id, Date.now())) return false;
   recordGrant(home, "lend", by, { state: "revoked", label: grant.label });
-  const calls = ledger.open().filter(({ asker }) => asker?.by === "home" && asker.grant === id);
+  const calls = ledgerOf(home)
+    .open()
+    .filter(({ asker }) => asker?.by === "home" && asker.grant === id);
   await endAll(home, calls, "The lender took the grant back");
   return true;
 }
@@ -94,8 +93,7 @@ export async function borrow(
   { name, by, ownUrl, isHere }: BorrowInto,
 ): Promise<Borrowing> {
   const borrowed = borrowedOf(home);
-  const gatewayKey = gatewayKeyOf(home);
-  const key = await gatewayKey.publicKey();
+  const key = await gatewayKeyOf(home).publicKey();
   if (key === lenderKey) return refused(400, "invalid_body", "invitation: it is this home's own");
   if (!isHere && !isPeerUrl(url, isLoopback(ownUrl)))
     return refused(400, "invalid_body", "invitation: its address is not a public https address");

@@ -164,9 +164,8 @@ async function idOf(grant: Grant, id: string): Promise<string> {
 }
 
 async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<PeerReply> {
-  const ledger = ledgerOf(home);
   const id = await idOf(grant, call.id);
-  if (!ledger.get(id)) {
+  if (!ledgerOf(home).get(id)) {
     const refusal = refusalOf(home, grant, call);
     if (refusal) return ended(refusal);
     const { agent: agent_id, query, action, params, chain } = call;
@@ -194,7 +193,7 @@ async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<
     const reply = await submit(home, request, { by: "home", grant: grant.id, call: call.id });
     if (!reply.accepted) return ended(reply.outcome);
   }
-  const row = ledger.get(id);
+  const row = ledgerOf(home).get(id);
   if (!row || row.outcome) return ended(row?.outcome ?? notRun("execution_failed", "It has ended."));
   return { status: 200, body: { left_ms: Math.max(0, row.endsAt - Date.now()) } };
 }
@@ -205,10 +204,8 @@ function principalOf({ label }: Grant): string {
 }
 
 function refusalOf(home: HomeContext, grant: Grant, call: PeerCall): SettledOutcome | undefined {
-  const agents = agentsOf(home);
-  const ledger = ledgerOf(home);
   // Nobody learns whether there is such an agent.
-  if (!grant.agents.includes(call.agent) || !agents.isServed(call.agent))
+  if (!grant.agents.includes(call.agent) || !agentsOf(home).isServed(call.agent))
     return notRun("not_found", `Agent '${call.agent}' is not lent.`);
   const scope = call.query === undefined ? "command" : "ask";
   if (!grant.scopes.includes(scope))
@@ -218,7 +215,9 @@ function refusalOf(home: HomeContext, grant: Grant, call: PeerCall): SettledOutc
         ? "The lender's agents take actions only, no questions in words."
         : "The lender's agents take questions in words only, no actions.",
     );
-  const open = ledger.open().filter(({ asker }) => asker?.by === "home" && asker.grant === grant.id);
+  const open = ledgerOf(home)
+    .open()
+    .filter(({ asker }) => asker?.by === "home" && asker.grant === grant.id);
   if (open.length >= OPEN_MAX)
     return notRun("execution_failed", `${OPEN_MAX} calls under this grant are open already.`);
   return undefined;

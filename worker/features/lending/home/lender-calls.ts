@@ -51,27 +51,23 @@ export function onAlarm(home: HomeContext, now: number): void {
 }
 
 function openCalls(home: HomeContext): LedgerCall[] {
-  const ledger = ledgerOf(home);
-  const borrowed = borrowedOf(home);
-  if (borrowed.list().length === 0) return [];
-  return ledger.openAtLenders().filter(({ command, state }) => command !== JOB && state !== "asking");
+  if (borrowedOf(home).list().length === 0) return [];
+  return ledgerOf(home)
+    .openAtLenders()
+    .filter(({ command, state }) => command !== JOB && state !== "asking");
 }
 
 function dueAt(home: HomeContext, { id, state, deadline }: LedgerCall): number {
-  const peerRetries = peerRetriesOf(home);
-  const retryAt = peerRetries.dueAt(id);
+  const retryAt = peerRetriesOf(home).dueAt(id);
   return state === "taken" ? Math.max(retryAt, deadline - ASK_BEFORE_MS) : retryAt;
 }
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const ledger = ledgerOf(home);
-  const borrowed = borrowedOf(home);
-  const peerRetries = peerRetriesOf(home);
-  const borrowing = borrowed.of(call.agent);
+  const borrowing = borrowedOf(home).of(call.agent);
   if (!borrowing) return;
-  peerRetries.failed(call.id, now - LEASE_MS, now);
+  peerRetriesOf(home).failed(call.id, now - LEASE_MS, now);
   // Stored before the request leaves: whatever is lost, it is known that the lender may have the call.
-  if (call.state !== "taken") ledger.markSent(call.id, ledger.nextN(now), now);
+  if (call.state !== "taken") ledgerOf(home).markSent(call.id, ledgerOf(home).nextN(now), now);
   // If this object is stopped meanwhile, its next life asks again.
   await home.alarm.wakeBy(now + LEASE_MS);
   const reply = await peerRequest(home, peerOf(borrowing), "call", bodyOf(call, borrowing.name));
@@ -100,11 +96,10 @@ async function takeReply(
 ): Promise<void> {
   const ledger = ledgerOf(home);
   const peerRetries = peerRetriesOf(home);
-  const borrowed = borrowedOf(home);
   const now = Date.now();
   const call = ledger.get(id);
   if (!call || call.outcome) return peerRetries.remove(id);
-  if (reply?.status === 401) borrowed.setProblem(grant, TAKEN_BACK);
+  if (reply?.status === 401) borrowedOf(home).setProblem(grant, TAKEN_BACK);
   // Only the first try tells that nothing was run; one before it may have arrived.
   if (reply && isFinal(reply.status) && call.sends === 1 && call.state === "sent") {
     const [errorType, why] = reply.status === 401 ? NOT_LENT : REFUSED;

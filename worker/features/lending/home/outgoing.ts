@@ -27,10 +27,14 @@ export function answerPeer(home: HomeContext, call: LedgerCall, outcome: Settled
 
 /** A borrower learns of a job by the outcome of the call that began it, and drops outcomes of calls that it does not know. */
 function knowsOf(home: HomeContext, { command, lateFor }: LedgerCall): boolean {
-  const ledger = ledgerOf(home);
-  const call = command === JOB && lateFor !== null ? ledger.get(lateFor) : undefined;
+  const call = command === JOB && lateFor !== null ? ledgerOf(home).get(lateFor) : undefined;
   if (!call) return true;
-  return call.outcome !== undefined && ledger.undelivered().every(({ id }) => id !== call.id);
+  return (
+    call.outcome !== undefined &&
+    ledgerOf(home)
+      .undelivered()
+      .every(({ id }) => id !== call.id)
+  );
 }
 
 async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
@@ -50,11 +54,11 @@ async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome
 
 /** The ends of its jobs have waited until the borrower had the call's own outcome. */
 async function tellEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void> {
-  const ledger = ledgerOf(home);
-  const deliveryRetries = deliveryRetriesOf(home);
   const { alarm } = home;
-  const waiting = ledger.undelivered().filter(({ lateFor }) => lateFor === id);
-  for (const job of waiting) deliveryRetries.remove(job.id);
+  const waiting = ledgerOf(home)
+    .undelivered()
+    .filter(({ lateFor }) => lateFor === id);
+  for (const job of waiting) deliveryRetriesOf(home).remove(job.id);
   if (waiting.length > 0) await alarm.arm();
 }
 

@@ -25,12 +25,11 @@ export async function peerRequest(
   kind: PeerKind,
   body: object,
 ): Promise<PeerReply | undefined> {
-  const gatewayKey = gatewayKeyOf(context);
   const { env } = context;
   const text = JSON.stringify(body);
   try {
     const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());
-    const token = `${claims}.${await gatewayKey.signBytes(peerTokenBytes(claims))}`;
+    const token = `${claims}.${await gatewayKeyOf(context).signBytes(peerTokenBytes(claims))}`;
     if (url === "") return await lendingAt(env, home).peer(kind, token, text);
     return await withTimeLimit(WITHIN_MS, async (signal) => {
       const init = {

@@ -65,16 +65,15 @@ function usedTwice(home: HomeContext, grant: string): OauthRefusal {
 }
 
 export async function refreshGrant(home: HomeContext, request: RefreshRequest): Promise<TokenGrant> {
-  const grants = grantsOf(home);
   const clientHash = await sha256Hex(request.clientId);
-  const grant = grants.get(request.grant, Date.now());
+  const grant = grantsOf(home).get(request.grant, Date.now());
   if (!grant || grant.clientHash !== clientHash)
     return refused("refresh_token: it is unknown, has ended, or is another client's; sign in again");
   if (!(await isAuthentic(home, request))) return UNAUTHENTIC;
   if (!isFor(grant, request.resource)) return wrongTarget(grant);
   const now = Date.now();
   if (!personOf(home, grant, now)) return refused("refresh_token: the person's token has ended");
-  const generation = grants.refresh(grant.id, request.generation, now);
+  const generation = grantsOf(home).refresh(grant.id, request.generation, now);
   if (generation === undefined) {
     endGrant(home, grant.id, "an old refresh token was used again");
     return refused("refresh_token: it was replaced, so what it gave has ended; sign in again");
@@ -136,8 +135,7 @@ export async function revokeFor(
 }
 
 async function isAuthentic(home: HomeContext, { clientId, clientSecret }: ClientProof): Promise<boolean> {
-  const oauthClients = oauthClientsOf(home);
-  return !isTypedId(clientId) || (await oauthClients.isAuthentic(clientId, clientSecret));
+  return !isTypedId(clientId) || (await oauthClientsOf(home).isAuthentic(clientId, clientSecret));
 }
 
 const UNAUTHENTIC: OauthRefusal = {
@@ -165,9 +163,8 @@ async function challengeOf(verifier: string | undefined): Promise<string | undef
 
 /** The record of the person who consented, which has to count still. */
 function personOf(context: HomeContext, { record }: Grant, now: number): ApiToken | undefined {
-  const tokens = tokensOf(context);
   const { env, name } = context;
-  if (!record.startsWith(SECRET_RECORD)) return tokens.get(record, name, now);
+  if (!record.startsWith(SECRET_RECORD)) return tokensOf(context).get(record, name, now);
   const start = record.slice(SECRET_RECORD.length);
   return apiTokenRecords(env).find(({ home, hash }) => home === name && hash.startsWith(start));
 }

@@ -10,11 +10,9 @@ import { deviceCodesOf } from "./device-codes.ts";
 
 /** @param end of the code, after its home */
 export function codeState(home: HomeContext, end: string): CodeState & { online?: boolean } {
-  const deviceCodes = deviceCodesOf(home);
-  const agents = agentsOf(home);
   const now = Date.now();
-  const state = deviceCodes.stateOf(end, now);
-  return state.state === "used" ? { ...state, online: agents.isOnline(state.agent, now) } : state;
+  const state = deviceCodesOf(home).stateOf(end, now);
+  return state.state === "used" ? { ...state, online: agentsOf(home).isOnline(state.agent, now) } : state;
 }
 
 /** @param end of the code, after its home */

@@ -80,7 +80,6 @@ async function toBrowser(
   opens: string | null,
   { id, text, buttons, critical, rules }: Notice,
 ): Promise<Response> {
-  const outlets = subscriptionStoreOf(home);
   const { env } = home;
   const message = {
     id,
@@ -93,7 +92,12 @@ async function toBrowser(
   const subject = origin.startsWith("https:") ? origin : "mailto:edgecall@localhost";
   return await send(env, endpoint, {
     headers: {
-      authorization: await vapidHeader(await outlets.vapid(), endpoint, subject, Date.now()),
+      authorization: await vapidHeader(
+        await subscriptionStoreOf(home).vapid(),
+        endpoint,
+        subject,
+        Date.now(),
+      ),
       "content-encoding": "aes128gcm",
       "content-type": "application/octet-stream",
       ttl: String(LIFE_MS / 1_000),

@@ -7,9 +7,8 @@ import type { Subscription } from "./subscription-store.ts";
 
 /** Its token may be revoked since. */
 export function hasAccess(context: HomeContext, { principal, token }: Subscription, now: number): boolean {
-  const tokens = tokensOf(context);
   const { env, name } = context;
   return token === null
     ? apiTokenRecords(env).some((record) => record.home === name && record.name === principal)
-    : tokens.get(token, name, now) !== undefined;
+    : tokensOf(context).get(token, name, now) !== undefined;
 }

@@ -17,13 +17,12 @@ export async function admitToRelay(
   token: RelayToken,
   reserve: number,
 ): Promise<Admission> {
-  const keys = keysOf(home);
   const spending = spendingOf(home);
   const { env } = home;
   const { budgets, countsDays, relay } = readSettings(env);
   const now = Date.now();
   const { agent } = token.claims;
-  if (!(await keys.isRelayToken(token))) return relayUnsigned(agent);
+  if (!(await keysOf(home).isRelayToken(token))) return relayUnsigned(agent);
   const { spent, told } = spending.today(now);
   const verdict = checkBudget({ turn: NOTHING, conversation: NOTHING, day: spent }, budgets, now, told);
   if (verdict.state === "refused") return quotaUsedUp(verdict.text);
@@ -41,15 +40,14 @@ export function countRelayed(
   home: HomeContext,
   { agent, reserved, model, usage }: { agent: string; reserved: number; model: string; usage: Usage },
 ): void {
-  const spending = spendingOf(home);
   const { env } = home;
   const settings = readSettings(env);
   const now = Date.now();
   const difference = usage.input_tokens + usage.output_tokens - reserved;
-  spending.addRelayed(agent, difference, now);
+  spendingOf(home).addRelayed(agent, difference, now);
   if (!settings.countsDays) return;
   const isPriced = Object.keys(settings.prices).length > 0;
-  spending.correct(difference, isPriced ? { model, usage } : undefined, now);
+  spendingOf(home).correct(difference, isPriced ? { model, usage } : undefined, now);
 }
 
 function quotaUsedUp(message: string): Admission {

@@ -43,14 +43,15 @@ export async function onPresence(home: HomeContext): Promise<void> {
 
 /** Hours of watches go by the home's clock of now: an owner or a setting may have changed its zone. Whoever evaluates them learns it. */
 function moveHours(home: HomeContext): void {
-  const rules = rulesOf(home);
-  const clock = clockOf(home);
-  for (const row of rules.all()) {
+  for (const row of rulesOf(home).all()) {
     if (row.kind !== "watch" || !row.rule.only_between) continue;
     const { only_between: hours, version } = row.rule;
-    const { zone } = clock.read();
+    const { zone } = clockOf(home).read();
     if (hours.zone === zone) continue;
-    rules.put({ ...row, rule: { ...row.rule, only_between: { ...hours, zone }, version: version + 1 } });
+    rulesOf(home).put({
+      ...row,
+      rule: { ...row.rule, only_between: { ...hours, zone }, version: version + 1 },
+    });
   }
 }
 

@@ -52,14 +52,12 @@ export function tellGone(home: HomeContext, now: number): void {
 
 /** Only where its absence was told: what waits for the morning is left out. @param goneAt of before; undefined: it was not gone */
 export function notifyBridgeBack(home: HomeContext, goneAt: number | undefined, now: number): void {
-  const rules = rulesOf(home);
-  const clock = clockOf(home);
-  if (goneAt === undefined || goneAt !== rules.notifiedGone()) return;
+  if (goneAt === undefined || goneAt !== rulesOf(home).notifiedGone()) return;
   const held = noticesOf(home)
     .pending()
     .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));
   for (const { id } of held) noticesOf(home).remove(id);
-  const words = `✓ The home's bridge is online again since ${timeWords(now, clock.read().zone, now)}.`;
+  const words = `✓ The home's bridge is online again since ${timeWords(now, clockOf(home).read().zone, now)}.`;
   say(home, `back:${goneAt}`, now, () => words, new Set(held.map(({ recipient }) => recipient)));
 }
 
@@ -97,8 +95,7 @@ function say(
 }
 
 function watching(home: HomeContext): WatchRow[] {
-  const rules = rulesOf(home);
-  return rules
+  return rulesOf(home)
     .all()
     .filter((row: RuleRow): row is WatchRow => row.kind === "watch" && row.status === "active");
 }

@@ -4,9 +4,8 @@ import type { HomeEvents } from "../../../kernel/home/feature.ts";
 import { rulesOf } from "./rule-store.ts";
 
 export const noteNotDelivered: HomeEvents["notDelivered"] = (home, ids, { recipient, instead, why }) => {
-  const rules = rulesOf(home);
-  for (const row of ids.flatMap((id) => rules.get(id) ?? [])) {
+  for (const row of ids.flatMap((id) => rulesOf(home).get(id) ?? [])) {
     const to = row.said.to.flatMap((one) => (one === recipient ? instead : [one]));
-    rules.put({ ...row, why, said: { ...row.said, to: [...new Set(to)] } });
+    rulesOf(home).put({ ...row, why, said: { ...row.said, to: [...new Set(to)] } });
   }
 };

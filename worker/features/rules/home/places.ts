@@ -47,9 +47,8 @@ export async function bringRules(home: HomeContext): Promise<void> {
 }
 
 function placed(home: HomeContext, ids: readonly string[]): WatchRow[] {
-  const rules = rulesOf(home);
   return ids.flatMap((id) => {
-    const row = rules.get(id);
+    const row = rulesOf(home).get(id);
     return row && isPlaced(row) ? [row] : [];
   });
 }
@@ -108,8 +107,7 @@ async function syncAgent(home: HomeContext, agent: string): Promise<void> {
 }
 
 function knowsRules(home: HomeContext, agent: string): boolean {
-  const agents = agentsOf(home);
-  return agents.isOnline(agent, Date.now()) && agents.features(agent).includes(RULES_FEATURE);
+  return agentsOf(home).isOnline(agent, Date.now()) && agentsOf(home).features(agent).includes(RULES_FEATURE);
 }
 
 /** Of no rules, which nearly every agent has. */

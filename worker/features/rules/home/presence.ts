@@ -37,7 +37,6 @@ function isOfPresence({ rule: { source } }: WatchRow): boolean {
 /** Nothing is known of devices while the bridge is gone, and when it has come before it has said what there is. */
 function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at: number): StepInput[] {
   const bridge = bridgeOf(home);
-  const agents = agentsOf(home);
   if (source.of === "bridge") {
     if (bridge.isConnected(at)) return [{ at, value: true }];
     // A dead line is found later than it died.
@@ -49,7 +48,7 @@ function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at:
   }
   const id = agentOf(home, source);
   if (bridge.lastSeenAt(at) === null || id === undefined) return [{ at, missing: true }];
-  return [{ at, value: agents.isOnline(id, at) }];
+  return [{ at, value: agentsOf(home).isOnline(id, at) }];
 }
 
 /** Without the times that change at each step: a row for them would be written with each frame. */
@@ -63,12 +62,13 @@ function sameState(a: WatchRow["state"], b: WatchRow["state"]): boolean {
  * due now: `nextDue` names only what comes after `now`.
  */
 export function nextPresence(home: HomeContext, now: number): number | undefined {
-  const rules = rulesOf(home);
-  const times = rules.all().flatMap((row) => {
-    if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) return [];
-    const condition = conditionOf(row.rule);
-    const { state } = step(condition, row.state, { at: now, tick: true });
-    return sameState(row.state, state) ? (nextDue(condition, state) ?? []) : now;
-  });
+  const times = rulesOf(home)
+    .all()
+    .flatMap((row) => {
+      if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) return [];
+      const condition = conditionOf(row.rule);
+      const { state } = step(condition, row.state, { at: now, tick: true });
+      return sameState(row.state, state) ? (nextDue(condition, state) ?? []) : now;
+    });
   return times.length === 0 ? undefined : Math.min(...times);
 }

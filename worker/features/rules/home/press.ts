@@ -48,7 +48,6 @@ function placesOf(
   { maker, said }: RuleRow,
   { principal, role, conversation, privateChat }: RulePress["by"],
 ): string[] {
-  const conversations = conversationListOf(home);
   const { name } = home;
   if (conversation !== undefined) return [conversation, privateChat ?? []].flat();
   const viewer = { name: principal, role, scopes: ["ask"] } as const;
@@ -57,8 +56,8 @@ function placesOf(
       one.startsWith(`${name}/api/`) &&
       maySee(viewer, {
         kind: "conversation",
-        by: conversations.principalOf(one),
-        sharedWith: conversations.sharedWith(one),
+        by: conversationListOf(home).principalOf(one),
+        sharedWith: conversationListOf(home).sharedWith(one),
       }),
   );
 }

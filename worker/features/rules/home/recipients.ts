@@ -183,20 +183,19 @@ function usable(home: HomeContext, maker: Maker): string[] {
 
 /** As far as Home knows. A conversation that is forgotten is nobody's. */
 function mayUse(home: HomeContext, maker: Maker, name: string): boolean {
-  const conversations = conversationListOf(home);
   const [, channel = "", id = ""] = name.split("/");
   const isOwner = roleNow(home, maker) === "owner";
   if (channel === "api") {
-    const by = conversations.principalOf(name);
+    const by = conversationListOf(home).principalOf(name);
     return by !== undefined && (isOwner || by === maker.principal || isReader(home, maker, name));
   }
-  if (!(CHANNEL_NAMES as readonly string[]).includes(channel) || !conversations.has(name)) return false;
+  if (!(CHANNEL_NAMES as readonly string[]).includes(channel) || !conversationListOf(home).has(name))
+    return false;
   return isOwner || (maker.channel === channel && isAdmitted(home, maker, id.split(":")[0] ?? ""));
 }
 
 function isReader(home: HomeContext, { principal }: Maker, name: string): boolean {
-  const conversations = conversationListOf(home);
-  return conversations.sharedWith(name).includes(principal);
+  return conversationListOf(home).sharedWith(name).includes(principal);
 }
 
 function isAdmitted(home: HomeContext, maker: Maker, connection: string): boolean {

@@ -139,8 +139,7 @@ function heldFor(home: HomeContext, row: WatchRow, now: number, fires = false): 
 }
 
 function endFinished(home: HomeContext, lines: readonly Line[]): void {
-  const rules = rulesOf(home);
-  for (const { row, notice } of lines) if (isLast(row.rule, notice)) rules.remove(row.id);
+  for (const { row, notice } of lines) if (isLast(row.rule, notice)) rulesOf(home).remove(row.id);
 }
 
 /** A message has no rules of several makers, since it goes to its rule's maker when its recipient does not take it. */

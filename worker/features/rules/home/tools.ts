@@ -140,8 +140,7 @@ function othersWords(recipients: ReadonlyArray<string | null>): string {
 }
 
 function freeId(home: HomeContext, kind: "w" | "r"): string {
-  const rules = rulesOf(home);
-  return newRuleId(kind, (taken) => rules.get(taken) !== undefined);
+  return newRuleId(kind, (taken) => rulesOf(home).get(taken) !== undefined);
 }
 
 function isReading({ reading, field }: WatchRule, name: string, of: string | undefined): boolean {
@@ -210,8 +209,7 @@ function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
 }
 
 function roomFor(home: HomeContext, { principal }: Pick<Maker, "principal">): string | undefined {
-  const rules = rulesOf(home);
-  const all = rules.all();
+  const all = rulesOf(home).all();
   if (all.length >= RULES_MAX) return `this home has ${RULES_MAX} rules; cancel some first`;
   const own = all.filter(({ maker }) => maker.principal === principal);
   return own.length >= RULES_A_PERSON

@@ -27,9 +27,12 @@ const LINES_MAX = 10;
 
 /** @returns whether the settings let this agent speak: it has no key, is served, and is named */
 export function maySpeak(home: HomeContext, agent: string): boolean {
-  const keys = keysOf(home);
   const { env } = home;
-  return keys.standing(agent) === "none" && keys.serves(agent) && readSettings(env).unaskedReports.has(agent);
+  return (
+    keysOf(home).standing(agent) === "none" &&
+    keysOf(home).serves(agent) &&
+    readSettings(env).unaskedReports.has(agent)
+  );
 }
 
 /** @param text the report, as published */
@@ -104,8 +107,7 @@ function tellOwner(home: HomeContext, agent: string, recipient: string, notice: 
 
 /** The home's bound of messages, and a moment in which others may come. Quiet hours count when it is handed over. */
 function heldFor(home: HomeContext, recipient: string, now: number): number | undefined {
-  const rules = rulesOf(home);
-  const { messages, toldAt } = rules.sent();
+  const { messages, toldAt } = rulesOf(home).sent();
   return heldUntil({ sent: messages, lastAt: toldAt.get(recipient) }, "info", now);
 }
 

@@ -81,8 +81,7 @@ export async function removeRuleBy(home: HomeContext, id: string, viewer: Viewer
 }
 
 function ownRule(home: HomeContext, id: string, viewer: Viewer): RuleRow | undefined {
-  const rules = rulesOf(home);
-  const row = rules.get(id);
+  const row = rulesOf(home).get(id);
   return row && mayManage(row, viewer) ? row : undefined;
 }
 

@@ -20,9 +20,8 @@ const BRIDGE = "bridge";
 /** @returns undefined: there is no such device */
 export function watchedDevice(home: HomeContext, id: string): WatchedDevice | undefined {
   if (id === BRIDGE) return { name: "The home's bridge", source: { of: "bridge" }, readings: [] };
-  const agents = agentsOf(home);
-  if (!agents.has(id)) return undefined;
-  const device = agents.device(id);
+  if (!agentsOf(home).has(id)) return undefined;
+  const device = agentsOf(home).device(id);
   if (device) {
     const name = device.setting?.name ?? device.hosted.name;
     return { name, source: { of: "hosted", key: device.hosted.key }, readings: [] };
@@ -59,13 +58,11 @@ export async function readingsOf(
   reading: string,
 ): Promise<Parsed<ReadingOption[]>> {
   const agents = agentsOf(home);
-  const bridge = bridgeOf(home);
-  const states = deviceStatesOf(home);
   const now = Date.now();
   if (agents.device(id)) {
-    if (bridge.isConnected(now) && !bridge.has(RULES_FEATURE, now))
+    if (bridgeOf(home).isConnected(now) && !bridgeOf(home).has(RULES_FEATURE, now))
       return wrong(`agent_id: ${NO_RULES_AT_BRIDGE}`);
-    const heard = (await states.ask([id], true))?.get(id);
+    const heard = (await deviceStatesOf(home).ask([id], true))?.get(id);
     return heard
       ? { ok: true, value: heard.readings.map(optionOf) }
       : wrong(`agent_id: the home's bridge does not answer now, so the readings of '${id}' are not known`);

@@ -193,10 +193,9 @@ async function refusalOf(home: HomeContext, request: HomeToolRequest): Promise<T
 
 /** The sessions of a device, which keeps no list of them. */
 async function begunBy(home: HomeContext, principal: string): Promise<BegunSessions> {
-  const conversations = conversationListOf(home);
   const { env, name } = home;
   const since = Date.now() - HOUR_MS;
-  const own = conversations
+  const own = conversationListOf(home)
     .of(principal, { limit: AN_HOUR_MAX })
     .filter((one) => one.id.startsWith(SESSION_PREFIX) && one.principal === undefined);
   const states = await Promise.all(

@@ -28,10 +28,11 @@ export function isSeen(
 
 /** True if other people than the one whose turn it is read the conversation, in which a device answers too. */
 export function hasReaders(home: HomeContext, { from, viewer }: HomeToolRequest): boolean {
-  const conversations = conversationListOf(home);
   if (from.conversation === null) return false;
   if (from.others) return true;
-  const by = conversations.principalOf(from.conversation);
+  const by = conversationListOf(home).principalOf(from.conversation);
   const person = from.agent?.person ?? viewer.name;
-  return conversations.sharedWith(from.conversation).length > 0 || (by !== undefined && by !== person);
+  return (
+    conversationListOf(home).sharedWith(from.conversation).length > 0 || (by !== undefined && by !== person)
+  );
 }

@@ -36,7 +36,6 @@ export function list(
   request: HomeToolRequest,
   { limit = LISTED, active_minutes, q, all = false }: SessionToolInputs["sessions_list"],
 ): ToolAnswer {
-  const conversations = conversationListOf(home);
   const { name } = home;
   const { viewer, from } = request;
   if (hasReaders(home, request))
@@ -44,7 +43,7 @@ export function list(
   if (all && !seesAll(viewer))
     return refused("permission_denied", "Only owners see everybody's sessions.", "Leave 'all' out.");
   const since = active_minutes === undefined ? 0 : Date.now() - active_minutes * MINUTE_MS;
-  const found = conversations
+  const found = conversationListOf(home)
     .of(viewer.name, { limit, all, words: q, seenBy: from.agent?.person })
     .filter(({ last_at }) => last_at >= since)
     .map(({ id, title, last_at, principal }) => ({

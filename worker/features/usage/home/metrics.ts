@@ -14,17 +14,14 @@ import { countersOf } from "../../../kernel/home/usage/usage-counters.ts";
 const STATES = ["asking", "waiting", "sent", "taken"];
 
 export function metricsPage(context: HomeContext): string {
-  const bridge = bridgeOf(context);
-  const agents = agentsOf(context);
-  const ledger = ledgerOf(context);
-  const questions = questionsOf(context);
   const counters = countersOf(context);
-  const audit = auditOf(context);
   const { ctx, name: home } = context;
   const now = Date.now();
-  const outlet = audit.sinkState();
+  const outlet = auditOf(context).sinkState();
   const { calls, turns } = counters.counts();
-  const open = ledger.open().map(({ state }) => state);
+  const open = ledgerOf(context)
+    .open()
+    .map(({ state }) => state);
   const here = (name: string, help: string, samples: Sample[]) =>
     gauge(
       `edgecall_gateway_${name}`,
@@ -44,7 +41,7 @@ export function metricsPage(context: HomeContext): string {
       turns.map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
     ),
     here("bridge_online", "Whether the home's bridge is connected.", [
-      { value: bridge.lastSeenAt(now) !== null ? 1 : 0 },
+      { value: bridgeOf(context).lastSeenAt(now) !== null ? 1 : 0 },
     ]),
     counter(
       "edgecall_gateway_bridge_connections_total",
@@ -59,7 +56,9 @@ export function metricsPage(context: HomeContext): string {
     here(
       "agent_online",
       "Whether an agent can be called.",
-      agents.roster(now).map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
+      agentsOf(context)
+        .roster(now)
+        .map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
     ),
     here(
       "calls_open",
@@ -67,10 +66,10 @@ export function metricsPage(context: HomeContext): string {
       STATES.map((state) => ({ labels: { state }, value: open.filter((it) => it === state).length })),
     ),
     here("outcomes_undelivered", "Results that their conversation does not have yet.", [
-      { value: ledger.undelivered().length },
+      { value: ledgerOf(context).undelivered().length },
     ]),
     here("questions_open", "Questions and approvals that wait for a person.", [
-      { value: questions.open().length },
+      { value: questionsOf(context).open().length },
     ]),
     here(
       "audit_waiting_bytes",

@@ -53,17 +53,14 @@ export async function acknowledgeReport(
   agent: string,
   caller: Caller | undefined,
 ): Promise<void> {
-  const acks = acksOf(home);
-  const agents = agentsOf(home);
-  const bridge = bridgeOf(home);
   const now = Date.now();
-  if (bridge.has("acks", now) && agents.features(agent).includes("acks")) {
-    if (acks.add(agent, id, () => flushAll(home)) >= ACKS_MAX) await flush(home, agent);
+  if (bridgeOf(home).has("acks", now) && agentsOf(home).features(agent).includes("acks")) {
+    if (acksOf(home).add(agent, id, () => flushAll(home)) >= ACKS_MAX) await flush(home, agent);
     return;
   }
   const recipient = { agent, caller: caller ?? GATEWAY_CALLER };
   const payload = await encodeNotice(home, recipient, "ack", { request_id: id }, now);
-  bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
+  bridgeOf(home).send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
 }
 
 /** Conversations have these outcomes, which came with the reply to `submit`. */
@@ -76,8 +73,7 @@ export async function confirmOutcomes(home: HomeContext, ids: readonly string[] 
 
 /** A report that is not verified: the bridge may forget it. The agent gets no ack. */
 export function dismissReport(home: HomeContext, id: string, agent: string): void {
-  const bridge = bridgeOf(home);
-  bridge.send({ t: "ack", id, agent }, Date.now());
+  bridgeOf(home).send({ t: "ack", id, agent }, Date.now());
 }
 
 function flushAll(home: HomeContext): void {

@@ -56,8 +56,7 @@ export type Candidate = {
 
 /** True if this names no agent: a group, or any. No agent has such a name. */
 export function isRouted(home: HomeContext, id: string): boolean {
-  const agents = agentsOf(home);
-  return id === ANY || agents.isGroup(id);
+  return id === ANY || agentsOf(home).isGroup(id);
 }
 
 /**
@@ -112,8 +111,7 @@ type Fitting = { candidate: Candidate; target: CallTarget };
 
 /** One of another make cannot be asked. */
 function isThere(home: HomeContext, { id, foreign }: Candidate, now: number): boolean {
-  const life = lifeSignsOf(home);
-  return foreign || life.isAlive(id, now);
+  return foreign || lifeSignsOf(home).isAlive(id, now);
 }
 
 function chosen(
@@ -123,8 +121,7 @@ function chosen(
   of: number,
   now: number,
 ): Choice {
-  const load = loadOf(home);
-  load.gave(target.id, now);
+  loadOf(home).gave(target.id, now);
   const { open } = candidate;
   const calls = open === 0 ? "no open call" : `${open} open ${open === 1 ? "call" : "calls"}`;
   const can = asksInWords(args, target) ? "takes questions" : `has '${args.action}'`;
@@ -145,7 +142,6 @@ async function firstAnswer(home: HomeContext, ids: readonly string[]): Promise<v
 /** The agents that the words of the call fit, by what lists hold of them; or why there is none. */
 async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAgent[] | Unreachable> {
   const agents = agentsOf(home);
-  const ledger = ledgerOf(home);
   const { args, caller, limits, tried } = wanted;
   const { agent_id: of, query, action } = args;
   if (query === undefined && action === undefined)
@@ -174,7 +170,7 @@ async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAg
     );
   const fitting = of === ANY && query !== undefined ? await fittingWords(home, query, online) : online;
   const before = new Set([...tried, ...(caller.chain?.via ?? [])]);
-  const open = ledger.openByAgent();
+  const open = ledgerOf(home).openByAgent();
   const free = fitting.filter(({ id }) => !before.has(id) && (open.get(id)?.open ?? 0) < OPEN_MAX);
   if (free.length > 0) return free;
   return unreachable("execution_failed", `None of the ${online.length} agents that fit can take it now.`);
@@ -186,9 +182,8 @@ async function fittingWords(
   text: string,
   online: readonly RosterAgent[],
 ): Promise<readonly RosterAgent[]> {
-  const roster = rosterOf(home);
   const ids = new Set(idsOf(online));
-  const found = await roster.search({ text, among: (id) => ids.has(id), limit: FOUND_MAX });
+  const found = await rosterOf(home).search({ text, among: (id) => ids.has(id), limit: FOUND_MAX });
   if (found.length === 0 && online.length <= LISTED_MAX) return online;
   const fits = new Set(idsOf(found));
   return online.filter(({ id }) => fits.has(id));
@@ -202,18 +197,15 @@ function firstFitting(
   now: number,
   counts: (candidate: Candidate) => boolean,
 ): Fitting[] {
-  const ledger = ledgerOf(home);
-  const life = lifeSignsOf(home);
-  const load = loadOf(home);
-  const open = ledger.openByAgent();
+  const open = ledgerOf(home).openByAgent();
   const { action = "prompt", query } = wanted.args;
   const candidates = found.map(({ id, foreign }) => ({
     id,
     foreign,
-    isSilent: life.isSilent(id, now),
+    isSilent: lifeSignsOf(home).isSilent(id, now),
     open: open.get(id)?.open ?? 0,
-    timeMs: load.timeOf(id, query === undefined ? action : "prompt", now),
-    given: load.given(id, now),
+    timeMs: loadOf(home).timeOf(id, query === undefined ? action : "prompt", now),
+    given: loadOf(home).given(id, now),
   }));
   const fitting: Fitting[] = [];
   for (const candidate of inOrder(candidates)) {

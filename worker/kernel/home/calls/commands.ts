@@ -43,15 +43,11 @@ export async function encodeCommand(
   expiresInMs: number,
   now: number,
 ): Promise<string> {
-  const agents = agentsOf(home);
-  const keys = keysOf(home);
-  const gatewayKey = gatewayKeyOf(home);
-  const bridge = bridgeOf(home);
   const { agent, n } = command;
   const base = { command: command.command, payload: command.payload, request_id: command.id };
-  const boot_id = keys.bootOf(agent);
+  const boot_id = keysOf(home).bootOf(agent);
   // An agent of ours that has just started has not advertised its features yet. With a key it accepts only signed commands.
-  if (boot_id === undefined && agents.isForeign(agent)) return JSON.stringify(base);
+  if (boot_id === undefined && agentsOf(home).isForeign(agent)) return JSON.stringify(base);
   const left = Math.max(0, Math.round(expiresInMs));
   const { watch, tainted } = command.flags ?? {};
   const { acks = [] } = command;
@@ -68,10 +64,10 @@ export async function encodeCommand(
   };
   if (boot_id === undefined) return JSON.stringify({ ...full, n });
   // A bridge that does not know sessions drops their messages.
-  const session = bridge.has("session", now) ? keys.sessionOf(agent) : undefined;
+  const session = bridgeOf(home).has("session", now) ? keysOf(home).sessionOf(agent) : undefined;
   if (session?.isUsed) return await session.seal(stamped(JSON.stringify(full), { boot_id, n }));
   const signed = { ...full, ...(session && { session: session.half }) };
-  return await gatewayKey.sign(agent, stamped(JSON.stringify(signed), { boot_id, n }));
+  return await gatewayKeyOf(home).sign(agent, stamped(JSON.stringify(signed), { boot_id, n }));
 }
 
 /** @returns undefined: the agent does not know this notice */

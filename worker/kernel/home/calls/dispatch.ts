@@ -47,15 +47,12 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  * @param action the tool to be called; undefined: the agent is to do something else
  */
 export function reach(home: HomeContext, agentId: string, action: unknown): Reachable {
-  const agents = agentsOf(home);
-  const roster = rosterOf(home);
-  const ledger = ledgerOf(home);
   const now = Date.now();
-  const off = offWords(agents.device(agentId));
+  const off = offWords(agentsOf(home).device(agentId));
   if (off) return { ok: false, errorType: "permission_denied", ...off };
-  const target = roster.target(agentId, now);
+  const target = rosterOf(home).target(agentId, now);
   if (!target) {
-    return { ok: false, errorType: "not_found", ...notFound(roster, agentId, now) };
+    return { ok: false, errorType: "not_found", ...notFound(rosterOf(home), agentId, now) };
   }
   // Of an agent at a lender, this home has only a copy of what was true a while ago.
   if (!target.online && !target.lent) {
@@ -67,7 +64,7 @@ export function reach(home: HomeContext, agentId: string, action: unknown): Reac
       ...errorText.offline(agentId, `${ago(target.lastSeen, now)}${why}`),
     };
   }
-  if (ledger.isFull(agentId)) {
+  if (ledgerOf(home).isFull(agentId)) {
     return {
       ok: false,
       errorType: "execution_failed",
@@ -153,10 +150,9 @@ export async function sendElsewhere(
 
 /** The alarm, at once, sends it to the lender (peers/lender-calls.ts). */
 async function storeForLender(home: HomeContext, call: NewCall): Promise<Dispatched> {
-  const ledger = ledgerOf(home);
   const { alarm } = home;
   const now = Date.now();
-  const stored = ledger.add(call, ledger.nextN(now), "waiting", now);
+  const stored = ledgerOf(home).add(call, ledgerOf(home).nextN(now), "waiting", now);
   await alarm.wakeBy(now);
   return { deadline: stored.endsAt };
 }
@@ -175,8 +171,7 @@ export function mayHaveBeenSent(home: HomeContext, { sentBefore, args }: SubmitR
 
 /** An agent that cannot ask a person by itself is asked for by Home, and what waits for a person has a row. */
 function returnsRoutes(home: HomeContext, agent: string): boolean {
-  const agents = agentsOf(home);
-  return agents.features(agent).includes("route") && agents.canAsk(agent);
+  return agentsOf(home).features(agent).includes("route") && agentsOf(home).canAsk(agent);
 }
 
 /** Sends a call without a row. It returns when the call has its outcome, or a row after all. */
@@ -203,10 +198,9 @@ export async function queue(home: HomeContext, call: NewCall, forMs: number): Pr
 
 /** Stores a call that a person has to approve first. Its question belongs into the same write. */
 export function holdForApproval(home: HomeContext, call: NewCall): LedgerCall {
-  const ledger = ledgerOf(home);
   const now = Date.now();
   const lateFor = call.flags?.queued ? { lateFor: call.id } : {};
-  return ledger.add({ ...call, ...lateFor }, ledger.nextN(now), "asking", now);
+  return ledgerOf(home).add({ ...call, ...lateFor }, ledgerOf(home).nextN(now), "asking", now);
 }
 
 /** Ends a change of a hosted device that is not what it was when the change was decided. @returns false: it may go on */
@@ -312,8 +306,7 @@ async function sendAnew(home: HomeContext, call: LedgerCall, now: number): Promi
 
 /** How long a call may take once it is on its way. */
 function runTimeOf(home: HomeContext, call: LedgerCall): number {
-  const agents = agentsOf(home);
-  const isPrompt = call.command === "prompt" && !agents.isForeign(call.agent);
+  const isPrompt = call.command === "prompt" && !agentsOf(home).isForeign(call.agent);
   return isPrompt ? PROMPT_MAX_MS : call.silenceMs;
 }
 
@@ -337,9 +330,8 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
 
 /** A queued call waits for its agent, and for a program that fits. Any other call is left to the bridge's judgement. */
 function waitsForAgent(home: HomeContext, { agent, flags }: LedgerCall, now: number): boolean {
-  const agents = agentsOf(home);
   if (!flags.queued) return false;
-  const target = agents.target(agent, now);
+  const target = agentsOf(home).target(agent, now);
   return !target?.online || target.incompatibleWith !== undefined;
 }
 

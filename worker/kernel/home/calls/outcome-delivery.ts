@@ -69,19 +69,17 @@ export async function deliverRouted(
   call: RoutedCall,
   outcome: SettledOutcome,
 ): Promise<boolean> {
-  const ledger = ledgerOf(home);
-  const roster = rosterOf(home);
   const { env } = home;
   try {
-    await conversationOf(env, call.conversation).settle(call.id, outcome, roster.version(Date.now()));
+    await conversationOf(env, call.conversation).settle(call.id, outcome, rosterOf(home).version(Date.now()));
   } catch (error) {
     logError("call.deliver_failed", error, { call: call.id });
     return false;
   }
   logInfo("call.settled", { call: call.id, agent: call.agent, status: outcome.status, by: "route" });
   // The conversation may have submitted the call again meanwhile.
-  ledger.settle(call.id, outcome, true, Date.now());
-  ledger.inFlight.confirm(call.id);
+  ledgerOf(home).settle(call.id, outcome, true, Date.now());
+  ledgerOf(home).inFlight.confirm(call.id);
   return true;
 }
 
@@ -157,9 +155,11 @@ function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): v
 
 /** When an outcome has to be delivered again, epoch ms. */
 export function nextDue(home: HomeContext): number | undefined {
-  const deliveryRetries = deliveryRetriesOf(home);
-  const ledger = ledgerOf(home);
-  return deliveryRetries.nextDue(ledger.undelivered().map(({ id }) => id));
+  return deliveryRetriesOf(home).nextDue(
+    ledgerOf(home)
+      .undelivered()
+      .map(({ id }) => id),
+  );
 }
 
 /** Delivers what could not be delivered before, when it is due. */
@@ -173,9 +173,8 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
 
 /** The next alarm, at once, delivers what is stored of these calls, however often their delivery failed. */
 export async function deliverNow(home: HomeContext, ids: readonly string[]): Promise<void> {
-  const deliveryRetries = deliveryRetriesOf(home);
   const { alarm } = home;
-  for (const id of ids) deliveryRetries.remove(id);
+  for (const id of ids) deliveryRetriesOf(home).remove(id);
   await alarm.arm();
 }
 
@@ -235,11 +234,10 @@ async function answerConversation(
 }
 
 function mayBeginTurn(home: HomeContext, { id, agent, command, flags }: LedgerCall): boolean {
-  const ledger = ledgerOf(home);
   if (command !== JOB && flags.queued !== true) return false;
-  if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS, id) < TURNS_AN_HOUR) {
+  if (ledgerOf(home).turnsBegunBy(agent, Date.now() - HOUR_MS, id) < TURNS_AN_HOUR) {
     // Many may come at once: each counts before its conversation answers.
-    ledger.beginsTurn(id, agent);
+    ledgerOf(home).beginsTurn(id, agent);
     return true;
   }
   logInfo("turn.not_begun", { agent, why: `${TURNS_AN_HOUR} an hour` });

@@ -85,27 +85,25 @@ export function permissionFor(
  * @returns the reason why not
  */
 export function outdated(home: HomeContext, { agent, payload, flags }: LedgerCall): Advised | undefined {
-  const agents = agentsOf(home);
   if (!flags.device) return undefined;
-  const device = agents.device(agent);
+  const device = agentsOf(home).device(agent);
   if (!device || !isAllowed(flags.device.allow, device.hosted))
     return refused(
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
   const mode = modeOf(device);
-  return mode === "off" || mode === "read" || agents.isHiddenSetting(agent, String(payload.tool))
+  return mode === "off" || mode === "read" || agentsOf(home).isHiddenSetting(agent, String(payload.tool))
     ? refused(`Device '${agent}' may not be changed any more.`)
     : undefined;
 }
 
 /** A person approved a call: from now on the device's changes are not asked about. @param by the person */
 export function rememberApproval(home: HomeContext, { agent, flags }: LedgerCall, by: string | null): void {
-  const agents = agentsOf(home);
-  const device = agents.device(agent);
+  const device = agentsOf(home).device(agent);
   if (!device || !flags.device?.remember || by === null) return;
   // One of 0.3 may have waited, and covers the same.
   const { allow } = isAllowed(flags.device.allow, device.hosted) ? device.hosted : flags.device;
-  agents.changeDevice(device, { allow }, by);
+  agentsOf(home).changeDevice(device, { allow }, by);
 }
 
 function refused(why: string): Advised {

@@ -19,11 +19,10 @@ const FORM = /^([A-Za-z0-9_-]{1,1900})\.([A-Za-z0-9_-]{43})$/;
 
 /** @returns the text for the agent */
 export async function sealReturnAddress(home: HomeContext, call: LedgerCall): Promise<string> {
-  const gatewayKey = gatewayKeyOf(home);
   const { id, conversation, agent, command, payload, createdAt } = call;
   const claims = [id, conversation, agent, command, payload.tool ?? null, createdAt];
   const body = toBase64Url(utf8(JSON.stringify(claims)));
-  const mac = await crypto.subtle.sign("HMAC", await gatewayKey.routeKey(), utf8(body));
+  const mac = await crypto.subtle.sign("HMAC", await gatewayKeyOf(home).routeKey(), utf8(body));
   return `${body}.${toBase64Url(new Uint8Array(mac))}`;
 }
 
@@ -37,14 +36,13 @@ export async function openReturnAddress(
   agent: string,
   now: number,
 ): Promise<RoutedCall | undefined> {
-  const gatewayKey = gatewayKeyOf(home);
   const { name } = home;
   const [, body = "", mac = ""] = FORM.exec(route) ?? [];
   if (body === "") return undefined;
   // verify compares in constant time.
   const isOurs = await crypto.subtle.verify(
     "HMAC",
-    await gatewayKey.routeKey(),
+    await gatewayKeyOf(home).routeKey(),
     fromBase64Url(mac),
     utf8(body),
   );

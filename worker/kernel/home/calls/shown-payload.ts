@@ -9,9 +9,10 @@ export function shownPayload(
   home: HomeContext,
   { agent, command, payload }: { agent: string; command: string; payload: Record<string, unknown> },
 ): Record<string, unknown> {
-  const roster = rosterOf(home);
   const { tool, parameters } = payload;
   if (command !== "tool" || !isObject(parameters)) return payload;
-  const advert = roster.target(agent, Date.now())?.adverts.find(({ name }) => name === tool);
+  const advert = rosterOf(home)
+    .target(agent, Date.now())
+    ?.adverts.find(({ name }) => name === tool);
   return advert ? { ...payload, parameters: shownParameters(parameters, advert.parameters) } : payload;
 }

@@ -82,8 +82,6 @@ function silenceOutcome(call: LedgerCall, now: number, cannotAsk: boolean): Outc
  */
 function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: number): void {
   const bridge = bridgeOf(home);
-  const agents = agentsOf(home);
-  const ledger = ledgerOf(home);
   const lostAt = bridge.lostAt();
   if (lostAt === undefined) return;
   // Only calls that this bridge was sent tell something of its line.
@@ -93,13 +91,14 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   const untakenIds = new Set(untaken.map(({ id }) => id));
   for (const call of onTheLine(home)) {
     // A foreign agent never gets again what it may have got: for its call, a bridge that comes back changes nothing.
-    const isLost = agents.isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
-    ledger.lineLost(call.id, lostAt, !isLost);
+    const isLost =
+      agentsOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
+    ledgerOf(home).lineLost(call.id, lostAt, !isLost);
   }
   const vouchedAt = bridge.lastConfirmedAt();
   bridge.closeSilent();
   // The runtime may report the end of such a socket much later, or never.
-  if (bridge.storeGone(vouchedAt ?? now)) agents.setLastSeen(vouchedAt ?? now);
+  if (bridge.storeGone(vouchedAt ?? now)) agentsOf(home).setLastSeen(vouchedAt ?? now);
 }
 
 /** Calls that wait for an answer over the line. One that waits for a person, or for another call, is not: that answer goes out when the line is back. */

@@ -54,8 +54,7 @@ function idOf(source: Source): string {
 /** True for an agent of EvoClaw's kind that only `*` lets in: no owner named it, it has no key, and it is neither the bridge's nor another home's. */
 export function isOpen(home: HomeContext, id: string): boolean {
   const agents = agentsOf(home);
-  const keys = keysOf(home);
-  return agents.has(id) && agents.isForeign(id) && !agents.device(id) && keys.isOpen(id);
+  return agents.has(id) && agents.isForeign(id) && !agents.device(id) && keysOf(home).isOpen(id);
 }
 
 export type TaintReason = { reason: string; unread: UnreadText[] };

@@ -15,10 +15,9 @@ export function isWaiting(home: HomeContext, { id, flags }: LedgerCall): boolean
 
 /** Calls that the agent of this call asked for and that have not ended. */
 export function openInCall(home: HomeContext, id: string): number {
-  const ledger = ledgerOf(home);
-  const agentWaits = agentWaitsOf(home);
   return (
-    ledger.delegatedBy(id).length + [...agentWaits.values()].filter(({ parent }) => parent === id).length
+    ledgerOf(home).delegatedBy(id).length +
+    [...agentWaitsOf(home).values()].filter(({ parent }) => parent === id).length
   );
 }
 

@@ -24,7 +24,6 @@ import { closeQuestions } from "../questions/approvals.ts";
 
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
   const keys = keysOf(home);
-  const gatewayKey = gatewayKeyOf(home);
   // One that is there has its place among those of this name; a group that is called so since then has none.
   if (keys.standing(key.agent) !== "signed" && agentsOf(home).isGroup(key.agent))
     return { ok: false, problem: "group_name" };
@@ -32,7 +31,7 @@ export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant)
   const known = keys.lastKeyOf(key.agent) ?? nameOfKey(home, key.agent);
   const problem = await keys.enroll(key, grant, Date.now());
   if (problem !== undefined) return { ok: false, problem };
-  const gatewayPublicKey = await gatewayKey.publicKey();
+  const gatewayPublicKey = await gatewayKeyOf(home).publicKey();
   // An owner says that it is the same device, so its watches go on. Those that a revoked key has stopped can be resumed.
   const isElsewhere = keys
     .list()
@@ -66,12 +65,10 @@ export async function revokeKey(home: HomeContext, agent: string): Promise<boole
 /** Takes a device that is gone off the list. Its revoked key stays on record, so that it is never trusted unsigned. */
 export function removeAgent(home: HomeContext, agent: string): Removed {
   const agents = agentsOf(home);
-  const keys = keysOf(home);
-  const ledger = ledgerOf(home);
-  const standing = keys.standing(agent);
+  const standing = keysOf(home).standing(agent);
   if (!agents.has(agent) || agents.isHidden(agent)) return "unknown";
   if (standing === "signed") return "has_a_key";
-  if (agents.isOnline(agent, Date.now()) || ledger.open(agent).length > 0) return "in_use";
+  if (agents.isOnline(agent, Date.now()) || ledgerOf(home).open(agent).length > 0) return "in_use";
   if (standing === "revoked") agents.hide(agent);
   else agents.remove(agent);
   return "removed";
@@ -80,10 +77,9 @@ export function removeAgent(home: HomeContext, agent: string): Removed {
 export async function listKeys(home: HomeContext): Promise<HomeKeys> {
   const keys = keysOf(home);
   const agents = agentsOf(home);
-  const gatewayKey = gatewayKeyOf(home);
   const unsigned = agents.ids().filter((id) => keys.standing(id) === "none" && !agents.device(id));
   return {
-    gateway: await gatewayKey.publicKey(),
+    gateway: await gatewayKeyOf(home).publicKey(),
     agents: keys.list(),
     unsigned: unsigned.map((id) => ({ agent: id, served: keys.serves(id) })),
   };
@@ -91,11 +87,9 @@ export async function listKeys(home: HomeContext): Promise<HomeKeys> {
 
 /** Where devices reach the home's own broker, and whether this device's login is there. */
 export function brokerFor(home: HomeContext, agent: string): { url: string | null; login: BrokerLoginState } {
-  const keys = keysOf(home);
-  const bridge = bridgeOf(home);
-  const url = keys.broker();
-  if (url === null || !keys.hasLogin(agent)) return { url, login: null };
-  return { url, login: bridge.isConnected(Date.now()) ? "sent" : "waiting" };
+  const url = keysOf(home).broker();
+  if (url === null || !keysOf(home).hasLogin(agent)) return { url, login: null };
+  return { url, login: bridgeOf(home).isConnected(Date.now()) ? "sent" : "waiting" };
 }
 
 /** The agent is offline until it reports itself online with the right signature. */
@@ -123,9 +117,8 @@ function sendKeyToBridge(home: HomeContext, agent: string): void {
 
 /** @param token signed with the bridge's key @returns undefined: the bridge may connect */
 export async function refuseBridge(home: HomeContext, token: string): Promise<Response | undefined> {
-  const keys = keysOf(home);
   const signed = splitBridgeToken(token);
-  const state = signed ? await keys.takeBridgeToken(signed) : "unsigned";
+  const state = signed ? await keysOf(home).takeBridgeToken(signed) : "unsigned";
   return state === "fresh" ? undefined : bridgeRefusal(state);
 }
 

@@ -25,20 +25,15 @@ const MORE_BLOCKS = 16;
 const NOTICE_LIFE_MS = 60_000;
 
 export async function readmitAgent(home: HomeContext, agent: string): Promise<Readmitted> {
-  const agents = agentsOf(home);
-  const bridge = bridgeOf(home);
-  const gatewayKey = gatewayKeyOf(home);
-  const keys = keysOf(home);
-  const ledger = ledgerOf(home);
   const { env } = home;
-  if (keys.standing(agent) !== "signed") return "unknown";
-  const run = agents.seenCondition(agent, "old_numbers")?.params?.run;
+  if (keysOf(home).standing(agent) !== "signed") return "unknown";
+  const run = agentsOf(home).seenCondition(agent, "old_numbers")?.params?.run;
   if (run === undefined) return "not_needed";
   const now = Date.now();
   const payload = {
     version: VERSION,
-    features: gatewayFeatures(bridge, env),
-    above: keys.newestCounter(agent) + MORE_BLOCKS * COUNTER_BLOCK,
+    features: gatewayFeatures(bridgeOf(home), env),
+    above: keysOf(home).newestCounter(agent) + MORE_BLOCKS * COUNTER_BLOCK,
   };
   const notice = {
     command: "gateway",
@@ -47,7 +42,7 @@ export async function readmitAgent(home: HomeContext, agent: string): Promise<Re
     expires_in_ms: NOTICE_LIFE_MS,
     caller: GATEWAY_CALLER,
   };
-  const text = stamped(JSON.stringify(notice), { boot_id: run, n: ledger.nextN(now) });
-  const signed = await gatewayKey.sign(agent, text);
-  return bridge.send({ t: "publish", agent, payload: signed }, now) ? "sent" : "no_bridge";
+  const text = stamped(JSON.stringify(notice), { boot_id: run, n: ledgerOf(home).nextN(now) });
+  const signed = await gatewayKeyOf(home).sign(agent, text);
+  return bridgeOf(home).send({ t: "publish", agent, payload: signed }, now) ? "sent" : "no_bridge";
 }

@@ -25,7 +25,6 @@ export function admits(home: HomeContext, state: AgentState): boolean {
 function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
   const agents = agentsOf(home);
   const keys = keysOf(home);
-  const bridge = bridgeOf(home);
   const before = agents.device(id);
   // A stranger at the broker takes no device's place. An agent that this home serves does.
   if (!hosted) {
@@ -35,7 +34,7 @@ function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
     return isTaken ? GROUP_NAME : undefined;
   }
   const now = Date.now();
-  if (!bridge.has(DEVICES_FEATURE, now)) return "the bridge did not say that it hosts devices";
+  if (!bridgeOf(home).has(DEVICES_FEATURE, now)) return "the bridge did not say that it hosts devices";
   if (keys.standing(id) !== "none") return "the id of an agent with a key";
   if (before?.hosted.key === hosted.key) return undefined;
   if (keys.isLetIn(id) || (!before && agents.isServed(id))) return "the id of an agent";

@@ -134,8 +134,6 @@ export class BridgeFrames {
   }
 
   async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
-    const bridge = bridgeOf(this.#home);
-    const ledger = ledgerOf(this.#home);
     switch (frame.t) {
       case "hello":
         return;
@@ -144,14 +142,14 @@ export class BridgeFrames {
       case "agent":
         return await this.#onAgents(socket, [frame.agent]);
       case "agents":
-        if (frame.over !== undefined) bridge.storeOver(socket, frame.over);
+        if (frame.over !== undefined) bridgeOf(this.#home).storeOver(socket, frame.over);
         // A device that comes may need the room of one that goes.
         for (const gone of frame.gone ?? []) await this.#onGone(gone);
         return await this.#onAgents(socket, frame.agents);
       case "gone":
         return await this.#onGone(frame.agent);
       case "taken":
-        return ledger.markTaken(frame.id);
+        return ledgerOf(this.#home).markTaken(frame.id);
       case "refused":
         return await this.#onRefused(frame);
       case "event":
@@ -164,7 +162,7 @@ export class BridgeFrames {
         return this.#storeConditions(frame.all);
       case "updated": {
         const { id, ok, text } = frame;
-        return bridge.storeUpdate(socket, { id, ok, text });
+        return bridgeOf(this.#home).storeUpdate(socket, { id, ok, text });
       }
       default:
         return await this.#onFeatureFrame(frame);
@@ -194,8 +192,6 @@ export class BridgeFrames {
     const vouchedAt = bridgeOf(this.#home).lastConfirmedAt();
     const goneAt = bridgeOf(this.#home).goneAt();
     const bridge = bridgeOf(this.#home);
-    const ledger = ledgerOf(this.#home);
-    const counters = countersOf(this.#home);
     const { env } = this.#home;
     const gatewayKey = keysOf(this.#home).hasAgents()
       ? await gatewayKeyOf(this.#home).publicKey()
@@ -206,9 +202,9 @@ export class BridgeFrames {
     const keys = keysOf(this.#home).forBridge(frame.features?.includes(SESSION_FEATURE) === true);
     keysOf(this.#home).markSessionsUnconfirmed();
     bridge.welcome(socket, frame.features);
-    ledger.lineRestored(Date.now());
+    ledgerOf(this.#home).lineRestored(Date.now());
     this.#storeBridge(frame, null, vouchedAt);
-    counters.bridgeConnected();
+    countersOf(this.#home).bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
     const welcome: HomeFrame = {
       t: "welcome",
@@ -283,7 +279,6 @@ export class BridgeFrames {
   }
 
   async #onSnapshot(socket: WebSocket, frame: BridgeFrame & { t: "snapshot" }): Promise<void> {
-    const agents = agentsOf(this.#home);
     const bridge = bridgeOf(this.#home);
     const { alarm } = this.#home;
     const of = bridge.connectedAt(socket);
@@ -298,7 +293,7 @@ export class BridgeFrames {
     for (const { id } of frame.agents) named.add(id);
     await this.#apply(socket, frame.agents);
     if (!frame.last) return;
-    agents.setAbsentExcept(named);
+    agentsOf(this.#home).setAbsentExcept(named);
     this.#snapshot = undefined;
     bridge.snapshotStored(socket);
     await resend(this.#home, undefined);
@@ -353,10 +348,9 @@ export class BridgeFrames {
 
   /** The bridge has the key of a session before any message of it. */
   #passSession({ state, session }: VerifiedState): void {
-    const bridge = bridgeOf(this.#home);
     const now = Date.now();
-    if (session && bridge.has(SESSION_FEATURE, now))
-      bridge.send({ t: "session", agent: state.id, session }, now);
+    if (session && bridgeOf(this.#home).has(SESSION_FEATURE, now))
+      bridgeOf(this.#home).send({ t: "session", agent: state.id, session }, now);
   }
 
   /**
@@ -365,10 +359,11 @@ export class BridgeFrames {
    */
   #hasRoom(id: string, isServed: boolean): boolean {
     const agents = agentsOf(this.#home);
-    const keys = keysOf(this.#home);
     if (agents.has(id)) return true;
     if (isServed) return agents.hasRoomFor(id);
-    const unserved = agents.ids().filter((other) => !keys.serves(other) && !agents.device(other));
+    const unserved = agents
+      .ids()
+      .filter((other) => !keysOf(this.#home).serves(other) && !agents.device(other));
     return unserved.length < UNSERVED_MAX;
   }
 
@@ -380,11 +375,10 @@ export class BridgeFrames {
   /** The broker has no advert of it any more. Anybody on the broker can delete adverts, so an agent with a key is only offline. */
   async #onGone(agent: string): Promise<void> {
     await this.#inOrder(async () => {});
-    const agents = agentsOf(this.#home);
-    const keys = keysOf(this.#home);
-    const standing = keys.standing(agent);
-    if (standing === "none") agents.remove(agent);
-    else if (standing === "signed") agents.setOffline(agent, "its advert was taken from the broker");
+    const standing = keysOf(this.#home).standing(agent);
+    if (standing === "none") agentsOf(this.#home).remove(agent);
+    else if (standing === "signed")
+      agentsOf(this.#home).setOffline(agent, "its advert was taken from the broker");
     await emit("presence", this.#home);
   }
 
@@ -399,9 +393,8 @@ export class BridgeFrames {
     text: string,
     named: () => string | undefined,
   ): Promise<boolean> {
-    const keys = keysOf(this.#home);
-    if (keys.standing(agent) === "none") return true;
-    const verified = await keys.verify(agent, kind, text);
+    if (keysOf(this.#home).standing(agent) === "none") return true;
+    const verified = await keysOf(this.#home).verify(agent, kind, text);
     const why = verified.ok ? this.#misplaced(agent, kind, id, named(), verified.n) : verified.why;
     if (why !== undefined) logInfo("agent.not_verified", { agent, kind, why });
     return why === undefined;
@@ -414,12 +407,10 @@ export class BridgeFrames {
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
-    const keys = keysOf(this.#home);
-    const ledger = ledgerOf(this.#home);
     const { alarm } = this.#home;
     const named = () => calledIn(text);
     if (!(await this.#inOrder(() => this.#isVerified(agent, "events", id, text, named)))) return;
-    const call = ledger.get(id);
+    const call = ledgerOf(this.#home).get(id);
     if (!call) return await this.#onRecord(id, agent, text);
     if (call.agent !== agent) return;
     lifeSignsOf(this.#home).seen(agent, Date.now());
@@ -435,8 +426,8 @@ export class BridgeFrames {
     }
     if (call.outcome) return;
     if (event.value.type === "question") {
-      ledger.store(id);
-      keys.storeCounters(agent);
+      ledgerOf(this.#home).store(id);
+      keysOf(this.#home).storeCounters(agent);
       // A row needs the alarm also where the question is asked of nobody.
       await Promise.all([alarm.arm(), askFromAgent(this.#home, call, event.value)]);
       return;
@@ -460,9 +451,8 @@ export class BridgeFrames {
 
   /** What belongs to no open call: lines of a device's record, changes of the rules that it watches, and what it says unasked. */
   async #onRecord(id: string, agent: string, text: string): Promise<void> {
-    const keys = keysOf(this.#home);
     // An agent that is not served did nothing here. If its lines counted, anybody on the broker could push all others out of the record.
-    if (!keys.serves(agent)) return;
+    if (!keysOf(this.#home).serves(agent)) return;
     const event = checkJson(AgentEvent, text);
     if (event.ok && event.value.type === "event" && event.value.request_id === id)
       return await emit("agentEvent", this.#home, agent, event.value);
@@ -471,17 +461,16 @@ export class BridgeFrames {
         if (await feature.unsolicited?.(this.#home, agent, text)) return;
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
-    keys.storeCounters(agent);
+    keysOf(this.#home).storeCounters(agent);
     addToRecord(this.#home, agent, id, batch.value.lines);
     await acknowledgeReport(this.#home, id, agent, undefined);
   }
 
   /** A device has a file that is too large for the broker, and learns where to upload it. */
   async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
-    const bridge = bridgeOf(this.#home);
     const { env, name } = this.#home;
     const place = { home: name, conversation: placeOf(call, name), principal: call.caller.principal };
-    const origin = readSettings(env).publicUrl ?? bridge.origin(socket);
+    const origin = readSettings(env).publicUrl ?? bridgeOf(this.#home).origin(socket);
     await sendNotice(this.#home, call, "upload", await uploadCommand(env, request, place, origin));
   }
 
@@ -682,11 +671,9 @@ export class BridgeFrames {
 
   /** A socket closed. Its tags and attachment are gone by now, so the sockets that are left are asked. */
   async onClose(): Promise<void> {
-    const bridge = bridgeOf(this.#home);
-    const agents = agentsOf(this.#home);
     const now = Date.now();
-    if (bridge.isConnected(now)) return;
-    if (bridge.storeGone(now)) agents.setLastSeen(now);
+    if (bridgeOf(this.#home).isConnected(now)) return;
+    if (bridgeOf(this.#home).storeGone(now)) agentsOf(this.#home).setLastSeen(now);
     await storeInFlight(this.#home);
   }
 }

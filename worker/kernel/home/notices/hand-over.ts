@@ -58,13 +58,12 @@ function addRows(
 
 /** Hands over what waits, each until its recipient has it. */
 export async function handOver(home: HomeContext, now: number): Promise<void> {
-  const noticeRetries = noticeRetriesOf(home);
   const due = noticesOf(home)
     .pending()
     .filter((pending) => handOverAt(home, pending, now) <= now);
   // Before the first try: another event may run this meanwhile.
   for (const { id, recipient } of due)
-    noticeRetries.failed(id, isOutlet(recipient) ? now - PUSH_LEASE_MS : now, now);
+    noticeRetriesOf(home).failed(id, isOutlet(recipient) ? now - PUSH_LEASE_MS : now, now);
   // Conversations are told in order. A slow server of pushes holds up nobody.
   const outside = due.filter(({ recipient }) => isOutlet(recipient));
   const pushed = outside.map((pending) => handOverOne(home, pending));
@@ -79,25 +78,23 @@ function isOutlet(recipient: string): boolean {
 
 /** A gateway that was away at the time of a briefing is back before the bridge is, and could read nothing. */
 function waitsForBridge(home: HomeContext, { tells, madeAt }: PendingNotice): boolean {
-  const bridge = bridgeOf(home);
   const now = Date.now();
-  return "brief" in tells && !bridge.isConnected(now) && now < madeAt + BRIDGE_BACK_MS;
+  return "brief" in tells && !bridgeOf(home).isConnected(now) && now < madeAt + BRIDGE_BACK_MS;
 }
 
 async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<void> {
-  const noticeRetries = noticeRetriesOf(home);
   if (waitsForBridge(home, pending)) return;
   try {
     const handed = await give(home, pending);
     noticesOf(home).remove(pending.id);
-    noticeRetries.remove(pending.id);
+    noticeRetriesOf(home).remove(pending.id);
     if (handed.accepted) return;
     const { tells, recipient } = pending;
     notDelivered(home, recipient, "say" in tells ? tells.say : pending.rule, handed.why);
   } catch (error) {
     const now = Date.now();
     const since = error instanceof DeliverLaterError ? now - error.pauseMs : pending.madeAt;
-    noticeRetries.failed(pending.id, since, now);
+    noticeRetriesOf(home).failed(pending.id, since, now);
     logError("rule.notice_failed", error, { rule: pending.rule });
   }
 }
@@ -143,9 +140,8 @@ function handOverAt(home: HomeContext, pending: PendingNotice, now: number): num
 
 /** The quiet hours are those of now: they may have been changed since it was written. */
 function holdEnd(home: HomeContext, { tells }: PendingNotice, now: number): number {
-  const clock = clockOf(home);
   if (!("say" in tells) || tells.from === undefined) return 0;
-  return Math.max(tells.from, heldUntil({ sent: [], quiet: clock.read().quiet }, "info", now) ?? 0);
+  return Math.max(tells.from, heldUntil({ sent: [], quiet: clockOf(home).read().quiet }, "info", now) ?? 0);
 }
 
 /** It is held back, and nobody can have it yet: it was not tried. */

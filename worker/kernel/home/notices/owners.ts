@@ -18,15 +18,17 @@ export function ownersHear(home: HomeContext): string[] {
 }
 
 function conversationsOf(context: HomeContext): string[] {
-  const tokens = tokensOf(context);
-  const conversations = conversationListOf(context);
   const { env, name } = context;
   const now = Date.now();
   const inSettings = apiTokenRecords(env).filter((token) => token.home === name);
-  const made = tokens.list().filter((token) => (token.expires_at ?? now + 1) > now);
+  const made = tokensOf(context)
+    .list()
+    .filter((token) => (token.expires_at ?? now + 1) > now);
   const owners = [...inSettings, ...made].filter(({ role }) => role === "owner");
   return [...new Set(owners.map((token) => token.name))].flatMap((principal) => {
-    const own = conversations.of(principal, { limit: LISTED }).find((one) => one.principal === undefined);
+    const own = conversationListOf(context)
+      .of(principal, { limit: LISTED })
+      .find((one) => one.principal === undefined);
     return own ? [`${name}/api/${own.id}`] : [];
   });
 }

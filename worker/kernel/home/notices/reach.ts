@@ -76,9 +76,8 @@ function isOwnersToken(home: HomeContext, principal: string): boolean {
 
 /** Ids of the people with one of these roles: those named in the settings, and those whom an owner let in. */
 export function peopleOver(home: HomeContext, connection: Admitting, roles: readonly Role[]): string[] {
-  const senders = sendersOf(home);
   const { role_of, channel, connection: name } = connection;
-  const letIn = senders
+  const letIn = sendersOf(home)
     .senders()
     .filter((one) => one.channel === channel && one.connection === name)
     .filter((one) => roles.includes(roleInSettings(connection, one.sender) ?? one.role))
@@ -118,9 +117,8 @@ export function isThis(one: Admitting, channel: string, connection: string): boo
 
 /** Those of the settings, and those that were made in the console. */
 export function connectionsOf(context: HomeContext): Admitting[] {
-  const connections = chatConnectionsOf(context);
   const { env, name } = context;
-  const stored = connections.admitting();
+  const stored = chatConnectionsOf(context).admitting();
   try {
     const set = readConnections(env).filter(({ home }) => home === name);
     return [

@@ -15,8 +15,9 @@ const COLLECTED_FOR_MS = windowMs(60_000, 3_000);
 const LISTED_MAX = 30;
 
 export function nextDue(home: HomeContext): number | undefined {
-  const agents = agentsOf(home);
-  const times = agents.voided().map(({ since }) => since);
+  const times = agentsOf(home)
+    .voided()
+    .map(({ since }) => since);
   return times.length === 0 ? undefined : Math.min(...times) + COLLECTED_FOR_MS;
 }
 

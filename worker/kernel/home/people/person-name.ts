@@ -18,8 +18,9 @@ export function personName(
   principal: string,
   given: string | undefined,
 ): string | undefined {
-  const senders = sendersOf(home);
-  const stored = senders.senders().find((one) => `${one.channel}:${one.sender}` === principal)?.name;
+  const stored = sendersOf(home)
+    .senders()
+    .find((one) => `${one.channel}:${one.sender}` === principal)?.name;
   return plainName(given) || plainName(stored) || undefined;
 }
 

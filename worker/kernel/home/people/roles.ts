@@ -31,27 +31,28 @@ export function roleInChat(
   { channel, principal }: Pick<KnownPerson, "channel" | "principal">,
   connection: string,
 ): Role | undefined {
-  const connections = chatConnectionsOf(context);
-  const senders = sendersOf(context);
   const { env, name } = context;
   const inSettings = findConnection(env, channel, connection);
   const settings =
     inSettings?.home === name
       ? inSettings
-      : connections.admitting().find((one) => one.channel === channel && one.connection === connection);
+      : chatConnectionsOf(context)
+          .admitting()
+          .find((one) => one.channel === channel && one.connection === connection);
   if (!settings) return undefined;
   const sender = principal.slice(channel.length + 1);
-  return roleInSettings(settings, sender) ?? senders.roleOf({ channel, connection, sender });
+  return roleInSettings(settings, sender) ?? sendersOf(context).roleOf({ channel, connection, sender });
 }
 
 /** The highest role of the tokens of this name. @throws AuthSettingsError */
 export function roleOfTokens(context: HomeContext, principal: string): Role | undefined {
-  const tokens = tokensOf(context);
   const { env, name } = context;
   const now = Date.now();
   const roles = [
     ...apiTokenRecords(env).filter((token) => token.home === name && token.name === principal),
-    ...tokens.list().filter((token) => token.name === principal && (token.expires_at ?? now + 1) > now),
+    ...tokensOf(context)
+      .list()
+      .filter((token) => token.name === principal && (token.expires_at ?? now + 1) > now),
   ].map(({ role }) => role);
   return (["owner", "member", "guest"] as const).find((role) => roles.includes(role));
 }

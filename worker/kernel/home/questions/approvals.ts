@@ -101,13 +101,12 @@ function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalReque
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
 function refusalOf(home: HomeContext, call: LedgerCall): string | undefined {
-  const questions = questionsOf(home);
-  const open = questions.openOf(call.id);
+  const open = questionsOf(home).openOf(call.id);
   if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
   if (open.length >= TOGETHER_A_CALL)
     return `Not asked: ${TOGETHER_A_CALL} approvals of this call wait for an answer already. Ask again when one is answered.`;
-  if (questions.openBy(call.agent) >= OPEN_A_DEVICE)
+  if (questionsOf(home).openBy(call.agent) >= OPEN_A_DEVICE)
     return `Not asked: ${OPEN_A_DEVICE} questions of this device wait for an answer already. Ask again when one is answered.`;
   return undefined;
 }
@@ -190,9 +189,7 @@ function accepting(
   answer: string,
   by: { mayAccept: boolean },
 ): { answered: string; problem?: AnswerResult } {
-  const agents = agentsOf(home);
-  const questions = questionsOf(home);
-  const question = questions.get(id);
+  const question = questionsOf(home).get(id);
   const unread = question ? unreadIn(question) : [];
   if (answer !== ACCEPT || unread.length === 0) return { answered: answer };
   const refused = (status: 403 | 409, code: string, message: string) => ({
@@ -207,7 +204,7 @@ function accepting(
     );
   // One that was accepted elsewhere meanwhile is none that changed.
   const changed = unread.find(({ agent, line }) => {
-    const now = agents.unreadOf(agent);
+    const now = agentsOf(home).unreadOf(agent);
     return now !== undefined && now.line !== line;
   });
   if (changed)
@@ -320,14 +317,12 @@ async function closeInConversation(home: HomeContext, question: Question, answer
 
 /** True for a call whose client waits in Home's own waiting room. */
 function hasNoConversation(home: HomeContext, callId: string): boolean {
-  const ledger = ledgerOf(home);
-  return ledger.get(callId)?.conversation === null;
+  return ledgerOf(home).get(callId)?.conversation === null;
 }
 
 /** The questions that a call waits for, for a client that begins to watch it. */
 export function openQuestions(home: HomeContext, callId: string): CallNews[] {
-  const questions = questionsOf(home);
-  return questions.openOf(callId).map(newsOf);
+  return questionsOf(home).openOf(callId).map(newsOf);
 }
 
 /** A call is over: its questions need no answer any more. */
@@ -340,12 +335,14 @@ export async function closeQuestions(home: HomeContext, callId: string): Promise
 
 /** When a question expires, or has to be delivered again, epoch ms. */
 export function nextDue(home: HomeContext): number | undefined {
-  const questions = questionsOf(home);
-  const questionRetries = questionRetriesOf(home);
-  const expiry = questions.nextExpiry();
+  const expiry = questionsOf(home).nextExpiry();
   // Most times nobody is asked anything.
   if (expiry === undefined) return undefined;
-  const retry = questionRetries.nextDue(questions.undelivered().map(({ id }) => id));
+  const retry = questionRetriesOf(home).nextDue(
+    questionsOf(home)
+      .undelivered()
+      .map(({ id }) => id),
+  );
   const times = [expiry, retry, nextShown(home)].filter((time) => time !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
 }

@@ -83,8 +83,7 @@ export async function closeAtApprovers(
 
 /** Returns the call; of a question that lists several, the first one's. They have the same caller. */
 function callOf(home: HomeContext, { call, members }: About): LedgerCall | undefined {
-  const ledger = ledgerOf(home);
-  return ledger.get(members?.[0]?.call ?? call);
+  return ledgerOf(home).get(members?.[0]?.call ?? call);
 }
 
 function approversOf(home: HomeContext, { conversation }: About): Approver[] {
@@ -116,13 +115,14 @@ function mayApprove(home: HomeContext, { principal, channel }: LedgerCall["calle
 }
 
 function mayTokenApprove(context: HomeContext, principal: string): boolean {
-  const tokens = tokensOf(context);
   const { env, name } = context;
   const now = Date.now();
   try {
     return [
       ...apiTokenRecords(env).filter((token) => token.home === name),
-      ...tokens.list().filter((token) => (token.expires_at ?? now + 1) > now),
+      ...tokensOf(context)
+        .list()
+        .filter((token) => (token.expires_at ?? now + 1) > now),
     ].some((token) => token.name === principal && token.scopes.includes("approve"));
   } catch (error) {
     if (error instanceof AuthSettingsError) return false;

@@ -74,8 +74,7 @@ export async function showDue(home: HomeContext, now: number): Promise<void> {
 }
 
 function shownAt(home: HomeContext, { key, first, last }: Gathering): number {
-  const replies = repliesOf(home);
-  const quietMs = replies.areComing(replyOf(key)) ? COMING_MS : QUIET_MS;
+  const quietMs = repliesOf(home).areComing(replyOf(key)) ? COMING_MS : QUIET_MS;
   return Math.min(last + quietMs, first + GATHER_MAX_MS);
 }
 

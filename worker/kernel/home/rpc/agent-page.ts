@@ -56,9 +56,8 @@ async function byMeaning(
   all: readonly RosterAgent[],
   text: string,
 ): Promise<RosterAgent[]> {
-  const roster = rosterOf(home);
   const known = new Map(all.map((agent) => [agent.id, agent]));
-  const found = await roster.search({ text, among: (id) => known.has(id), limit: FOUND_MAX });
+  const found = await rosterOf(home).search({ text, among: (id) => known.has(id), limit: FOUND_MAX });
   return found.flatMap(({ id }) => known.get(id) ?? []);
 }
 

@@ -26,11 +26,10 @@ export class AgentsRpc extends HomePart implements AgentsApi {
   }
 
   async targets(): Promise<Targets> {
-    const roster = rosterOf(this.home);
     const now = Date.now();
-    const { agents: listed, excerptOf } = await roster.forQuestion(undefined, now);
+    const { agents: listed, excerptOf } = await rosterOf(this.home).forQuestion(undefined, now);
     return {
-      agents: listed.flatMap(({ id }) => roster.target(id, now) ?? []),
+      agents: listed.flatMap(({ id }) => rosterOf(this.home).target(id, now) ?? []),
       ...(excerptOf && { excerptOf }),
     };
   }

@@ -52,12 +52,11 @@ export class CallsRpc extends HomePart implements CallsApi {
   }
 
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
-    const ledger = ledgerOf(this.home);
-    const call = ledger.get(id);
+    const call = ledgerOf(this.home).get(id);
     if (!call || (call.agent !== agent && call.flags.any?.of !== agent)) return undefined;
     if (call.conversation !== null || call.asker) return undefined;
     // A question in words that became a job has its answer in the job's row.
-    const asked = call.command === JOB ? ledger.get(call.lateFor ?? "") : call;
+    const asked = call.command === JOB ? ledgerOf(this.home).get(call.lateFor ?? "") : call;
     const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
     return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
   }

@@ -30,11 +30,9 @@ export class ConversationsRpc extends HomePart implements ConversationsApi {
 
   async turnEnded(turn: ReportedTurn, confirmed: readonly string[]): Promise<void> {
     await confirmOutcomes(this.home, confirmed);
-    const counters = countersOf(this.home);
-    const conversations = conversationListOf(this.home);
     const now = Date.now();
-    counters.turnEnded(turn, now);
-    if (turn.conversation !== undefined) conversations.turnEnded(turn.conversation, now);
+    countersOf(this.home).turnEnded(turn, now);
+    if (turn.conversation !== undefined) conversationListOf(this.home).turnEnded(turn.conversation, now);
   }
 
   async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {

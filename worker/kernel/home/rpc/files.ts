@@ -9,10 +9,14 @@ import { conversationListOf } from "../people/conversation-list.ts";
 
 export class FilesRpc extends HomePart implements FilesApi {
   async files(viewer: Viewer, query: FileQuery): Promise<ListedFile[]> {
-    const files = filesOf(this.home);
-    const conversations = conversationListOf(this.home);
     const { name } = this.home;
-    return files.page(viewer, conversations.sharedTo(viewer.name), name, query, Date.now());
+    return filesOf(this.home).page(
+      viewer,
+      conversationListOf(this.home).sharedTo(viewer.name),
+      name,
+      query,
+      Date.now(),
+    );
   }
 
   async addFiles(added: NewFiles): Promise<void> {

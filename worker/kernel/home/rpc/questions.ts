@@ -29,10 +29,9 @@ export class QuestionsRpc extends HomePart implements QuestionsApi {
 
   async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {
     const questions = questionsOf(this.home);
-    const conversations = conversationListOf(this.home);
     const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.home, question)));
     const shown = open.slice(0, limit).map((question) => {
-      const title = conversations.titleOf(question.conversation);
+      const title = conversationListOf(this.home).titleOf(question.conversation);
       const { via } = ledgerOf(this.home).get(question.call)?.caller.chain ?? {};
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
@@ -44,12 +43,10 @@ export class QuestionsRpc extends HomePart implements QuestionsApi {
 
 /** A question belongs to its conversation; that of a call without one, to whoever made the call. */
 function ownedBy(home: HomeContext, { call, conversation, approval }: Question, reader?: Viewer): Owned {
-  const conversations = conversationListOf(home);
-  const ledger = ledgerOf(home);
-  const shared = conversations.sharedWith(conversation);
+  const shared = conversationListOf(home).sharedWith(conversation);
   return {
     kind: approval ? "approval" : "conversation",
-    by: conversations.principalOf(conversation) ?? ledger.get(call)?.caller.principal,
+    by: conversationListOf(home).principalOf(conversation) ?? ledgerOf(home).get(call)?.caller.principal,
     sharedWith: reader ? [...shared, reader.name] : shared,
   };
 }

@@ -36,7 +36,6 @@ type CallEvent = AgentEvent & { type: "call" };
 /** An agent asks. It repeats the event until it has the outcome. @param parent its own call, which may be over */
 export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: CallEvent): Promise<void> {
   const ledger = ledgerOf(home);
-  const keys = keysOf(home);
   const known = ledger.get(event.call_id);
   // The wait of a call that is over needs no bound: it is answered.
   const isRepeated = !parent.outcome && agentWaitsOf(home).get(event.call_id)?.parent === parent.id;
@@ -45,7 +44,7 @@ export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: 
   // It does not have the outcome yet, or there is none.
   if (known?.outcome) return void (await answerAgent(home, known, known.outcome));
   if (known) return pauseParent(home, known.id);
-  keys.storeCounters(parent.agent);
+  keysOf(home).storeCounters(parent.agent);
   const wasWaiting = isWaiting(home, parent);
   if (!isRepeated) ledger.countDelegated(parent);
   const outcome = await take(home, parent, event);
@@ -64,12 +63,10 @@ function foreignId({ asker }: LedgerCall, parent: LedgerCall): SettledOutcome | 
 
 /** Returns a refusal of the request itself. It is answered, and not recorded: a device must not fill the record. */
 function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): SettledOutcome | undefined {
-  const ledger = ledgerOf(home);
-  const keys = keysOf(home);
   const { agent, flags, command, outcome } = parent;
   if (outcome) return notRun("execution_failed", "The call that this belongs to has ended.");
   // Whoever has the broker's password may send as an agent without a key.
-  if (keys.standing(agent) !== "signed")
+  if (keysOf(home).standing(agent) !== "signed")
     return notRun(
       "permission_denied",
       `Agent '${agent}' has no key on record, so it cannot call other agents.`,
@@ -87,7 +84,7 @@ function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): Set
       "permission_denied",
       `This call has called other agents ${MOST_A_CALL} times, which is the most.`,
     );
-  const byDevice = ledger
+  const byDevice = ledgerOf(home)
     .delegated()
     .filter(({ asker }) => asker?.by === "agent" && asker.agent === agent).length;
   return byDevice >= OPEN_A_DEVICE
@@ -169,9 +166,10 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
 }
 
 function orphans(home: HomeContext): LedgerCall[] {
-  const ledger = ledgerOf(home);
-  return ledger.delegated().filter(({ asker }) => {
-    const parent = asker?.by === "agent" ? ledger.get(asker.call) : undefined;
-    return !parent || parent.outcome !== undefined;
-  });
+  return ledgerOf(home)
+    .delegated()
+    .filter(({ asker }) => {
+      const parent = asker?.by === "agent" ? ledgerOf(home).get(asker.call) : undefined;
+      return !parent || parent.outcome !== undefined;
+    });
 }

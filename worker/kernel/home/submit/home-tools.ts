@@ -35,10 +35,9 @@ async function run(home: HomeContext, request: HomeToolRequest): Promise<ToolRep
 
 /** A read that no device sees. */
 async function find(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> {
-  const roster = rosterOf(home);
   const checked = checkFindAgents(request);
   if (!checked.ok) return checked.outcome;
-  const found = await roster.find(checked.query, request.origin.limits?.agents, Date.now());
+  const found = await rosterOf(home).find(checked.query, request.origin.limits?.agents, Date.now());
   return { status: "success", ...found };
 }
 

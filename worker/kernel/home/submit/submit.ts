@@ -101,14 +101,12 @@ async function takeCall(
 }
 
 function isKnown(home: HomeContext, id: string): boolean {
-  const ledger = ledgerOf(home);
-  return ledger.get(id) !== undefined || ledger.inFlight.wasAnswered(id);
+  return ledgerOf(home).get(id) !== undefined || ledgerOf(home).inFlight.wasAnswered(id);
 }
 
 async function knownCall(home: HomeContext, id: string): Promise<SubmitReply> {
-  const ledger = ledgerOf(home);
-  const known = ledger.get(id);
-  const { inFlight } = ledger;
+  const known = ledgerOf(home).get(id);
+  const { inFlight } = ledgerOf(home);
   if (!known) return accepted({ deadline: Date.now(), outcome: inFlight.held(id) });
   // Its result comes as a message of its own, also if the conversation does not know yet that it was queued.
   if (known.flags.queued)
@@ -188,10 +186,9 @@ function ofDevice(
   { payload }: AgentCommand,
   tainted: boolean,
 ): Permission | undefined {
-  const agents = agentsOf(home);
-  const device = agents.device(target.id);
+  const device = agentsOf(home).device(target.id);
   const action = String(payload.tool);
-  if (device && agents.isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
+  if (device && agentsOf(home).isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
   const advert = target.adverts.find(({ name }) => name === payload.tool);
   return device && permissionFor(device, advert, tainted);
 }
