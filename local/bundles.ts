@@ -12,6 +12,7 @@ const REQUIRE_IN_ESM =
 /** Parts of mqtt.js that only browsers and proxies use: 369 KB become 133 KB (measured with esbuild). */
 const MQTT_SLIM: Record<string, string> = {
   "readable-stream": "node:stream",
+  tls: fileURLToPath(new URL("./lazy-tls.cjs", import.meta.url)),
   socks: fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
   "worker-timers": fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
 };

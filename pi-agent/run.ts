@@ -33,7 +33,7 @@ export async function runAgent({ config, id, env, onTrial = false }: Run): Promi
     onTrial,
   });
   await endLeftovers({ stateDir: settings.stateDir, env, log: service.log });
-  watchMainThread(settings.agentId, env);
+  void watchMainThread(settings.agentId, env);
   const agent = await start({ settings, notes }, service, env);
   const stop = () => {
     setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();

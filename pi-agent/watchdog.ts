@@ -2,7 +2,6 @@
  * Ends the agent when it hangs, where systemd does not do that: a thread of its own checks that the main thread still runs.
  * If nothing would start the agent again (in a shell), the thread does that too.
  */
-import { Worker } from "node:worker_threads";
 
 /** Longer than any step of the agent takes on the smallest board. */
 const STUCK_SECS = 60;
@@ -37,7 +36,7 @@ setInterval(() => {
  * Starts the watchdog, unless systemd has one.
  * @param env `WATCHDOG_USEC` (from systemd); `EDGECALL_STUCK_SECS`: in place of 60, 0 for never
  */
-export function watchMainThread(agentId: string, env: Environment): void {
+export async function watchMainThread(agentId: string, env: Environment): Promise<void> {
   const stuckSecs = Number(env.EDGECALL_STUCK_SECS ?? STUCK_SECS);
   if (env.WATCHDOG_USEC !== undefined || !(stuckSecs > 0)) return;
   const beats = new SharedArrayBuffer(4);
@@ -46,6 +45,7 @@ export function watchMainThread(agentId: string, env: Environment): void {
   const again = isSupervised(env)
     ? undefined
     : [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const { Worker } = await import("node:worker_threads");
   const watcher = new Worker(WATCHER, {
     eval: true,
     workerData: { beats, stuckSecs, again, fields: { agent_id: agentId, secs: stuckSecs } },

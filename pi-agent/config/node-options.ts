@@ -7,7 +7,7 @@
  */
 
 /** V8 keeps its heap close to what is in use, with a young generation of 1 MiB. */
-export const NODE_FLAGS: readonly string[] = ["--optimize-for-size"];
+export const NODE_FLAGS: readonly string[] = ["--optimize-for-size", "--no-opt", "--max-lazy"];
 
 /** The number of glibc's memory pools. By default it makes one or more for each of Node's threads, and frees little of them. */
 export const NODE_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "2" };

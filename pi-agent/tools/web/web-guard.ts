@@ -1,14 +1,14 @@
 /**
  * The only HTTP client of a device's web tools. It connects only to public addresses. The address of a name is checked in the
  * lookup of the connection itself, so the check and the socket always use the same address. It uses no proxy, whatever the
- * environment says, because a proxy would resolve names itself.
+ * environment says, because a proxy would resolve names itself. Node's clients are loaded at the first use: an agent that fetches
+ * nothing does without them.
  */
-import { promises as dns, type LookupAddress } from "node:dns";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { LookupAddress } from "node:dns";
+import type { IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import { pipeline, Readable } from "node:stream";
-import { createBrotliDecompress, createInflate, createUnzip } from "node:zlib";
+import type * as Zlib from "node:zlib";
 import { type AllowedRanges, checkUrl, isAllowedAddress } from "@edgecall/core/web/address.ts";
 import { RefusedAddress, type WebFetch } from "@edgecall/core/web/fetch-page.ts";
 import type { WebBounds, WebReach } from "../../config/web-settings.ts";
@@ -28,7 +28,7 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
     const { url } = checked;
     const outside = only && boundOf(url, only);
     if (outside) throw new RefusedAddress(`${outside} ([tools.web] in agent.toml)`, "blocked");
-    const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
     const answer = await new Promise<IncomingMessage>((settle, reject) => {
       // `agent: false` forces a new connection, since a pooled one was checked for another name.
       const options = {
@@ -40,7 +40,7 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
       } as const;
       request(url, options, settle).on("error", reject).end();
     });
-    return responseOf(answer);
+    return responseOf(answer, await import("node:zlib"));
   };
 }
 
@@ -63,7 +63,8 @@ export function boundOf(
 const ENCODINGS = { "accept-encoding": "gzip, deflate, br" };
 
 export async function resolveAll(host: string): Promise<LookupAddress[]> {
-  return await dns.lookup(host, { all: true });
+  const { lookup } = await import("node:dns/promises");
+  return await lookup(host, { all: true });
 }
 
 /** Checks all addresses of a name; if one is private, the name is refused. */
@@ -84,7 +85,7 @@ export function judged(resolve: Resolve, allowed: AllowedRanges): LookupFunction
 }
 
 /** Makes a Response with the two headers that are read, and without a body where the status forbids one. */
-function responseOf(answer: IncomingMessage): Response {
+function responseOf(answer: IncomingMessage, zlib: typeof Zlib): Response {
   const { statusCode = 0, headers } = answer;
   if (statusCode < 200 || statusCode > 599) {
     answer.destroy();
@@ -98,20 +99,20 @@ function responseOf(answer: IncomingMessage): Response {
   const bare = statusCode === 204 || statusCode === 205 || statusCode === 304;
   if (bare) answer.resume();
   // SAFETY: both are declarations of the same ReadableStream.
-  const body = bare ? null : (Readable.toWeb(unpacked(answer)) as unknown as ReadableStream<Uint8Array>);
+  const body = bare ? null : (Readable.toWeb(unpacked(answer, zlib)) as unknown as ReadableStream<Uint8Array>);
   return new Response(body, { status: statusCode, headers: passed });
 }
 
 /** Decompresses the body. The reader counts the decompressed bytes, so a compression bomb ends at the same limit. */
-function unpacked(answer: IncomingMessage): Readable {
-  const unpack = UNPACK[answer.headers["content-encoding"]?.trim().toLowerCase() ?? ""]?.();
+function unpacked(answer: IncomingMessage, zlib: typeof Zlib): Readable {
+  const unpack = UNPACK[answer.headers["content-encoding"]?.trim().toLowerCase() ?? ""]?.(zlib);
   // The reader sees a failure of either stream on the one that it reads.
   return unpack ? pipeline(answer, unpack, () => {}) : answer;
 }
 
-const UNPACK: Partial<Record<string, () => ReturnType<typeof createUnzip>>> = {
-  gzip: createUnzip,
-  "x-gzip": createUnzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+const UNPACK: Partial<Record<string, (zlib: typeof Zlib) => Zlib.Unzip>> = {
+  gzip: (zlib) => zlib.createUnzip(),
+  "x-gzip": (zlib) => zlib.createUnzip(),
+  deflate: (zlib) => zlib.createInflate(),
+  br: (zlib) => zlib.createBrotliDecompress(),
 };
