@@ -53,7 +53,7 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],
 ];
 /** Programs without a circle of folders (see `findFolderCircles`). */
-export const LAYERED: readonly string[] = [
+const LAYERED: readonly string[] = [
   "core",
   "discovery",
   "node",

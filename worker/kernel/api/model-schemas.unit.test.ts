@@ -1,8 +1,8 @@
 /** The gateway's tools as its model gets them, and those of /mcp: its own, a device's, and those of devices on a broker. */
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { CASES, NOW, newCatalog } from "@edgecall/discovery/testkit/device-cases.ts";
 import { callText, llamaGrammar } from "@edgecall/core/testkit/llama-grammar.ts";
 import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
+import { CASES, NOW, newCatalog } from "@edgecall/discovery/testkit/device-cases.ts";
 import { describe, expect, test } from "vitest";
 import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
 import { ruleToolDefinitions } from "../../features/rules/tool-contract.ts";
