@@ -100,30 +100,37 @@ test("an import of another program's folder is found, unless it is allowed", () 
   ]);
 });
 
-test("within the Worker, imports go one way, and no front door imports another", () => {
+test("within the Worker, imports go from the lists to features to the kernel, and no feature imports another", () => {
   const imports = importsOf({
-    "worker/index.ts": `import "./routes/a.ts"; import "./frontends/mcp/a.ts"; import "./home/home.ts";`,
-    "worker/routes/a.ts": `import "../http/auth.ts"; import "../frontends/mcp/a.ts"; import "../conversation/a.ts";`,
+    "worker/home.ts": `import "./features/rules/home/feature.ts"; import "./kernel/home/home.ts";`,
+    "worker/features/rules/home/feature.ts": `import "./store.ts"; import "../../push/home/store.ts"; import "../../../home.ts";`,
+    "worker/features/rules/home/store.ts": `import "../../../kernel/home/slot.ts"; import "../../../kernel/conversation/a.ts";`,
+    "worker/features/rules/conversation/a.ts": `import "../../../kernel/home/slot.ts";`,
+    "worker/features/mcp/routes.ts": `import "../../kernel/http/auth.ts"; import type { A } from "../openai/a.ts";`,
+    "worker/kernel/home/a.ts": `import type { Rules } from "../../features/rules/home/store.ts"; import "../conversation/a.ts";`,
+    "worker/kernel/conversation/a.ts": `import "../api/stubs.ts"; import type { Home } from "../../home.ts"; import "../http/auth.ts";`,
+    "worker/kernel/routes/a.ts": `import "../http/auth.ts"; import "../conversation/a.ts";`,
     "worker/kernel/http/auth.ts": `import "../api/stubs.ts"; import "../routes/a.ts"; import type { Home } from "../home/home.ts";`,
     "worker/kernel/api/stubs.ts": `import type { Env } from "../env.ts"; import type { Call } from "../home/calls/ledger.ts";`,
+    "worker/kernel/settings/a.ts": `import "../env.ts"; import "../api/stubs.ts";`,
     "worker/kernel/env.ts": `import type { Role } from "./settings/channels.ts";`,
-    "worker/frontends/mcp/a.ts": `import "./b.ts"; import "../../http/auth.ts"; import "../openai/a.ts";`,
-    "worker/channels/a.ts": `import "../api/stubs.ts"; import "../http/auth.ts";`,
-    "worker/home/a.ts": `import "../channels/a.ts"; import "../conversation/a.ts"; import "../frontends/mcp/a.ts";`,
-    "worker/conversation/a.ts": `import "../api/stubs.ts"; import "../home/a.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
-    "worker/routes/a.ts → worker/frontends/mcp/a.ts",
-    "worker/routes/a.ts → worker/conversation/a.ts",
-    "worker/kernel/http/auth.ts → worker/routes/a.ts",
+    "worker/features/rules/home/feature.ts → worker/features/push/home/store.ts",
+    "worker/features/rules/home/feature.ts → worker/home.ts",
+    "worker/features/rules/home/store.ts → worker/kernel/conversation/a.ts",
+    "worker/features/rules/conversation/a.ts → worker/kernel/home/slot.ts",
+    "worker/features/mcp/routes.ts → worker/features/openai/a.ts",
+    "worker/kernel/home/a.ts → worker/features/rules/home/store.ts",
+    "worker/kernel/home/a.ts → worker/kernel/conversation/a.ts",
+    "worker/kernel/conversation/a.ts → worker/home.ts",
+    "worker/kernel/conversation/a.ts → worker/kernel/http/auth.ts",
+    "worker/kernel/routes/a.ts → worker/kernel/conversation/a.ts",
+    "worker/kernel/http/auth.ts → worker/kernel/routes/a.ts",
     "worker/kernel/http/auth.ts → worker/kernel/home/home.ts",
     "worker/kernel/api/stubs.ts → worker/kernel/home/calls/ledger.ts",
-    "worker/kernel/env.ts → worker/features/chat/settings.ts",
-    "worker/frontends/mcp/a.ts → worker/frontends/openai/a.ts",
-    "worker/channels/a.ts → worker/kernel/http/auth.ts",
-    "worker/home/a.ts → worker/conversation/a.ts",
-    "worker/home/a.ts → worker/frontends/mcp/a.ts",
-    "worker/conversation/a.ts → worker/home/a.ts",
+    "worker/kernel/settings/a.ts → worker/kernel/api/stubs.ts",
+    "worker/kernel/env.ts → worker/kernel/settings/channels.ts",
   ]);
 });
 
@@ -139,12 +146,12 @@ test("only one source of the agent imports the optional tools, which import the 
 test("the console's page imports the client and nothing of the Worker, which does not import the client", () => {
   const imports = importsOf({
     "worker/features/console/page/api.ts": `import "@edgecall/client/client.ts"; import "./load.tsx";`,
-    "worker/features/console/page/chat.tsx": `import type { A } from "../../../api/answers.ts"; import "../routes.ts";`,
-    "worker/routes/a.ts": `import type { Routes } from "@edgecall/client/routes.ts";`,
+    "worker/features/console/page/chat.tsx": `import type { A } from "../../../kernel/api/answers.ts"; import "../routes.ts";`,
+    "worker/kernel/routes/a.ts": `import type { Routes } from "@edgecall/client/routes.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
     "worker/features/console/page/chat.tsx → worker/kernel/api/answers.ts",
     "worker/features/console/page/chat.tsx → worker/features/console/routes.ts",
-    "worker/routes/a.ts → client/routes.ts",
+    "worker/kernel/routes/a.ts → client/routes.ts",
   ]);
 });

@@ -27,31 +27,29 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A source of the first may not import one of the second. Within the Worker: index → routes, frontends → http → api →
- * settings → env; conversation, home → channels → api.
+ * A source of the first may not import one of the second. Within the Worker: the lists (index.ts, home.ts) → features → kernel; and
+ * in the kernel: routes → http → api → settings → env.
  */
 const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   // An agent works without these packages: this source alone imports them, when their tools are wanted.
   [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
-  // The objects are asked through api/; wrangler needs their classes exported by index.ts.
-  [/^worker\/(?!index\.ts$)/, /^worker\/(conversation\/conversation|home\/home)\.ts$/],
-  [/^worker\/api\//, /^worker\/(?!api\/|settings\/|env\.ts$)/],
-  [/^worker\/settings\//, /^worker\/(?!settings\/|env\.ts$)/],
-  [/^worker\/env\.ts$/, /^worker\//],
-  [/^worker\/routes\//, /^worker\/(frontends\/|index)/],
-  [/^worker\/frontends\//, /^worker\/(routes\/|index)/],
-  // Routes and front doors know the objects by api/ alone.
-  [/^worker\/(routes|frontends)\//, /^worker\/(home|conversation)\//],
-  [/^worker\/http\//, /^worker\/(routes|frontends|channels|conversation|home)\/|^worker\/index/],
-  [/^worker\/channels\//, /^worker\/(?!channels\/|api\/|settings\/|(env|log|read-up-to)\.ts$)/],
-  [/^worker\/push\//, /^worker\/(?!push\/|api\/|settings\/|env\.ts$)/],
+  // The kernel knows no feature.
+  [/^worker\/kernel\//, /^worker\/(?!kernel\/)/],
+  // The lists name the features, and no feature asks what else is in them.
+  [/^worker\/features\//, /^worker\/[^/]+$/],
+  [/^worker\/kernel\/env\.ts$/, /^worker\//],
+  [/^worker\/kernel\/settings\//, /^worker\/(?!kernel\/(settings\/|env\.ts$))/],
+  [/^worker\/kernel\/api\//, /^worker\/(?!kernel\/(api\/|settings\/|env\.ts$))/],
+  // Routes know the objects by api/ alone, and each object the other.
+  [/^worker\/kernel\/http\//, /^worker\/kernel\/(routes|conversation|home)\//],
+  [/^worker\/kernel\/routes\//, /^worker\/kernel\/(conversation|home)\//],
+  [/^worker\/(kernel|features\/[^/]+)\/conversation\//, /^worker\/kernel\/(http|routes|home)\//],
+  [/^worker\/(kernel|features\/[^/]+)\/home\//, /^worker\/kernel\/(http|routes|conversation)\//],
   // The console's page is a client of the gateway, in a browser.
-  [/^worker\/(?!frontends\/console\/page\/)/, /^client\//],
-  [/^worker\/frontends\/console\/page\//, /^worker\/(?!frontends\/console\/page\/)/],
-  // Each object knows the other by api/ alone.
-  [/^worker\/conversation\//, /^worker\/(http|routes|frontends|home)\/|^worker\/index/],
-  [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],
+  [/^worker\/(?!features\/console\/page\/)/, /^client\//],
+  [/^worker\/features\/console\/page\//, /^worker\/(?!features\/console\/page\/)/],
 ];
+
 /** Programs without a circle of folders (see `findFolderCircles`). */
 const LAYERED: readonly string[] = [
   "core",
@@ -67,8 +65,8 @@ const LAYERED: readonly string[] = [
   "bench",
 ];
 
-/** Each front door is a folder, and knows nothing of the others. */
-const FRONT_DOOR = /^worker\/frontends\/([^/]+)\//;
+/** Each feature is a folder, and knows nothing of the others. */
+const FEATURE = /^worker\/features\/([^/]+)\//;
 
 /** A source's path below the repository's root → the paths of what it imports, without packages of others. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
@@ -160,15 +158,15 @@ function whereTheyPart(one: string, other: string): [string, string] {
   return [ones.slice(0, depth).join("/"), others.slice(0, depth).join("/")];
 }
 
-/** @returns `importer → imported` of each import that `ALLOWED` does not name, or that goes against `ONE_WAY` */
+/** @returns `importer → imported` of each import that `ALLOWED` does not name, that goes against `ONE_WAY`, or that leads to another feature */
 export function findForbidden(imports: Imports): string[] {
   return [...imports].flatMap(([importer, targets]) => {
     const folder = folderOf(importer);
-    const door = FRONT_DOOR.exec(importer)?.[1];
+    const feature = FEATURE.exec(importer)?.[1];
     const isForbidden = (target: string) =>
       (folderOf(target) !== folder && !ALLOWED[folder]?.includes(folderOf(target))) ||
       ONE_WAY.some(([from, to]) => from.test(importer) && to.test(target)) ||
-      (door !== undefined && (FRONT_DOOR.exec(target)?.[1] ?? door) !== door);
+      (feature !== undefined && (FEATURE.exec(target)?.[1] ?? feature) !== feature);
     return targets.filter(isForbidden).map((target) => `${importer} → ${target}`);
   });
 }
