@@ -3,12 +3,30 @@ import { existsSync, readFileSync } from "node:fs";
 import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
-import { type Finding, findService, findUpdates, fine, tellFindings, wrong } from "../service/checks/findings.ts";
-import { whatItSays } from "../service/service-state.ts";
+import {
+  type Finding,
+  findService,
+  findUpdates,
+  fine,
+  tellFindings,
+  wrong,
+} from "../service/checks/findings.ts";
 import { fileProblem } from "../service/file-problem.ts";
+import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { pinnedGateway } from "../service/updates/gateway-pin.ts";
-import { findBroker, findDevice, findGateway, findKey, findModel, findPairing, findServing, findTools, findUnasked, findUnit } from "./findings.ts";
+import {
+  findBroker,
+  findDevice,
+  findGateway,
+  findKey,
+  findModel,
+  findPairing,
+  findServing,
+  findTools,
+  findUnasked,
+  findUnit,
+} from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
 export async function doctor(call: CommandCall): Promise<number> {

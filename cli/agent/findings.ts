@@ -19,9 +19,16 @@ import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { brokerFinding, type Finding, findingsOfConditions, fine, left, wrong } from "../service/checks/findings.ts";
-import { whatItSays } from "../service/service-state.ts";
+import {
+  brokerFinding,
+  type Finding,
+  findingsOfConditions,
+  fine,
+  left,
+  wrong,
+} from "../service/checks/findings.ts";
 import { fileProblem } from "../service/file-problem.ts";
+import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { beginningOf } from "../service/their-file.ts";
 import type { GatewayPin } from "../service/updates/gateway-pin.ts";

@@ -4,12 +4,19 @@ import { join } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
 import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts";
 import { type CommandCall, EXIT } from "../command.ts";
-import { type Finding, findHealth, findingsOfConditions, findService, fine, tellFindings, wrong } from "../service/checks/findings.ts";
-import { serviceState } from "../service/service-state.ts";
-import { whatItSays } from "../service/service-state.ts";
 import { fetchProblem } from "../fetch-problem.ts";
+import {
+  type Finding,
+  findHealth,
+  findingsOfConditions,
+  findService,
+  fine,
+  tellFindings,
+  wrong,
+} from "../service/checks/findings.ts";
 import { readEnvironment } from "../service/environment-file.ts";
 import { Releases } from "../service/releases/releases.ts";
+import { serviceState, whatItSays } from "../service/service-state.ts";
 import { GATEWAY } from "../service/services.ts";
 import { portOf } from "./install.ts";
 

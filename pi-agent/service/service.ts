@@ -1,7 +1,7 @@
 /** Tells systemd and the commands `status` and `doctor` how the agent is. Without systemd it does nothing. */
 import { join } from "node:path";
-import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";

@@ -99,7 +99,9 @@ function responseOf(answer: IncomingMessage, zlib: typeof Zlib): Response {
   const bare = statusCode === 204 || statusCode === 205 || statusCode === 304;
   if (bare) answer.resume();
   // SAFETY: both are declarations of the same ReadableStream.
-  const body = bare ? null : (Readable.toWeb(unpacked(answer, zlib)) as unknown as ReadableStream<Uint8Array>);
+  const body = bare
+    ? null
+    : (Readable.toWeb(unpacked(answer, zlib)) as unknown as ReadableStream<Uint8Array>);
   return new Response(body, { status: statusCode, headers: passed });
 }
 
