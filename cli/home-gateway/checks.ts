@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
 import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts";
 import { type CommandCall, EXIT } from "../command.ts";
-import { fetchProblem } from "../fetch-problem.ts";
 import {
   type Finding,
   findHealth,
