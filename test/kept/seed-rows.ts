@@ -695,7 +695,7 @@ const LOOP: Rows = {
   ],
   // Open questions
   "Open: large results":
-    "pi-agent/tools/programs/captured-output.test.ts > memory and file are bounded, whatever arrives",
+    "pi-agent/output/captured-output.test.ts > memory and file are bounded, whatever arrives",
   "Open: tools that take hours":
     "pi-agent/calls/job-programs.test.ts > it goes on when the agent ends, and the next agent has its result",
   "Open: several versions of a tool":
