@@ -95,6 +95,7 @@ const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "t
 /** These boot a machine, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
 const ALONE = [
   "crash",
+  "deploy",
   "hostile-requests",
   "many",
   "npm-start-device",
