@@ -24,6 +24,8 @@ export type StackOptions = {
   mosquitto?: string | undefined;
   /** The model of the gateway, and of agents with a model. */
   model?: "scripted" | "stand-in";
+  /** Replaces today's Worker (local/worker.ts). */
+  workerScript?: string;
   /** Variables of the Worker. */
   vars?: Record<string, string>;
   bridge?: Record<string, string>;
@@ -139,7 +141,9 @@ export class Stack {
       PORT: String(this.#port),
       EDGECALL_DIR: dir,
     };
-    this.#worker = this.#run(new Program({ name: "worker", script: "local/worker.ts", env }));
+    this.#worker = this.#run(
+      new Program({ name: "worker", script: this.#options.workerScript ?? "local/worker.ts", env }),
+    );
     await this.#worker.ready;
   }
 

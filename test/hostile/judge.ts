@@ -12,7 +12,7 @@ const GROWTH_MAX = 0.1;
 const LONG = { heap: 3_000, rss: 200_000 };
 /**
  * The most pairing codes for strangers who write to a bot. The platform vouched for these strangers
- * (channels/pairing.ts).
+ * (kernel/home/people/senders.ts).
  */
 const PAIRINGS_MAX = 50;
 /** Each home has so many places for reports of calls that it has not added to its sums yet (home/usage/usage-reports.ts). */

@@ -5,8 +5,15 @@
 
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./api/backup.ts";
-import { isBlank, type Migration, migrate } from "./migrate.ts";
+import type {
+  BackupPage,
+  BackupPlace,
+  BackupRow,
+  BackupSchema,
+  BackupValue,
+  RestoreStep,
+} from "./api/backup.ts";
+import { isBlank, type Migration, migrate, newestOf, partVersions } from "./migrate.ts";
 
 /** Characters in a page. A single row may have more (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;
@@ -34,14 +41,18 @@ const NEVER_STORED: readonly string[] = ["past", "agent_session"];
 const LEFT_OUT: Readonly<Record<string, string>> = { agent: "texts" };
 /** Tables that are not backed up: the platform's, those that a migration makes, and what is made anew. */
 const SKIPPED = new RegExp(
-  `^(_cf_|sqlite_|(migration|${[STAGING, ...PRESERVED, ...NEVER_STORED].join("|")})$)`,
+  `^(_cf_|sqlite_|(migration|part_migration|${[STAGING, ...PRESERVED, ...NEVER_STORED].join("|")})$)`,
 );
 
 /** @param from `next` of the previous page; undefined for the first page */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
   const { sql } = storage;
   if (isBlank(storage)) return { schema: 0, rows: [] };
-  const schema = sql.exec<{ version: number }>("SELECT MAX(version) AS version FROM migration").one().version;
+  const version = sql
+    .exec<{ version: number }>("SELECT MAX(version) AS version FROM migration")
+    .one().version;
+  const parts = partVersions(storage);
+  const schema = { schema: version, ...(Object.keys(parts).length > 0 && { parts }) };
   const tables = tablesOf(sql);
   const rows: BackupRow[] = [];
   let chars = 0;
@@ -53,7 +64,7 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
       `SELECT * FROM "${table}" ${after ? `WHERE (${keys.join(", ")}) > (${places})` : ""} ORDER BY ${keys.join(", ")}`,
       ...(after ?? []),
     )) {
-      if (chars > PAGE_CHARS) return { schema, rows, next: { table, ...(after && { after }) } };
+      if (chars > PAGE_CHARS) return { ...schema, rows, next: { table, ...(after && { after }) } };
       const values = Object.entries(row)
         .filter(([name]) => name !== LEFT_OUT[table])
         .map(([name, value]) => [name, toBackupValue(value)] as const);
@@ -62,7 +73,7 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
       after = keys.map((key) => row[key] as string | number);
     }
   }
-  return { schema, rows };
+  return { ...schema, rows };
 }
 
 /** An import that takes longer was abandoned: the Worker that staged it is gone. */
@@ -93,7 +104,7 @@ export async function restoreStep(object: Restored, step: RestoreStep): Promise<
   }
   if (step.do === "stage") {
     if (step.begin) {
-      staging.begin(step.id, requireKnown(step.begin.schema, object.migrations));
+      staging.begin(step.id, requireKnown(step.begin, object.migrations));
       await dropStaleImport(object.ctx);
     }
     staging.require(step.id);
@@ -134,11 +145,25 @@ export async function dropStaleImport({ storage }: DurableObjectState): Promise<
   if (isBlank(storage)) await storage.deleteAll();
 }
 
-function requireKnown(schema: number, migrations: readonly Migration[]): number {
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (schema <= newest) return schema;
-  throw new Error(`schema: the back-up has version ${schema}, this gateway ${newest}; update it first`);
+function requireKnown(of: BackupSchema, migrations: readonly Migration[]): BackupSchema {
+  const versions: Array<[field: string, version: number, newest: number]> = [
+    ["schema", of.schema, newestOf(migrations)],
+    ...Object.entries(of.parts ?? {}).map(([part, version]): [string, number, number] => [
+      `parts.${part}`,
+      version,
+      newestOf(migrations, part),
+    ]),
+  ];
+  for (const [field, version, newest] of versions)
+    if (version > newest)
+      throw new Error(
+        `${field}: the back-up has version ${version}, this gateway ${newest}; update it first`,
+      );
+  return of;
 }
+
+/** @property at epoch ms; 0.2.0 did not store it */
+type StagedMeta = BackupSchema & { id: string; at?: number };
 
 /** Stores the rows of an import until it is complete. */
 class Staging {
@@ -152,9 +177,9 @@ class Staging {
     return this.#storage.sql;
   }
 
-  begin(id: string, schema: number): void {
+  begin(id: string, of: BackupSchema): void {
     this.drop();
-    this.note(META, JSON.stringify({ id, schema, at: Date.now() }));
+    this.note(META, JSON.stringify({ ...of, id, at: Date.now() }));
   }
 
   note(n: number, text: string): void {
@@ -187,8 +212,10 @@ class Staging {
     return this.#meta()?.id;
   }
 
-  schema(): number {
-    return this.#meta()?.schema ?? 0;
+  /** The version of these steps that the rows are of. @param part absent: the steps of all parts together */
+  version(part: string | undefined): number {
+    const meta = this.#meta();
+    return (part === undefined ? meta?.schema : meta?.parts?.[part]) ?? 0;
   }
 
   /** @returns when the staged rows count as abandoned (epoch ms); undefined when nothing is staged. 0.2.0 did not store when it began. */
@@ -214,9 +241,9 @@ class Staging {
     this.#sql.exec(`DROP TABLE IF EXISTS ${STAGING}`);
   }
 
-  #meta(): { id: string; schema: number; at?: number } | undefined {
+  #meta(): StagedMeta | undefined {
     const text = this.#text(META);
-    return text === undefined ? undefined : (JSON.parse(text) as { id: string; schema: number; at?: number });
+    return text === undefined ? undefined : (JSON.parse(text) as StagedMeta);
   }
 
   #text(n: number): string | undefined {
@@ -256,12 +283,11 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
           .map((row) => ({ table, row }))
       : [],
   );
-  for (const table of [...tablesOf(sql), ...PRESERVED, ...NEVER_STORED, "migration"])
+  for (const table of [...tablesOf(sql), ...PRESERVED, ...NEVER_STORED, "migration", "part_migration"])
     sql.exec(`DROP TABLE IF EXISTS "${table}"`);
-  const schema = staging.schema();
   migrate(
     storage,
-    migrations.filter(({ version }) => version <= schema),
+    migrations.filter(({ part, version }) => version <= staging.version(part)),
   );
   // A migration may insert a table's first row, which the back-up contains too.
   for (const table of tablesOf(sql)) sql.exec(`DELETE FROM "${table}"`);

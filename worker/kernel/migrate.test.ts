@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { describe, expect, test } from "vitest";
+import { backupPage, restoreStep } from "./backup.ts";
 import { CONVERSATION_MIGRATIONS, CONVERSATION_TABLES, type Table } from "./conversation/store/schema.ts";
 import { Tables } from "./conversation/store/tables.ts";
 import { Transcript } from "./conversation/store/transcript.ts";
@@ -21,10 +22,10 @@ import { Agents } from "./home/agents/agents.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
 import { Ledger } from "./home/calls/ledger.ts";
 import { ConversationList } from "./home/people/conversation-list.ts";
-import { ChannelSenders } from "./home/people/senders.ts";
+import { SenderStore } from "./home/people/senders.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { UsageCounters } from "./home/usage/usage-counters.ts";
-import { type Migration, migrate } from "./migrate.ts";
+import { type Migration, migrate, newerRows, partVersions } from "./migrate.ts";
 
 /** Every schema that was released, with rows from its time. */
 const KEPT = [
@@ -143,7 +144,7 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
       roster: rosterOf(storage),
       open: ledger.open(),
       settled: ledger.get("6a4b1d7e-0000-4000-8000-000000000001"),
-      senders: new ChannelSenders(storage).senders(),
+      senders: new SenderStore(storage).senders(),
     };
   });
   expect(roster).toMatchObject([
@@ -431,5 +432,62 @@ describe.each(
       // None of this version's own tables is empty; before version 4 nothing wrote a reply.
       if (version === 4) expect(rows, table).not.toHaveLength(0);
     }
+  });
+});
+
+describe("a part with steps of its own", () => {
+  const first = { part: "quiet", version: 1, sql: "CREATE TABLE quiet_day (day TEXT PRIMARY KEY) STRICT" };
+  const second = { part: "quiet", version: 2, sql: "ALTER TABLE quiet_day ADD COLUMN by TEXT" };
+  const other = { part: "loud", version: 1, sql: "CREATE TABLE loud_day (day TEXT PRIMARY KEY) STRICT" };
+
+  test("counts its versions apart from the others, each once", async () => {
+    const versions = await onDisk(HOME_V19, [...HOME_MIGRATIONS, first], (storage) => {
+      storage.sql.exec("INSERT INTO quiet_day VALUES ('2026-11-28')");
+      migrate(storage, [...HOME_MIGRATIONS, first, second, other]);
+      migrate(storage, [...HOME_MIGRATIONS, first, second, other]);
+      expect(storage.sql.exec("SELECT * FROM quiet_day").toArray()).toEqual([
+        { day: "2026-11-28", by: null },
+      ]);
+      return partVersions(storage);
+    });
+    expect(versions).toEqual({ quiet: 2, loud: 1 });
+  });
+
+  test("that a newer gateway made is refused by its name, and one that is known is not", async () => {
+    const steps = [...HOME_MIGRATIONS, first, second];
+    const refusals = await onDisk("SELECT 1", steps, (storage) => [
+      newerRows(storage, steps),
+      newerRows(storage, [...HOME_MIGRATIONS, first])?.message,
+      newerRows(storage, HOME_MIGRATIONS)?.message,
+    ]);
+    expect(refusals).toEqual([
+      undefined,
+      expect.stringContaining("version 2 of the tables of quiet, and this gateway (edgecall"),
+      expect.stringContaining("knows up to version 0."),
+    ]);
+  });
+
+  test("is in a back-up, and comes back at the version that it had", async () => {
+    const steps = [...HOME_MIGRATIONS, first];
+    const page = await onDisk("SELECT 1", steps, (storage) => {
+      storage.sql.exec("INSERT INTO quiet_day VALUES ('2026-11-28')");
+      return backupPage(storage, undefined);
+    });
+    expect(page).toMatchObject({ parts: { quiet: 1 } });
+    const stub = env.CONVERSATION.getByName(`a/test/${crypto.randomUUID()}`);
+    const restored = await runInDurableObject(stub, async (_, ctx) => {
+      await ctx.storage.deleteAll();
+      const object = { ctx, migrations: [...steps, second], giveUp: () => {} };
+      const { rows, next, ...begin } = page;
+      await restoreStep(object, { do: "stage", id: "1", begin, rows, isWhole: true });
+      const refused = restoreStep(
+        { ...object, migrations: HOME_MIGRATIONS },
+        { do: "stage", id: "2", begin, rows, isWhole: true },
+      );
+      await expect(refused).rejects.toThrow("parts.quiet: the back-up has version 1, this gateway 0");
+      migrate(ctx.storage, object.migrations);
+      return partVersions(ctx.storage);
+    });
+    expect(restored).toEqual({ quiet: 2 });
   });
 });

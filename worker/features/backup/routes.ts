@@ -2,14 +2,20 @@
  * `GET /v1/export` and `POST /v1/import`: a home and its conversations as lines of JSON.
  *
  *   {"edgecall":"export","version":"0.1.0","home":"home","at":"2026-11-22T10:00:00.000Z"}
- *   {"object":"","schema":7}                      the home; then its rows
+ *   {"object":"","schema":29,"parts":{"rules":1}}  the home; then its rows
  *   {"table":"agent","row":{…}}
  *   {"object":"home/api/kitchen","schema":4}      a conversation; then its rows
  *   {"end":true,"objects":2,"rows":41}            without this line the file is incomplete
  */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../../kernel/api/backup.ts";
+import type {
+  BackupPage,
+  BackupPlace,
+  BackupRow,
+  BackupSchema,
+  RestoreStep,
+} from "../../kernel/api/backup.ts";
 import { conversationOf, homeOf, withRetry } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
@@ -27,7 +33,11 @@ const Header = z.object({
   home: z.string(),
   at: z.string(),
 });
-const ObjectLine = z.strictObject({ object: z.string(), schema: z.number() });
+const ObjectLine = z.strictObject({
+  object: z.string(),
+  schema: z.number(),
+  parts: z.optional(z.record(z.string(), z.number())),
+});
 const RowLine = z.strictObject({
   table: z.string(),
   row: z.record(
@@ -65,7 +75,9 @@ async function* exported(env: Env, home: string): AsyncGenerator<string> {
     let from: BackupPlace | undefined;
     do {
       const page: BackupPage = await objectOf(env, home, name).backup(from);
-      const head = from ? "" : line({ object: name, schema: page.schema });
+      const head = from
+        ? ""
+        : line({ object: name, schema: page.schema, ...(page.parts && { parts: page.parts }) });
       rows += page.rows.length;
       yield head + page.rows.map(line).join("");
       from = page.next;
@@ -124,7 +136,7 @@ class Restoring {
   readonly #id = crypto.randomUUID();
   #hasHeader = false;
   /** The schema of the present object, until its first rows are staged. */
-  #begin: { schema: number } | undefined;
+  #begin: BackupSchema | undefined;
   #rows: BackupRow[] = [];
   #chars = 0;
   #counts = { objects: 0, rows: 0 };
@@ -199,13 +211,13 @@ class Restoring {
     this.#hasHeader = true;
   }
 
-  async #object({ object, schema }: z.infer<typeof ObjectLine>): Promise<void> {
+  async #object({ object, schema, parts }: z.infer<typeof ObjectLine>): Promise<void> {
     if (object !== "" && !isConversationOf(this.#home, object))
       throw new Error(`object: '${object}' is not of this home`);
     if (this.#names.includes(object)) throw new Error(`object: '${object}' comes twice`);
     await this.#stage(true);
     this.#names.push(object);
-    this.#begin = { schema };
+    this.#begin = { schema, ...(parts && { parts }) };
     this.#counts.objects += 1;
   }
 

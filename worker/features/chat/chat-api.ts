@@ -2,12 +2,12 @@
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type {
+  AccessRequest,
   AdmittedSender,
-  Knock,
   PairingRequest,
   SenderKey,
   StoredConnection,
-  Stranger,
+  UnknownSender,
 } from "../../kernel/api/senders.ts";
 import { topicAt } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
@@ -15,7 +15,10 @@ import type { Connection, Role } from "../../kernel/settings/chat.ts";
 
 export interface ChatApi {
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
-  admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }>;
+  admit(
+    stranger: UnknownSender,
+    mayKnock: boolean,
+  ): Promise<{ role: Role } | { knock: AccessRequest | undefined }>;
   senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
   /** @returns undefined: there is no such code */
   approveSender(code: string, role: Role, by: string): Promise<AdmittedSender | undefined>;

@@ -13,7 +13,7 @@ export type NtfyTarget = { kind: "ntfy"; server: string; topic: string; token?: 
  * @property principal whose rules are told there @property token the id of the token that a home made, by which the person signed in
  * @property origin where this person reaches the gateway
  */
-export type NewOutlet = {
+export type NewSubscription = {
   principal: string;
   token: string | null;
   origin: string;
@@ -22,7 +22,7 @@ export type NewOutlet = {
 };
 
 /** @property name of the browser, or the topic's address @property problem why the newest message was not taken */
-export type OutletView = {
+export type SubscriptionView = {
   id: string;
   kind: "browser" | "ntfy";
   name: string;
@@ -31,7 +31,7 @@ export type OutletView = {
 };
 
 /** @property public_key with which browsers subscribe */
-export type PushView = { public_key: string; outlets: OutletView[] };
+export type PushView = { public_key: string; outlets: SubscriptionView[] };
 
 /** Of a button's link. @property outlet where the message went: the link ends with it @property until epoch ms @property once the link's own id */
 export type PressClaims = Omit<RuleButton, "label"> & {

@@ -3,7 +3,7 @@
 import type { Pressed } from "../../kernel/api/notices.ts";
 import { topicAt } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
-import type { NewOutlet, OutletView, PressClaims, PushView } from "./contract.ts";
+import type { NewSubscription, PressClaims, PushView, SubscriptionView } from "./contract.ts";
 
 export interface PushApi {
   /** The link of a button, which counts once. @returns undefined: it was used, or its topic was removed */
@@ -11,7 +11,7 @@ export interface PushApi {
   /** The key of the home for push services, and where this person is told what rules say. */
   view(principal: string): Promise<PushView>;
   /** @returns undefined: there are too many */
-  add(outlet: NewOutlet): Promise<OutletView | undefined>;
+  add(outlet: NewSubscription): Promise<SubscriptionView | undefined>;
   /** @returns false: this person has no such one */
   remove(id: string, principal: string): Promise<boolean>;
 }

@@ -14,7 +14,9 @@ const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 
 /** Home's present page; the route's copy may be five minutes old. */
 const pageNow = async () =>
-  runInDurableObject(await madeHome("a"), (home) => (home as unknown as Record<"usage.metrics", () => string>)["usage.metrics"]());
+  runInDurableObject(await madeHome("a"), (home) =>
+    (home as unknown as Record<"usage.metrics", () => string>)["usage.metrics"](),
+  );
 
 beforeEach(async () => {
   await caches.default.delete("https://metrics.invalid/a");

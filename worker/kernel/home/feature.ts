@@ -86,8 +86,8 @@ export type Subscriptions = {
 export type HomeFeature = {
   /** Its methods over RPC, by topic. */
   readonly rpc?: Readonly<Record<string, new (at: HomeAccess) => HomePart>>;
-  /** Its tables, after those of schema.ts. */
-  readonly migrations?: { readonly part: string; readonly steps: readonly Migration[] };
+  /** Its tables beside those of schema.ts. `part` of each step is the feature's name. */
+  readonly migrations?: ReadonlyArray<Migration & { part: string }>;
   readonly alarm?: AlarmPart;
   /** Deletes what is old. Once an hour. */
   prune?(home: HomeContext, now: number): void;
@@ -97,7 +97,7 @@ export type HomeFeature = {
     Partial<Record<BridgeFrame["t"], (home: HomeContext, frame: never) => Promise<void>>>
   >;
   /** A text of an agent that belongs to no call and is no event. @returns false: it means nothing to this feature */
-  unasked?(home: HomeContext, agent: string, text: string): Promise<boolean>;
+  unsolicited?(home: HomeContext, agent: string, text: string): Promise<boolean>;
   /** Tools that the home runs, for models and for programs. */
   readonly tools?: HomeTools;
   /** Runs a tool of the home's. @returns undefined: the tool is not this feature's */

@@ -14,7 +14,14 @@ import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import { errorBody } from "../api/errors.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
+import {
+  isBlank,
+  type Migration,
+  migrate,
+  type NewerRowsError,
+  newerRows,
+  postponeAlarm,
+} from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
 import { newTracer } from "../trace.ts";
 import { bridgeRefusal, refuseBridge } from "./agents/key-enrollment.ts";
@@ -43,7 +50,7 @@ export class HomeObject extends DurableObject<Env> {
     super(ctx, env);
     this.#features = features;
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
-    this.#newer = newerRows(ctx.storage, HOME_MIGRATIONS);
+    this.#newer = newerRows(ctx.storage, migrationsOf(features));
     if (!this.#newer && !isBlank(ctx.storage)) this.#opened = openHome(ctx, env, features);
   }
 
@@ -92,7 +99,7 @@ export class HomeObject extends DurableObject<Env> {
   async restore(step: RestoreStep): Promise<void> {
     // A ledger of its own: this instance's memory belongs to the rows before.
     const giveUp = () => new Ledger(this.ctx.storage).giveUpAll(Date.now());
-    await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
+    await restoreStep({ ctx: this.ctx, migrations: migrationsOf(this.#features), giveUp }, step);
   }
 
   // Sockets and the alarm
@@ -156,10 +163,14 @@ type OpenHome = { home: HomeContext; frames: BridgeFrames };
 
 /** Makes the tables. Exported for tests of single parts. */
 export function openHome(ctx: DurableObjectState, env: Env, features: readonly HomeFeature[]): OpenHome {
-  migrate(ctx.storage, HOME_MIGRATIONS);
+  migrate(ctx.storage, migrationsOf(features));
   const tracer = newTracer(env, "home", ctx);
   const alarm = new HomeAlarm(() => home);
   const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm };
   setFeatures(home, features);
   return { home, frames: new BridgeFrames(home) };
+}
+
+function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
+  return [...HOME_MIGRATIONS, ...features.flatMap(({ migrations = [] }) => migrations)];
 }

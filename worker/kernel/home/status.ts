@@ -60,7 +60,7 @@ export function statusOf(home: HomeContext): HomeStatus {
     .toArray()[0];
   const problem = versionProblem("bridge", row?.version);
   const conditions = row ? bridgeConditions(row, problem, lastSeenAt !== null, bridge.hasSecond(now)) : [];
-  const outlet = audit.outletState();
+  const outlet = audit.sinkState();
   return {
     version: VERSION,
     ...(outlet && { audit: outlet }),

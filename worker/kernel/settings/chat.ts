@@ -144,7 +144,7 @@ function readJson(text: string): Parsed<Connection[]> {
   return check(Connections, value);
 }
 
-/** Finds a connection of `CHANNELS`; channels/connections.ts also finds those of the console. @throws ChannelSettingsError */
+/** Finds a connection of `CHANNELS`; features/chat/platforms/connections.ts also finds those of the console. @throws ChannelSettingsError */
 export function findConnection(env: ChannelVariables, channel: string, name: string): Connection | undefined {
   return readConnections(env).find((one) => one.channel === channel && one.connection === name);
 }

@@ -2,12 +2,12 @@
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type {
+  AccessRequest,
   AdmittedSender,
-  Knock,
   PairingRequest,
   SenderKey,
   StoredConnection,
-  Stranger,
+  UnknownSender,
 } from "../../../kernel/api/senders.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
 import { chatConnectionsOf } from "../../../kernel/home/people/channel-connections.ts";
@@ -16,10 +16,13 @@ import type { Connection, Role } from "../../../kernel/settings/chat.ts";
 import type { ChatApi } from "../chat-api.ts";
 
 export class ChatRpc extends HomePart implements ChatApi {
-  async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {
+  async admit(
+    stranger: UnknownSender,
+    mayKnock: boolean,
+  ): Promise<{ role: Role } | { knock: AccessRequest | undefined }> {
     const role = sendersOf(this.home).roleOf(stranger);
     if (role) return { role };
-    return { knock: mayKnock ? sendersOf(this.home).knock(stranger, Date.now()) : undefined };
+    return { knock: mayKnock ? sendersOf(this.home).requestAccess(stranger, Date.now()) : undefined };
   }
 
   async senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {

@@ -3,7 +3,7 @@
  * it to an owner, which proves who asked. The number of messages that strangers can cause is limited for the whole home.
  */
 
-import type { AdmittedSender, Stranger } from "../../../kernel/api/senders.ts";
+import type { AdmittedSender, UnknownSender } from "../../../kernel/api/senders.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { type Connection, readConnections } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
@@ -57,7 +57,7 @@ function privateChat(connection: Connection, id: string) {
 }
 
 /** @param isLast no further stranger is announced within the hour */
-export function knockWords({ name, channel, connection }: Stranger, isLast: boolean): string {
+export function knockWords({ name, channel, connection }: UnknownSender, isLast: boolean): string {
   // The stranger chose the name, so links and markup are removed.
   const plain = name.replace(/[^\p{L}\p{N} @.'-]/gu, "").trim();
   const who = plain === "" ? "Somebody" : `Somebody who goes by “${plain}”`;

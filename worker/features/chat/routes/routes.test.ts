@@ -12,7 +12,7 @@ import { script } from "../../../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, SIREN, TestBridge } from "../../../../test/workerd.ts";
-import type { Knock } from "../../../kernel/api/senders.ts";
+import type { AccessRequest } from "../../../kernel/api/senders.ts";
 import { Transcript } from "../../../kernel/conversation/store/transcript.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
 import { hmac } from "../platforms/signature.ts";
@@ -229,7 +229,7 @@ describe("strangers", () => {
 
   test("at most 50 wait; later strangers get no answer", async () => {
     const home = env.HOME.getByName("full") as unknown as {
-      admit(stranger: Json, knock: boolean): Promise<{ knock?: Knock }>;
+      admit(stranger: Json, knock: boolean): Promise<{ knock?: AccessRequest }>;
     };
     const knock = async (sender: string) => {
       const stranger = { channel: "slack", connection: "c", sender, name: "x\n\u202ey".repeat(50) };

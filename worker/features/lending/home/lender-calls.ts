@@ -24,7 +24,7 @@ import {
   settleFromReport,
   settleLate,
 } from "../../../kernel/home/calls/outcome-delivery.ts";
-import { askerWaits } from "../../../kernel/home/calls/waits.ts";
+import { pauseParent } from "../../../kernel/home/calls/waits.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { PeerAgents, type PeerReply, PeerTaken } from "../contract.ts";
 import type { Borrowing } from "./borrowed.ts";
@@ -117,7 +117,7 @@ async function takeReply(
   ledger.markTaken(id);
   const until = now + taken.value.left_ms + LENT_MARGIN_MS;
   ledger.postpone(id, until);
-  askerWaits(home, id);
+  pauseParent(home, id);
 }
 
 /** The lender takes it neither now nor later. */

@@ -14,9 +14,9 @@ import { encryptPush } from "../encrypt.ts";
 import { pressLink } from "../press-links.ts";
 import { isOwnServer, pushUrl } from "../settings.ts";
 import { vapidHeader } from "../vapid.ts";
-import { hasAccess } from "./outlet-access.ts";
-import type { Outlet } from "./outlet-store.ts";
-import { outletsOf } from "./outlet-store.ts";
+import { hasAccess } from "./subscription-access.ts";
+import type { Subscription } from "./subscription-store.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 /** What nobody took within a day is not told any more. */
 const LIFE_MS = 24 * 3_600_000;
@@ -36,7 +36,7 @@ export async function deliverPush(
   opens: string | null,
   notice: Notice,
 ): Promise<void> {
-  const outlets = outletsOf(home);
+  const outlets = subscriptionStoreOf(home);
   const { env } = home;
   const now = Date.now();
   const row = outlets.get(outlet);
@@ -75,12 +75,12 @@ function pauseOf(response: Response): number {
 
 async function toBrowser(
   home: HomeContext,
-  { origin }: Outlet,
+  { origin }: Subscription,
   { endpoint, keys }: BrowserTarget,
   opens: string | null,
   { id, text, buttons, critical, rules }: Notice,
 ): Promise<Response> {
-  const outlets = outletsOf(home);
+  const outlets = subscriptionStoreOf(home);
   const { env } = home;
   const message = {
     id,
@@ -108,7 +108,7 @@ async function toBrowser(
 async function toTopic(
   env: Env,
   home: string,
-  { id: outlet, origin }: Outlet,
+  { id: outlet, origin }: Subscription,
   { server, topic, token }: NtfyTarget,
   { text, buttons, critical }: Notice,
 ): Promise<Response> {

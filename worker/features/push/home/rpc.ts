@@ -2,10 +2,10 @@
 
 import type { Pressed } from "../../../kernel/api/notices.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import type { NewOutlet, OutletView, PressClaims, PushView } from "../contract.ts";
+import type { NewSubscription, PressClaims, PushView, SubscriptionView } from "../contract.ts";
 import type { PushApi } from "../push-api.ts";
-import { outletsOf } from "./outlet-store.ts";
 import { pressLinked } from "./press-linked.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 export class PushRpc extends HomePart implements PushApi {
   async pressLink(claims: PressClaims): Promise<Pressed | undefined> {
@@ -13,15 +13,15 @@ export class PushRpc extends HomePart implements PushApi {
   }
 
   async view(principal: string): Promise<PushView> {
-    const outlets = outletsOf(this.home);
+    const outlets = subscriptionStoreOf(this.home);
     return { public_key: (await outlets.vapid()).publicKey, outlets: outlets.views(principal) };
   }
 
-  async add(outlet: NewOutlet): Promise<OutletView | undefined> {
-    return await outletsOf(this.home).put(outlet, Date.now());
+  async add(outlet: NewSubscription): Promise<SubscriptionView | undefined> {
+    return await subscriptionStoreOf(this.home).put(outlet, Date.now());
   }
 
   async remove(id: string, principal: string): Promise<boolean> {
-    return outletsOf(this.home).remove(id, principal);
+    return subscriptionStoreOf(this.home).remove(id, principal);
   }
 }

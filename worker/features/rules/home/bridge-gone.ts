@@ -23,7 +23,7 @@ export function nextLook(home: HomeContext, now: number): number | undefined {
   if (lostAt === undefined || rows.length === 0) return undefined;
   if (lostAt <= now) return now;
   const isWorthIt = rows.some(({ rule }) => rule.source.of === "bridge" || rule.severity === "critical");
-  return isWorthIt ? (bridgeOf(home).lastVouchedAt() ?? now) + LOOK_AFTER_MS : undefined;
+  return isWorthIt ? (bridgeOf(home).lastConfirmedAt() ?? now) + LOOK_AFTER_MS : undefined;
 }
 
 /** Longer than a restart or an update. */
@@ -32,7 +32,7 @@ const TOLD_AFTER_MS = 5 * 60_000;
 /** When it has to be said, epoch ms. */
 export function nextGone(home: HomeContext): number | undefined {
   const goneAt = bridgeOf(home).goneAt();
-  if (goneAt === undefined || goneAt === rulesOf(home).toldGone() || watching(home).length === 0)
+  if (goneAt === undefined || goneAt === rulesOf(home).notifiedGone() || watching(home).length === 0)
     return undefined;
   return goneAt + TOLD_AFTER_MS;
 }
@@ -51,10 +51,10 @@ export function tellGone(home: HomeContext, now: number): void {
 }
 
 /** Only where its absence was told: what waits for the morning is left out. @param goneAt of before; undefined: it was not gone */
-export function tellBack(home: HomeContext, goneAt: number | undefined, now: number): void {
+export function notifyBridgeBack(home: HomeContext, goneAt: number | undefined, now: number): void {
   const rules = rulesOf(home);
   const clock = clockOf(home);
-  if (goneAt === undefined || goneAt !== rules.toldGone()) return;
+  if (goneAt === undefined || goneAt !== rules.notifiedGone()) return;
   const held = noticesOf(home)
     .pending()
     .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));

@@ -4,7 +4,7 @@ import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { ruleTools } from "../model-tools.ts";
 import { devicesGone, nextDue, onAlarm, onPresence } from "./alarm-part.ts";
-import { tellBack } from "./bridge-gone.ts";
+import { notifyBridgeBack } from "./bridge-gone.ts";
 import { onAgentEvent, onHostedChanges } from "./changes.ts";
 import { noteNotDelivered } from "./not-delivered.ts";
 import { syncAgentLater, syncBridge } from "./places.ts";
@@ -12,7 +12,7 @@ import { pressRule } from "./press.ts";
 import { RulesRpc } from "./rpc.ts";
 import { rulesOf } from "./rule-store.ts";
 import { runRuleTool } from "./tools.ts";
-import { maySpeak, onUnasked } from "./unasked.ts";
+import { maySpeak, onUnsolicited } from "./unsolicited.ts";
 
 export const rules = {
   rpc: { rules: RulesRpc },
@@ -25,7 +25,7 @@ export const rules = {
     presence: onPresence,
     agentsGone: devicesGone,
     async bridgeWelcomed(home, hello, goneAt) {
-      tellBack(home, goneAt, Date.now());
+      notifyBridgeBack(home, goneAt, Date.now());
       if (hello.features?.includes(RULES_FEATURE)) await syncBridge(home, hello.rules);
     },
     agentServed: syncAgentLater,
@@ -34,9 +34,9 @@ export const rules = {
     noticeMade: (home, { at, critical }, recipients) => rulesOf(home).noteSent({ at, critical }, recipients),
     notDelivered: noteNotDelivered,
   },
-  async unasked(home, agent, text) {
+  async unsolicited(home, agent, text) {
     if (!maySpeak(home, agent)) return false;
-    await onUnasked(home, agent, text);
+    await onUnsolicited(home, agent, text);
     return true;
   },
 } satisfies HomeFeature;

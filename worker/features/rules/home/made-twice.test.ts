@@ -20,7 +20,10 @@ beforeEach(async () => {
 });
 
 async function makes(id: string, name: "watch" | "remind", args: HomeToolRequest["args"]): Promise<string> {
-  const home = ruleHome() as unknown as Record<"calls.runTool", (request: HomeToolRequest) => Promise<HomeToolReply>>;
+  const home = ruleHome() as unknown as Record<
+    "calls.runTool",
+    (request: HomeToolRequest) => Promise<HomeToolReply>
+  >;
   const reply = await home["calls.runTool"]({
     id,
     name,

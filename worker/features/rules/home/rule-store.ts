@@ -228,7 +228,7 @@ export class RuleStore {
   }
 
   /** Since when the bridge was gone (epoch ms) when that was told. */
-  toldGone(): number | null | undefined {
+  notifiedGone(): number | null | undefined {
     return this.#sql.exec<{ gone_told: number | null }>("SELECT gone_told FROM bridge").toArray()[0]
       ?.gone_told;
   }

@@ -22,7 +22,7 @@ export function metricsPage(context: HomeContext): string {
   const audit = auditOf(context);
   const { ctx, name: home } = context;
   const now = Date.now();
-  const outlet = audit.outletState();
+  const outlet = audit.sinkState();
   const { calls, turns } = counters.counts();
   const open = ledger.open().map(({ state }) => state);
   const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({

@@ -150,13 +150,13 @@ export class AgentKeys {
   }
 
   /** The agent did not answer: its commands are signed until it uses its session again. */
-  doubtSession(agent: string): void {
+  markSessionUnconfirmed(agent: string): void {
     const session = this.sessionOf(agent);
     if (session) session.isUsed = false;
   }
 
   /** A bridge was connected: commands are signed until their agents have used their sessions again. */
-  doubtSessions(): void {
+  markSessionsUnconfirmed(): void {
     this.#sessions.doubtAll();
   }
 

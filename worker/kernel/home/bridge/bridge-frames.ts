@@ -41,10 +41,11 @@ import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-p
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { loadOf } from "../calls/agent-load.ts";
 import { placeOf, showProgress } from "../calls/call-watchers.ts";
+import { tryNext } from "../calls/choose-agent.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
-import { storeFlights } from "../calls/flight-rows.ts";
+import { storeInFlight } from "../calls/in-flight-rows.ts";
 import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../calls/ledger.ts";
 import { lifeSignsOf } from "../calls/life-signs.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
@@ -52,12 +53,11 @@ import {
   deliverNow,
   deliverRouted,
   settleByGateway,
-  settleFlight,
   settleFromReport,
+  settleInFlight,
   settleLate,
 } from "../calls/outcome-delivery.ts";
-import { openRoute, type RoutedCall } from "../calls/route.ts";
-import { tryNext } from "../calls/routing.ts";
+import { openReturnAddress, type RoutedCall } from "../calls/return-address.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
@@ -191,7 +191,7 @@ export class BridgeFrames {
     const problem = versionProblem("bridge", frame.version);
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keeps = frame.features?.includes("kept") === true;
-    const vouchedAt = bridgeOf(this.#home).lastVouchedAt();
+    const vouchedAt = bridgeOf(this.#home).lastConfirmedAt();
     const goneAt = bridgeOf(this.#home).goneAt();
     const bridge = bridgeOf(this.#home);
     const ledger = ledgerOf(this.#home);
@@ -201,10 +201,10 @@ export class BridgeFrames {
       ? await gatewayKeyOf(this.#home).publicKey()
       : undefined;
     // What was sent over an earlier line is sent again, from its row.
-    await storeFlights(this.#home);
+    await storeInFlight(this.#home);
     // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
     const keys = keysOf(this.#home).forBridge(frame.features?.includes(SESSION_FEATURE) === true);
-    keysOf(this.#home).doubtSessions();
+    keysOf(this.#home).markSessionsUnconfirmed();
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null, vouchedAt);
@@ -468,7 +468,7 @@ export class BridgeFrames {
       return await emit("agentEvent", this.#home, agent, event.value);
     if (!event.ok)
       for (const feature of featuresOf(this.#home))
-        if (await feature.unasked?.(this.#home, agent, text)) return;
+        if (await feature.unsolicited?.(this.#home, agent, text)) return;
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     keys.storeCounters(agent);
@@ -549,7 +549,7 @@ export class BridgeFrames {
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call && !call.flags.early) await this.#settle(call, read());
     // The conversation says when it has the outcome.
-    if (ledger.flights.held(id)) return;
+    if (ledger.inFlight.held(id)) return;
     // In any case: an id that is unknown now stays unknown.
     await acknowledgeReport(this.#home, id, agent, call?.caller);
   }
@@ -557,7 +557,7 @@ export class BridgeFrames {
   /** The call that a report's route names. */
   async #routed(agent: string, report: ParsedReport): Promise<RoutedCall | undefined> {
     const route = report.ok ? report.value.route : undefined;
-    return route === undefined ? undefined : await openRoute(this.#home, route, agent, Date.now());
+    return route === undefined ? undefined : await openReturnAddress(this.#home, route, agent, Date.now());
   }
 
   /** @returns "again": the agent has to send it again */
@@ -643,7 +643,7 @@ export class BridgeFrames {
     if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
     this.#countDropped(call, ledgerOf(home).dropEarlyOf(call.id));
     if (call.outcome) return await settleLate(home, call, outcome);
-    if (settleFlight(home, call, outcome)) return;
+    if (settleInFlight(home, call, outcome)) return;
     const isFirst = await settleFromReport(home, call, outcome);
     // It ran out of time in the very moment: then this is its late result.
     if (!isFirst) await settleLate(home, call, outcome);
@@ -687,7 +687,7 @@ export class BridgeFrames {
     const now = Date.now();
     if (bridge.isConnected(now)) return;
     if (bridge.storeGone(now)) agents.setLastSeen(now);
-    await storeFlights(this.#home);
+    await storeInFlight(this.#home);
   }
 }
 

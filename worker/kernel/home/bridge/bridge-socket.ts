@@ -215,7 +215,7 @@ export class BridgeSocket {
   }
 
   /** The same, also of a bridge that has fallen silent since. */
-  lastVouchedAt(): number | null {
+  lastConfirmedAt(): number | null {
     const times = this.#ctx.getWebSockets(TAG).flatMap((socket) => {
       const { attachment, lastSeenAt } = this.#connection(socket);
       return attachment.told ? [lastSeenAt] : [];
@@ -225,7 +225,7 @@ export class BridgeSocket {
 
   /** The same of the bridge that is gone, where no bridge is there. */
   vouchedUntil(): number | null {
-    return this.lastVouchedAt() ?? this.#vouchedUntil();
+    return this.lastConfirmedAt() ?? this.#vouchedUntil();
   }
 
   #vouchedUntil(): number | null {

@@ -8,9 +8,43 @@ import { logError } from "../../log.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { slot } from "../slot.ts";
 import { encodeNotice, GATEWAY_CALLER } from "./commands.ts";
 import { ledgerOf } from "./ledger.ts";
-import { acksOf } from "./pending-acks.ts";
+
+/** An agent sends a report again after 30 s. */
+const GATHER_MS = 250;
+
+/** The acks that wait for the next call to their agent, or for a moment to pass. */
+class PendingAcks {
+  readonly #waiting = new Map<string, string[]>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param flush called once after a moment, if acks wait @returns how many of this agent wait */
+  add(agent: string, id: string, flush: () => void): number {
+    const ids = this.#waiting.get(agent) ?? [];
+    this.#waiting.set(agent, ids);
+    if (!ids.includes(id)) ids.push(id);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#waiting.size > 0) flush();
+    }, GATHER_MS);
+    return ids.length;
+  }
+
+  /** Takes out the acks of an agent, at most ACKS_MAX. */
+  take(agent: string): string[] {
+    const ids = this.#waiting.get(agent) ?? [];
+    this.#waiting.delete(agent);
+    return ids;
+  }
+
+  agents(): string[] {
+    return [...this.#waiting.keys()];
+  }
+}
+
+export const acksOf = slot(() => new PendingAcks());
 
 /** The report is stored: the bridge and, if it knows acks, the agent may forget it. */
 export async function acknowledgeReport(
@@ -35,7 +69,7 @@ export async function acknowledgeReport(
 /** Conversations have these outcomes, which came with the reply to `submit`. */
 export async function confirmOutcomes(home: HomeContext, ids: readonly string[] = []): Promise<void> {
   for (const id of ids) {
-    const call = ledgerOf(home).flights.confirm(id);
+    const call = ledgerOf(home).inFlight.confirm(id);
     if (call) await acknowledgeReport(home, id, call.agent, call.caller);
   }
 }

@@ -17,7 +17,7 @@ import { sendCalled } from "./answer-agent.ts";
 import { runHomeTool } from "./home-tools.ts";
 import { idInConversation, type LedgerCall, ledgerOf } from "./ledger.ts";
 import { refused } from "./tool-answer.ts";
-import { agentWaitsOf, goOn, isWaiting, waitFor } from "./waits.ts";
+import { agentWaitsOf, isWaiting, pauseDeadline, resumeDeadline } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */
 const REPEATS_WITHIN_MS = 60_000;
@@ -51,7 +51,7 @@ export async function runAgentsTool(
   if ("waitsUntil" in reply && waiting && !waiting.outcome) {
     const wasWaiting = isWaiting(home, waiting);
     agentWaitsOf(home).set(id, { parent: parent.id, session });
-    waitFor(home, waiting, Date.now() + REPEATS_WITHIN_MS, wasWaiting);
+    pauseDeadline(home, waiting, Date.now() + REPEATS_WITHIN_MS, wasWaiting);
     return undefined;
   }
   waitsNoMore(home, id);
@@ -95,7 +95,7 @@ function waitsNoMore(home: HomeContext, id: string): void {
   const parent = ledgerOf(home).get(agentWaitsOf(home).get(id)?.parent ?? "");
   agentWaitsOf(home).delete(id);
   if (!parent || parent.outcome) return;
-  goOn(home, parent);
+  resumeDeadline(home, parent);
   home.ctx.waitUntil(home.alarm.arm());
 }
 

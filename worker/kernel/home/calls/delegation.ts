@@ -21,7 +21,7 @@ import { answerAgent, sendCalled } from "./answer-agent.ts";
 import { stop } from "./dispatch.ts";
 import { idInConversation, JOB, type LedgerCall, ledgerOf } from "./ledger.ts";
 import { submit } from "./submit.ts";
-import { agentWaitsOf, askerWaits, isWaiting, openInCall, waitFor } from "./waits.ts";
+import { agentWaitsOf, isWaiting, openInCall, pauseDeadline, pauseParent } from "./waits.ts";
 
 /** Calls that agents ask for: open ones of one call, all of one call, and open ones of one device. */
 const OPEN_A_CALL = 5;
@@ -44,7 +44,7 @@ export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: 
   if (refusal) return await sendCalled(home, parent.agent, event.call_id, refusal);
   // It does not have the outcome yet, or there is none.
   if (known?.outcome) return void (await answerAgent(home, known, known.outcome));
-  if (known) return askerWaits(home, known.id);
+  if (known) return pauseParent(home, known.id);
   keys.storeCounters(parent.agent);
   const wasWaiting = isWaiting(home, parent);
   if (!isRepeated) ledger.countDelegated(parent);
@@ -54,7 +54,7 @@ export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: 
   const waits = ledger.get(parent.id);
   // It may have ended meanwhile.
   if (child && !child.outcome && waits && !waits.outcome)
-    waitFor(home, waits, child.endsAt + AFTER_EXPIRY_MS, wasWaiting);
+    pauseDeadline(home, waits, child.endsAt + AFTER_EXPIRY_MS, wasWaiting);
 }
 
 function foreignId({ asker }: LedgerCall, parent: LedgerCall): SettledOutcome | undefined {

@@ -18,8 +18,9 @@ import { offWords, outdated } from "../devices/permission.ts";
 import { questionsOf } from "../questions/questions.ts";
 import { NO_AGENT } from "../record/audit-lines.ts";
 import { traceForBridge } from "../trace.ts";
+import { acksOf } from "./acks.ts";
 import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
-import { watchFlights } from "./flight-rows.ts";
+import { watchFlights } from "./in-flight-rows.ts";
 import {
   type CallFlags,
   idInConversation,
@@ -31,8 +32,7 @@ import {
   OPEN_MAX,
 } from "./ledger.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
-import { acksOf } from "./pending-acks.ts";
-import { sealRoute } from "./route.ts";
+import { sealReturnAddress } from "./return-address.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
@@ -110,7 +110,7 @@ export type Dispatched = { deadline: number; outcome?: SettledOutcome | undefine
 /** Sends a call, and stores it first unless it may fly. */
 export async function dispatch(home: HomeContext, call: NewCall): Promise<Dispatched> {
   if (isLent(call.agent)) return await storeForLender(home, call);
-  return mayFly(home, call) ? await launch(home, call) : await storeAndSend(home, call);
+  return maySendWithoutRow(home, call) ? await launch(home, call) : await storeAndSend(home, call);
 }
 
 /**
@@ -162,14 +162,14 @@ async function storeForLender(home: HomeContext, call: NewCall): Promise<Dispatc
 }
 
 /** A call that a conversation waits for, to an agent whose ledger recognises it and whose report brings its route back. */
-function mayFly(home: HomeContext, { conversation, agent, asker, flags }: NewCall): boolean {
+function maySendWithoutRow(home: HomeContext, { conversation, agent, asker, flags }: NewCall): boolean {
   // A Home that forgot whom it chose would choose again, and another agent would run the call too.
   if (flags?.any) return false;
   return conversation !== null && asker === undefined && returnsRoutes(home, agent);
 }
 
 /** True if an earlier life of this object may have sent the call without a row. */
-export function mayHaveFlown(home: HomeContext, { sentBefore, args }: SubmitRequest): boolean {
+export function mayHaveBeenSent(home: HomeContext, { sentBefore, args }: SubmitRequest): boolean {
   return sentBefore === true && returnsRoutes(home, args.agent_id);
 }
 
@@ -187,8 +187,8 @@ async function launch(home: HomeContext, call: NewCall): Promise<Dispatched> {
   watchFlights(home);
   await send(home, flight, now);
   // The bridge went this very moment, so the call has a row.
-  if (!ledger.flights.get(flight.id)) await home.alarm.arm();
-  return { deadline: flight.endsAt, outcome: await ledger.flights.ended(flight.id) };
+  if (!ledger.inFlight.get(flight.id)) await home.alarm.arm();
+  return { deadline: flight.endsAt, outcome: await ledger.inFlight.ended(flight.id) };
 }
 
 /** Stores a call whose agent is offline. It is sent when the agent comes, within `forMs`. The conversation goes on. */
@@ -319,7 +319,7 @@ function runTimeOf(home: HomeContext, call: LedgerCall): number {
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
   const left = call.endsAt - now;
-  const route = ledgerOf(home).flights.get(call.id) && (await sealRoute(home, call));
+  const route = ledgerOf(home).inFlight.get(call.id) && (await sealReturnAddress(home, call));
   const command = { ...call, route, acks: acksOf(home).take(call.agent) };
   const payload = await encodeCommand(home, command, left - AGENT_MARGIN_MS, now);
   const frame = {
@@ -361,7 +361,7 @@ export async function cancelCalls(
   const now = Date.now();
   const sent: string[] = [];
   for (const cancelled of calls) {
-    if (ledgerOf(home).flights.hasLanded(cancelled.id)) {
+    if (ledgerOf(home).inFlight.wasAnswered(cancelled.id)) {
       sent.push(cancelled.id);
       continue;
     }

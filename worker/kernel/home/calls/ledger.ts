@@ -12,7 +12,7 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
 import type { Limits } from "../../api/turns.ts";
 import { slot } from "../slot.ts";
-import { Flights } from "./flights.ts";
+import { CallsInFlight } from "./in-flight.ts";
 
 /**
  * Settled calls are kept this long, so that a late repetition is recognised (the agents' ledgers keep 24 h). An outcome
@@ -179,7 +179,7 @@ export class Ledger {
   /** Calls whose results may be beginning a turn now, with their agents. */
   readonly #beginning = new Map<string, string>();
   /** Calls without a row. */
-  readonly flights = new Flights<LedgerCall>();
+  readonly inFlight = new CallsInFlight<LedgerCall>();
   /** False: no open call was asked for by an agent. True after each start, until the rows were looked at. */
   #mayBeDelegated = true;
   /** The same of calls to agents of other homes. */
@@ -197,7 +197,7 @@ export class Ledger {
   }
 
   get(id: string): LedgerCall | undefined {
-    return this.flights.get(id) ?? this.#select("WHERE id = ?", id)[0];
+    return this.inFlight.get(id) ?? this.#select("WHERE id = ?", id)[0];
   }
 
   /** True if an agent has as many open calls and jobs as it may, so that it takes no room from others. */
@@ -208,7 +208,7 @@ export class Ledger {
         agent,
       )
       .one();
-    return open + this.flights.of(agent).length >= OPEN_MAX;
+    return open + this.inFlight.of(agent).length >= OPEN_MAX;
   }
 
   /** Calls that are not settled, the oldest first. */
@@ -217,7 +217,7 @@ export class Ledger {
       agent === undefined
         ? this.#select("WHERE state <> 'settled' ORDER BY n")
         : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
-    const flights = this.flights.of(agent);
+    const flights = this.inFlight.of(agent);
     return flights.length === 0 ? rows : [...rows, ...flights].sort((a, b) => a.n - b.n);
   }
 
@@ -256,7 +256,7 @@ export class Ledger {
   /** The agent of this call asks for another one. The call has a row from here on. */
   countDelegated(call: LedgerCall): void {
     const delegates = (call.flags.delegates ?? 0) + 1;
-    const flight = this.flights.get(call.id);
+    const flight = this.inFlight.get(call.id);
     if (flight) {
       flight.flags.delegates = delegates;
       this.store(call.id);
@@ -287,16 +287,16 @@ export class Ledger {
   /** The call is sent without a row. */
   launch(call: NewCall, n: number, now: number): LedgerCall {
     const launched = newLedgerCall(call, n, "sent", now);
-    this.flights.add(launched, now);
+    this.inFlight.add(launched, now);
     return launched;
   }
 
   /** Gives a flight its row. For any other call nothing is done. */
   store(id: string): void {
-    const call = this.flights.get(id);
+    const call = this.inFlight.get(id);
     if (!call) return;
     this.#insert(call);
-    this.flights.remove(id);
+    this.inFlight.remove(id);
   }
 
   #insert(call: LedgerCall): void {
@@ -381,7 +381,7 @@ export class Ledger {
   }
 
   markWatched(id: string): void {
-    const flight = this.flights.get(id);
+    const flight = this.inFlight.get(id);
     if (flight) {
       flight.flags.watch = true;
       return;
@@ -419,7 +419,7 @@ export class Ledger {
 
   /** The broker has the call, or may have it. From here on only its deadline counts. */
   markTaken(id: string): void {
-    const flight = this.flights.get(id);
+    const flight = this.inFlight.get(id);
     if (flight) {
       flight.state = "taken";
       return;
@@ -556,7 +556,7 @@ export class Ledger {
       "SELECT agent, COUNT(*) AS open, MAX(created_at) AS since FROM call WHERE state <> 'settled' GROUP BY agent",
     );
     const open = new Map(rows.toArray().map(({ agent, ...row }) => [agent, row]));
-    for (const { agent, createdAt } of this.flights.of()) {
+    for (const { agent, createdAt } of this.inFlight.of()) {
       const { open: others = 0, since = 0 } = open.get(agent) ?? {};
       open.set(agent, { open: others + 1, since: Math.max(since, createdAt) });
     }
@@ -579,7 +579,7 @@ export class Ledger {
   /** @returns how many there were */
   dropEarlyOf(call: string): number {
     // A result that comes early gives its call a row.
-    if (this.flights.get(call)) return 0;
+    if (this.inFlight.get(call)) return 0;
     const where = `${EARLY} AND json_extract(payload, '$.call') = ?`;
     return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
   }

@@ -21,9 +21,9 @@ import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { deliveryRetriesOf } from "./delivery-retries.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "./ledger.ts";
-import type { RoutedCall } from "./route.ts";
+import type { RoutedCall } from "./return-address.ts";
 import { shownPayload } from "./shown-payload.ts";
-import { askerGoesOn } from "./waits.ts";
+import { resumeParent } from "./waits.ts";
 
 /** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
 const TURNS_AN_HOUR = 20;
@@ -33,8 +33,8 @@ const HOUR_MS = 3_600_000;
  * Settles a flight by its report: the reply to its `submit` brings the outcome, and the conversation writes the log line.
  * @returns false: it is no flight
  */
-export function settleFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
-  if (!ledgerOf(home).flights.land(call.id, outcome)) return false;
+export function settleInFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
+  if (!ledgerOf(home).inFlight.land(call.id, outcome)) return false;
   recordCall(home, call, outcome, Date.now());
   record(home, call, outcome);
   return true;
@@ -82,7 +82,7 @@ export async function deliverRouted(
   logInfo("call.settled", { call: call.id, agent: call.agent, status: outcome.status, by: "route" });
   // The conversation may have submitted the call again meanwhile.
   ledger.settle(call.id, outcome, true, Date.now());
-  ledger.flights.confirm(call.id);
+  ledger.inFlight.confirm(call.id);
   return true;
 }
 
@@ -132,7 +132,7 @@ export function noteSettled(home: HomeContext, call: LedgerCall, outcome: Settle
   record(home, call, outcome);
   keepBroughtFiles(home, call, outcome);
   recordCall(home, call, outcome, now);
-  askerGoesOn(home, call);
+  resumeParent(home, call);
   endWaits(home, call.id);
   // delegation.ts ends what its agent asked for.
   if (call.flags.delegates !== undefined && ledgerOf(home).delegatedBy(call.id).length > 0)

@@ -12,7 +12,7 @@ import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../../test/worker
 import { Home } from "../../../home.ts";
 import type { SubmitRequest } from "../../api/calls.ts";
 import { homeOf } from "../../api/stubs.ts";
-import { type Candidate, inOrder } from "./routing.ts";
+import { type Candidate, inOrder } from "./choose-agent.ts";
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch", "job", "route"];
 const TOOLS = [CPU, SIREN];

@@ -9,12 +9,12 @@ import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { tryNext } from "./choose-agent.ts";
 import { sendCancel } from "./commands.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
 import { ledgerOf } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
-import { tryNext } from "./routing.ts";
 import { isWaiting } from "./waits.ts";
 
 /** When the next call has to be taken or answered, or the line that calls wait for counts as dead. */
@@ -45,7 +45,7 @@ async function giveUp(home: HomeContext, overdue: LedgerCall, now: number): Prom
   const cannotAsk = !wasSent && isHeldBack(home, call, now);
   const isSettled = await settleByGateway(home, call, silenceOutcome(call, now, cannotAsk));
   // It may be that the agent does not have the session that the call was sent in.
-  keysOf(home).doubtSession(call.agent);
+  keysOf(home).markSessionUnconfirmed(call.agent);
   // The device may still be at it, or get the call only now. Nobody waits for what it would do.
   if (isSettled && wasSent) await sendCancel(home, call);
 }
@@ -96,7 +96,7 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
     const isLost = agents.isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
     ledger.lineLost(call.id, lostAt, !isLost);
   }
-  const vouchedAt = bridge.lastVouchedAt();
+  const vouchedAt = bridge.lastConfirmedAt();
   bridge.closeSilent();
   // The runtime may report the end of such a socket much later, or never.
   if (bridge.storeGone(vouchedAt ?? now)) agents.setLastSeen(vouchedAt ?? now);

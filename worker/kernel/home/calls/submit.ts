@@ -24,18 +24,18 @@ import { addToRecord } from "../record/add-to-record.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
 import { countersOf } from "../usage/usage-counters.ts";
 import { confirmOutcomes } from "./acks.ts";
+import { choose, isRouted } from "./choose-agent.ts";
 import {
   type Dispatched,
   dispatch,
   dispatchAgain,
-  mayHaveFlown,
+  mayHaveBeenSent,
   queue,
   type Reachable,
   reach,
   type Unreachable,
 } from "./dispatch.ts";
 import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "./ledger.ts";
-import { choose, isRouted } from "./routing.ts";
 import { shownPayload } from "./shown-payload.ts";
 import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
 
@@ -102,19 +102,19 @@ async function takeCall(
 
 function isKnown(home: HomeContext, id: string): boolean {
   const ledger = ledgerOf(home);
-  return ledger.get(id) !== undefined || ledger.flights.hasLanded(id);
+  return ledger.get(id) !== undefined || ledger.inFlight.wasAnswered(id);
 }
 
 async function knownCall(home: HomeContext, id: string): Promise<SubmitReply> {
   const ledger = ledgerOf(home);
   const known = ledger.get(id);
-  const { flights } = ledger;
-  if (!known) return accepted({ deadline: Date.now(), outcome: flights.held(id) });
+  const { inFlight } = ledger;
+  if (!known) return accepted({ deadline: Date.now(), outcome: inFlight.held(id) });
   // Its result comes as a message of its own, also if the conversation does not know yet that it was queued.
   if (known.flags.queued)
     return queued(known.id, known.agent, known.deadline - Date.now(), known.state === "asking");
   if (known.outcome) return { accepted: false, outcome: known.outcome };
-  return accepted({ deadline: known.endsAt, outcome: await flights.ended(known.id) });
+  return accepted({ deadline: known.endsAt, outcome: await inFlight.ended(known.id) });
 }
 
 /** @param any absent: the caller named the agent */
@@ -134,7 +134,7 @@ async function takeNamed(
   if (!reached.ok && reached.errorType === "not_found" && limits.agents)
     return refusal("permission_denied", outOfReach(args.agent_id));
   const now = Date.now();
-  const isUnsure = mayHaveFlown(home, request);
+  const isUnsure = mayHaveBeenSent(home, request);
   // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
   const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
   // An agent that asked does not wait for days, and no call waits for a hosted device.

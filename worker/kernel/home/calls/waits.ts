@@ -25,25 +25,25 @@ export function openInCall(home: HomeContext, id: string): number {
  * @param until epoch ms
  * @param wasWaiting whether it waited for something else already
  */
-export function waitFor(home: HomeContext, call: LedgerCall, until: number, wasWaiting: boolean): void {
+export function pauseDeadline(home: HomeContext, call: LedgerCall, until: number, wasWaiting: boolean): void {
   // While it waits, the time from its deadline to its end is what it has left.
   const left = call.endsAt - (wasWaiting ? call.deadline : Date.now());
   const deadline = wasWaiting ? Math.max(call.deadline, until) : until;
   ledgerOf(home).postpone(call.id, deadline, deadline + Math.max(0, left));
-  askerWaits(home, call.id);
+  pauseParent(home, call.id);
 }
 
 /** The end of this call may be later now, so the call of the agent that asked for it waits for longer. */
-export function askerWaits(home: HomeContext, id: string): void {
+export function pauseParent(home: HomeContext, id: string): void {
   const call = ledgerOf(home).get(id);
   if (call?.asker?.by !== "agent") return;
   const parent = ledgerOf(home).get(call.asker.call);
   const until = call.endsAt + AFTER_EXPIRY_MS;
-  if (parent && !parent.outcome && parent.deadline < until) waitFor(home, parent, until, true);
+  if (parent && !parent.outcome && parent.deadline < until) pauseDeadline(home, parent, until, true);
 }
 
 /** Its time goes on, unless it waits for something else. */
-export function goOn(home: HomeContext, call: LedgerCall): void {
+export function resumeDeadline(home: HomeContext, call: LedgerCall): void {
   if (isWaiting(home, call)) return;
   const now = Date.now();
   // The gateway was off for long. The alarm gives the call up, since it must not go out again.
@@ -52,10 +52,10 @@ export function goOn(home: HomeContext, call: LedgerCall): void {
 }
 
 /** A call has ended that an agent asked for. */
-export function askerGoesOn(home: HomeContext, { asker }: LedgerCall): void {
+export function resumeParent(home: HomeContext, { asker }: LedgerCall): void {
   const parent = asker?.by === "agent" ? ledgerOf(home).get(asker.call) : undefined;
   if (!parent || parent.outcome) return;
-  goOn(home, parent);
+  resumeDeadline(home, parent);
   home.ctx.waitUntil(home.alarm.arm());
 }
 

@@ -4,7 +4,13 @@
  */
 
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { AdmittedSender, Knock, PairingRequest, SenderKey, Stranger } from "../../api/senders.ts";
+import type {
+  AccessRequest,
+  AdmittedSender,
+  PairingRequest,
+  SenderKey,
+  UnknownSender,
+} from "../../api/senders.ts";
 import type { Role } from "../../settings/chat.ts";
 import { slot } from "../slot.ts";
 
@@ -22,7 +28,7 @@ const CODE_LENGTH = 6;
 /** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-export class ChannelSenders {
+export class SenderStore {
   readonly #sql: SqlStorage;
 
   constructor(storage: DurableObjectStorage) {
@@ -41,7 +47,7 @@ export class ChannelSenders {
   }
 
   /** @returns undefined: the stranger got the code a moment ago, or too many requests are open */
-  knock(stranger: Stranger, now: number): Knock | undefined {
+  requestAccess(stranger: UnknownSender, now: number): AccessRequest | undefined {
     const { connection, channel, sender, name } = stranger;
     this.#sql.exec("DELETE FROM pairing WHERE asked_at < ?", now - REQUEST_LIFE_MS);
     const known = this.#sql
@@ -147,4 +153,4 @@ function plainName(name: string): string {
   return cutText(name.replace(/[\p{C}\s]+/gu, " ").trim(), NAME_MAX);
 }
 
-export const sendersOf = slot(({ ctx }) => new ChannelSenders(ctx.storage));
+export const sendersOf = slot(({ ctx }) => new SenderStore(ctx.storage));

@@ -24,7 +24,7 @@ import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
-import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
+import { isWaiting, pauseDeadline, pauseParent, resumeDeadline } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
 import { emit } from "../feature.ts";
@@ -157,8 +157,8 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
     ledgerOf(home).postpone(call.id, until);
-    askerWaits(home, call.id);
-  } else waitFor(home, call, until, wasWaiting);
+    pauseParent(home, call.id);
+  } else pauseDeadline(home, call, until, wasWaiting);
   if (question.groupKey !== undefined) return await gather(home, call, until);
   if (call.conversation !== null) return await deliverSoon(home, question, now);
   await deliverQuestion(home, question, now);
@@ -286,7 +286,7 @@ async function sendAnswer(
   answer: string,
 ): Promise<void> {
   // A device that is away asks again when it is back, until the question would have expired. Its call goes on then.
-  if (answer === EXPIRED || reach(home, call.agent, undefined).ok) goOn(home, call);
+  if (answer === EXPIRED || reach(home, call.agent, undefined).ok) resumeDeadline(home, call);
   // The device knows by its own clock that a question has expired.
   if (answer === EXPIRED) return;
   const payload = {

@@ -6,5 +6,5 @@ import { auditOf } from "./audit.ts";
 /** Adds lines to the record, and sees that the outside store gets them. */
 export function addToRecord(home: HomeContext, agent: string, id: string, lines: readonly AuditLine[]): void {
   auditOf(home).add(agent, id, lines);
-  if (auditOf(home).outlet()) home.ctx.waitUntil(home.alarm.arm());
+  if (auditOf(home).sink()) home.ctx.waitUntil(home.alarm.arm());
 }

@@ -373,20 +373,20 @@ describe("with an outside store", () => {
         audit.add("pi", String(n), [storedLine("2026-11-22T10:00:00.000Z", "t", { parameters })], n);
       audit.prune(10 * DAY_MS);
       expect(rowsIn(ctx)).toBe(3);
-      expect(audit.outletState()).toMatchObject({ since: 1, lost: 0, problem: null });
-      const outlet = audit.outlet();
+      expect(audit.sinkState()).toMatchObject({ since: 1, lost: 0, problem: null });
+      const outlet = audit.sink();
       outlet?.put({ sentTo: 2, tries: 0, retryAt: 0, problem: null, lost: 0 });
       audit.prune(10 * DAY_MS);
       expect(audit.page(0).batches.map(({ at }) => at)).toEqual([3]);
       for (let n = 4; n <= 8; n += 1)
         audit.add("pi", String(n), [storedLine("2026-11-22T10:00:00.000Z", "t", { parameters })], n);
       expect(audit.page(0).batches[0]?.at).toBe(5);
-      expect(audit.outletState()).toMatchObject({ since: 5, lost: 2 });
+      expect(audit.sinkState()).toMatchObject({ since: 5, lost: 2 });
       const { sql } = ctx.storage;
       const { bytes } = sql
         .exec<{ bytes: number }>("SELECT SUM(length(CAST(lines AS BLOB))) AS bytes FROM audit")
         .one();
-      expect(audit.outletState()?.waiting).toBe(bytes);
+      expect(audit.sinkState()?.waiting).toBe(bytes);
     });
   });
 
@@ -402,7 +402,7 @@ describe("with an outside store", () => {
       expect(at).toBeGreaterThanOrEqual(now + 60_000);
       expect(at).toBeLessThan(now + 120_000);
       new Audit(ctx.storage, vars)
-        .outlet()
+        .sink()
         ?.put({ sentTo: now * 2, tries: 0, retryAt: 0, problem: null, lost: 0 });
       await ctx.storage.deleteAlarm();
       await home.alarm();
@@ -417,7 +417,7 @@ describe("with an outside store", () => {
       const now = Date.now();
       ctx.storage.sql.exec("INSERT INTO audit VALUES (1, 1, 'pi', 'x', '2026', '2026', '{broken')");
       await home.alarm();
-      const tries = () => new Audit(ctx.storage, vars).outlet()?.get().tries;
+      const tries = () => new Audit(ctx.storage, vars).sink()?.get().tries;
       await until(() => tries() === 1);
       await home.alarm();
       expect(tries()).toBe(1);

@@ -11,7 +11,7 @@ import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
 import { slot } from "../slot.ts";
-import { type OutletPlace, OutletRow } from "./outlet-row.ts";
+import { type SinkPlace, SinkRow } from "./sink-row.ts";
 
 /** A device's clock may be ahead by so much. Apart from that, no line is newer than its row. */
 const CLOCK_AHEAD_MS = 86_400_000;
@@ -115,20 +115,20 @@ export class Audit {
   }
 
   /** How far the outside store has the record; undefined: no store is set. */
-  outlet(): OutletRow | undefined {
+  sink(): SinkRow | undefined {
     const store = this.#store();
-    return store && new OutletRow(this.#sql, store);
+    return store && new SinkRow(this.#sql, store);
   }
 
   /** When the oldest row that the store does not have came, epoch ms. */
-  waitingSince({ sentTo }: OutletPlace): number | undefined {
+  waitingSince({ sentTo }: SinkPlace): number | undefined {
     return this.#sql
       .exec<{ at: number }>("SELECT at FROM audit WHERE at > ? ORDER BY at LIMIT 1", sentTo)
       .toArray()[0]?.at;
   }
 
-  outletState(): OutletState | undefined {
-    const place = this.outlet()?.get();
+  sinkState(): OutletState | undefined {
+    const place = this.sink()?.get();
     if (!place) return undefined;
     const { sentTo, problem, lost } = place;
     const since = this.waitingSince(place) ?? null;
@@ -160,7 +160,7 @@ export class Audit {
       return;
     }
     const { keepMs, keepBytes } = settings.value;
-    const outlet = this.outlet();
+    const outlet = this.sink();
     const waiting = outlet ? outlet.get().sentTo + 1 : Number.MAX_SAFE_INTEGER;
     this.#delete(changes, "at < ?", Math.min(now - keepMs, waiting));
     let lost = 0;
@@ -229,7 +229,7 @@ export class Audit {
     }
   }
 
-  #countLost(outlet: OutletRow, lines: number): void {
+  #countLost(outlet: SinkRow, lines: number): void {
     outlet.put({ ...outlet.get(), lost: outlet.get().lost + lines });
     logError("audit.lost", new Error("AUDIT_URL did not take them before there were too many"), { lines });
   }

@@ -21,7 +21,7 @@ const PAGES_AT_ONCE = 20;
 /** When the store is to be asked next, epoch ms; undefined: it has everything, or no store is set. */
 export function nextDue(home: HomeContext, now: number): number | undefined {
   const audit = auditOf(home);
-  const outlet = audit.outlet();
+  const outlet = audit.sink();
   const place = outlet?.get();
   const since = place && audit.waitingSince(place);
   if (!outlet || !place || since === undefined) return undefined;
@@ -46,7 +46,7 @@ export function onAlarm(home: HomeContext, now: number): void {
 async function sendPages(home: HomeContext): Promise<void> {
   const audit = auditOf(home);
   const { name } = home;
-  const outlet = audit.outlet();
+  const outlet = audit.sink();
   if (!outlet) return;
   const store = libsqlStore(outlet.store);
   for (let pages = 0, more = true; more && pages < PAGES_AT_ONCE; pages += 1) {

@@ -26,7 +26,7 @@ import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts"
 import { Conversation } from "../../../conversation.ts";
 import { Home } from "../../../home.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import { Flights } from "./flights.ts";
+import { CallsInFlight } from "./in-flight.ts";
 
 const WITHIN_MS = 20_000;
 const OUTCOME: SettledOutcome = { status: "success", text: "done", elapsedMs: 1, sources: [] };
@@ -390,7 +390,7 @@ test(
 );
 
 test("the timer is gone with the last flight, so that the home may hibernate", () => {
-  const flights = new Flights();
+  const flights = new CallsInFlight();
   const calls = [
     { id: "one", agent: "pi" },
     { id: "two", agent: "garden" },
@@ -401,11 +401,11 @@ test("the timer is gone with the last flight, so that the home may hibernate", (
   expect(flights.timer).toBeDefined();
   flights.remove("two");
   expect(flights.timer).toBeUndefined();
-  expect([flights.hasLanded("one"), flights.hasLanded("two")]).toEqual([true, false]);
+  expect([flights.wasAnswered("one"), flights.wasAnswered("two")]).toEqual([true, false]);
 });
 
 test("outcomes are held until they are confirmed, the newest hundred", async () => {
-  const flights = new Flights();
+  const flights = new CallsInFlight();
   const ids = Array.from({ length: 101 }, (_, n) => `${n}`);
   for (const id of ids) flights.add({ id, agent: "pi" }, 0);
   const waiting = flights.ended("100");

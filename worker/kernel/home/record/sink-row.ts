@@ -1,7 +1,7 @@
 /** How far an outside store has the record: one row of Home, which is written at the first try. */
 import type { StoreSettings } from "../../settings/audit.ts";
 
-export type OutletPlace = {
+export type SinkPlace = {
   /** Place of the last row of the record that the store has. */
   sentTo: number;
   /** Tries since the last that worked. Each is counted before it is made, so that a crash cannot hide one. */
@@ -14,9 +14,9 @@ export type OutletPlace = {
   lost: number;
 };
 
-const START: OutletPlace = { sentTo: 0, tries: 0, retryAt: 0, problem: null, lost: 0 };
+const START: SinkPlace = { sentTo: 0, tries: 0, retryAt: 0, problem: null, lost: 0 };
 
-export class OutletRow {
+export class SinkRow {
   readonly #sql: SqlStorage;
   readonly store: StoreSettings;
 
@@ -26,9 +26,9 @@ export class OutletRow {
     this.store = store;
   }
 
-  get(): OutletPlace {
+  get(): SinkPlace {
     const row = this.#sql
-      .exec<OutletPlace & { store: string }>(
+      .exec<SinkPlace & { store: string }>(
         "SELECT store, sent_to AS sentTo, tries, retry_at AS retryAt, problem, lost FROM audit_outlet",
       )
       .toArray()[0];
@@ -37,7 +37,7 @@ export class OutletRow {
     return store === this.store.url ? place : { ...START, lost: place.lost };
   }
 
-  put({ sentTo, tries, retryAt, problem, lost }: OutletPlace): void {
+  put({ sentTo, tries, retryAt, problem, lost }: SinkPlace): void {
     this.#sql.exec(
       "INSERT OR REPLACE INTO audit_outlet (one, store, sent_to, tries, retry_at, problem, lost) VALUES (1, ?, ?, ?, ?, ?, ?)",
       this.store.url,

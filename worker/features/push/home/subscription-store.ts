@@ -6,10 +6,10 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
-import type { BrowserTarget, NewOutlet, NtfyTarget, OutletView } from "../contract.ts";
+import type { BrowserTarget, NewSubscription, NtfyTarget, SubscriptionView } from "../contract.ts";
 import { newVapidPair, type VapidPair } from "../vapid.ts";
 
-export type Outlet = NewOutlet & { id: string; madeAt: number; problem: string | null };
+export type Subscription = NewSubscription & { id: string; madeAt: number; problem: string | null };
 
 /** A person has a few devices. */
 const OUTLETS_A_PERSON = 10;
@@ -17,11 +17,11 @@ const OUTLETS_MAX = 200;
 /** Of ids that are shown; a home has few. */
 const ID_CHARS = 16;
 
-export class OutletStore {
+export class SubscriptionStore {
   readonly #sql: SqlStorage;
   readonly #secrets: StoredSecrets;
   /** A home without any is asked for each message. */
-  #all: Outlet[] | undefined;
+  #all: Subscription[] | undefined;
   #pair: Promise<VapidPair> | undefined;
 
   constructor(storage: DurableObjectStorage, secrets: StoredSecrets) {
@@ -29,7 +29,7 @@ export class OutletStore {
     this.#secrets = secrets;
   }
 
-  #rows(): Outlet[] {
+  #rows(): Subscription[] {
     this.#all ??= this.#sql
       .exec<Row>("SELECT * FROM outlet ORDER BY made_at, id")
       .toArray()
@@ -42,19 +42,19 @@ export class OutletStore {
     return this.#all;
   }
 
-  all(): readonly Outlet[] {
+  all(): readonly Subscription[] {
     return this.#rows();
   }
 
-  of(principal: string): Outlet[] {
+  of(principal: string): Subscription[] {
     return this.#rows().filter((one) => one.principal === principal);
   }
 
-  get(id: string): Outlet | undefined {
+  get(id: string): Subscription | undefined {
     return this.#rows().find((one) => one.id === id);
   }
 
-  views(principal: string): OutletView[] {
+  views(principal: string): SubscriptionView[] {
     return this.of(principal).map(({ id, target, name, madeAt, problem }) => ({
       id,
       kind: target.kind,
@@ -65,12 +65,12 @@ export class OutletStore {
   }
 
   /** @returns undefined: it was kept with another key @throws SettingsError */
-  async accessToken({ id }: Outlet, { token = "" }: NtfyTarget): Promise<string | undefined> {
+  async accessToken({ id }: Subscription, { token = "" }: NtfyTarget): Promise<string | undefined> {
     return await this.#secrets.open(token, `outlet/${id}`);
   }
 
   /** The same browser or topic of a person again replaces its row. @returns undefined: there are too many */
-  async put(outlet: NewOutlet, now: number): Promise<OutletView | undefined> {
+  async put(outlet: NewSubscription, now: number): Promise<SubscriptionView | undefined> {
     const { principal, target, token, origin, name } = outlet;
     const place =
       target.kind === "browser" ? target.endpoint : `${principal} ${target.server}/${target.topic}`;
@@ -153,6 +153,6 @@ type Row = {
   problem: string | null;
 };
 
-export const outletsOf = slot(
-  ({ ctx, env, name }) => new OutletStore(ctx.storage, new StoredSecrets(name, env.CONNECTIONS_KEY)),
+export const subscriptionStoreOf = slot(
+  ({ ctx, env, name }) => new SubscriptionStore(ctx.storage, new StoredSecrets(name, env.CONNECTIONS_KEY)),
 );

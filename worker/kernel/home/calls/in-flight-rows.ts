@@ -6,23 +6,23 @@ import { ledgerOf } from "./ledger.ts";
 
 /** Sees to it that each flight becomes a row in time. */
 export function watchFlights(home: HomeContext): void {
-  const { flights } = ledgerOf(home);
-  const due = flights.nextDue();
-  if (due === undefined || flights.timer !== undefined) return;
-  flights.timer = setTimeout(
+  const { inFlight } = ledgerOf(home);
+  const due = inFlight.nextDue();
+  if (due === undefined || inFlight.timer !== undefined) return;
+  inFlight.timer = setTimeout(
     () => {
-      flights.timer = undefined;
-      void storeFlights(home, flights.overdue(Date.now()));
+      inFlight.timer = undefined;
+      void storeInFlight(home, inFlight.overdue(Date.now()));
     },
     Math.max(0, due - Date.now()),
   );
 }
 
 /** Gives flights a row each, in the state that they have, and from there on the alarm watches them. */
-export async function storeFlights(
+export async function storeInFlight(
   home: HomeContext,
   ids = ledgerOf(home)
-    .flights.of()
+    .inFlight.of()
     .map(({ id }) => id),
 ): Promise<void> {
   try {

@@ -3,10 +3,10 @@
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { tokensOf } from "../../../kernel/home/people/tokens.ts";
 import { apiTokenRecords } from "../../../kernel/settings/tokens.ts";
-import type { Outlet } from "./outlet-store.ts";
+import type { Subscription } from "./subscription-store.ts";
 
 /** Its token may be revoked since. */
-export function hasAccess(context: HomeContext, { principal, token }: Outlet, now: number): boolean {
+export function hasAccess(context: HomeContext, { principal, token }: Subscription, now: number): boolean {
   const tokens = tokensOf(context);
   const { env, name } = context;
   return token === null

@@ -18,7 +18,7 @@ export type RoutedCall = Pick<LedgerCall, "id" | "agent" | "command" | "payload"
 const FORM = /^([A-Za-z0-9_-]{1,1900})\.([A-Za-z0-9_-]{43})$/;
 
 /** @returns the text for the agent */
-export async function sealRoute(home: HomeContext, call: LedgerCall): Promise<string> {
+export async function sealReturnAddress(home: HomeContext, call: LedgerCall): Promise<string> {
   const gatewayKey = gatewayKeyOf(home);
   const { id, conversation, agent, command, payload, createdAt } = call;
   const claims = [id, conversation, agent, command, payload.tool ?? null, createdAt];
@@ -31,7 +31,7 @@ export async function sealRoute(home: HomeContext, call: LedgerCall): Promise<st
  * @param agent the one that brings it: a route holds for its own agent alone
  * @returns undefined: it is forged, another agent's, or older than settled calls are kept
  */
-export async function openRoute(
+export async function openReturnAddress(
   home: HomeContext,
   route: string,
   agent: string,

@@ -33,7 +33,7 @@ export function maySpeak(home: HomeContext, agent: string): boolean {
 }
 
 /** @param text the report, as published */
-export async function onUnasked(home: HomeContext, agent: string, text: string): Promise<void> {
+export async function onUnsolicited(home: HomeContext, agent: string, text: string): Promise<void> {
   const report = readReport(text);
   const words = report.ok ? unaskedText(report.value) : undefined;
   if (words === undefined) return;

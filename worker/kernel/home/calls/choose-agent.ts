@@ -17,8 +17,7 @@ import type { HomeContext } from "../context.ts";
 import { loadOf } from "./agent-load.ts";
 import { sendElsewhere, type Unreachable } from "./dispatch.ts";
 import { JOB, type LedgerCall, ledgerOf, OPEN_MAX } from "./ledger.ts";
-import { lifeSignsOf } from "./life-signs.ts";
-import { probe } from "./probe.ts";
+import { lifeSignsOf, probe } from "./life-signs.ts";
 import { isOpen } from "./taint-reason.ts";
 
 /** Agents that get a call one after the other. */

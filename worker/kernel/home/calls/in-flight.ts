@@ -25,7 +25,7 @@ type Flight<Call> = {
 };
 type Held<Call> = { call: Call; outcome: SettledOutcome };
 
-export class Flights<Call extends FlyingCall> {
+export class CallsInFlight<Call extends FlyingCall> {
   readonly #flights = new Map<string, Flight<Call>>();
   readonly #landed = new Set<string>();
   readonly #held = new Map<string, Held<Call>>();
@@ -86,7 +86,7 @@ export class Flights<Call extends FlyingCall> {
   }
 
   /** True if it was answered a short while ago. */
-  hasLanded(id: string): boolean {
+  wasAnswered(id: string): boolean {
     return this.#landed.has(id);
   }
 
