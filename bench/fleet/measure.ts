@@ -8,7 +8,7 @@ import { readSums, type Sums, sumsBetween } from "../cost/tally.ts";
 import { cpuMs } from "../cpu.ts";
 import { rss } from "../memory.ts";
 import { median } from "../stats.ts";
-import { type Probe, startProbe } from "./life-signs.ts";
+import { type Probe, startProbe } from "./probe.ts";
 import { type AdvertKind, type FleetStack, REAL_AGENT, startFleetStack } from "./stack.ts";
 
 export type FleetPlan = {
