@@ -3,7 +3,7 @@
  * between objects, and requests to others. For tests inside workerd, where both objects and the Worker run in the test's isolate.
  */
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { DurableObject, env } from "cloudflare:workers";
 import { onTestFinished } from "vitest";
 import { Conversation } from "../worker/conversation.ts";
 import { Home } from "../worker/home.ts";
@@ -12,7 +12,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Code that runs in the Worker alone. A Worker pays for its CPU time, and not for what it waits for. */
 const WORKER_ALONE =
-  /\/worker\/(kernel\/(http|routes)\/|features\/[\w-]+\/(?!home\/|conversation\/)|index\b)/;
+  /\/worker\/(kernel\/(http|routes)\/|features\/(openai|mcp|console)\/|features\/\w+\/[a-z-]*routes?[/.]|index)/;
 
 export type WatchedObjects = {
   /** What is pending now, each with the place in our code that began it. */
@@ -103,7 +103,9 @@ export async function watchObjects(): Promise<WatchedObjects> {
       },
   );
   for (const { prototype, name } of [Home, Conversation])
-    for (const method of methodsOf(prototype)) {
+    for (const [method, { value }] of methodsOf(prototype)) {
+      const isMethod = typeof value === "function";
+      if (method === "constructor" || !isMethod) continue;
       replace(
         prototype,
         method,
@@ -124,11 +126,9 @@ export async function watchObjects(): Promise<WatchedObjects> {
   return { pending: () => [...pending.values()], entered };
 }
 
-/** A class of the Worker's lists has the methods of its features; the kernel's class above it has the others. */
-function methodsOf(prototype: object): string[] {
-  return [prototype, Object.getPrototypeOf(prototype) as object].flatMap((of) =>
-    Object.entries(Object.getOwnPropertyDescriptors(of)).flatMap(([name, { value }]) =>
-      name !== "constructor" && typeof value === "function" ? [name] : [],
-    ),
-  );
+/** Its own, and those of the classes of ours that it extends. */
+function methodsOf(prototype: object): Array<[string, PropertyDescriptor]> {
+  if (prototype === DurableObject.prototype) return [];
+  const inherited = methodsOf(Object.getPrototypeOf(prototype));
+  return [...inherited, ...Object.entries(Object.getOwnPropertyDescriptors(prototype))];
 }

@@ -12,7 +12,7 @@ type ClockRow = { zone: string | null; quiet_hours: string | null; changed_by: s
 
 const UNDECIDED: Pick<ClockRow, "zone" | "quiet_hours"> = { zone: null, quiet_hours: null };
 
-export class HomeClock {
+class HomeClock {
   readonly #sql: SqlStorage;
   readonly #env: Env;
   /** Null: there is none. Undefined: it was not read yet. */

@@ -26,7 +26,7 @@ export type AlarmPart = {
 };
 
 /** @property text what the device prints @property waits_for a person is asked about the call, or no longer (`nothing`) */
-export type CallProgress = { text?: string; waits_for?: "approval" | "an answer" | "nothing" };
+type CallProgress = { text?: string; waits_for?: "approval" | "an answer" | "nothing" };
 
 /** What happens in a home. */
 export type HomeEvents = {

@@ -41,7 +41,7 @@ export type Borrowing = {
   at: number;
 };
 
-export type NewBorrowing = Pick<Borrowing, "name" | "grant" | "url" | "home" | "lenderKey" | "by">;
+type NewBorrowing = Pick<Borrowing, "name" | "grant" | "url" | "home" | "lenderKey" | "by">;
 
 type Row = {
   name: string;
@@ -59,7 +59,7 @@ type Row = {
   at: number;
 };
 
-export class Borrowed {
+class Borrowed {
   readonly #sql: SqlStorage;
   /** Read once: this class alone writes the rows, and each plan of a turn needs them. */
   #stored: Map<string, Borrowing> | undefined;

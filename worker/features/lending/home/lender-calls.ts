@@ -75,7 +75,7 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
   await home.alarm.arm();
 }
 
-export function peerOf({ grant, url, home }: Borrowing): Peer {
+function peerOf({ grant, url, home }: Borrowing): Peer {
   return { grant, from: "borrower", url, home };
 }
 
@@ -120,7 +120,7 @@ function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
-export const TAKEN_BACK = "the lender does not lend this any more, or it has expired";
+const TAKEN_BACK = "the lender does not lend this any more, or it has expired";
 const NOT_LENT: [ErrorType, string] = ["permission_denied", TAKEN_BACK];
 const REFUSED: [ErrorType, string] = ["execution_failed", "the lender's gateway refused the request"];
 

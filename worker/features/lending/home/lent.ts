@@ -13,7 +13,7 @@ const KEEP_ENDED_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 
 /** The borrower. @property url "": it is at this gateway */
-export type Borrower = { key: string; url: string; home: string };
+type Borrower = { key: string; url: string; home: string };
 
 export type Grant = {
   id: string;
@@ -50,7 +50,7 @@ type Row = {
   revoked_at: number | null;
 };
 
-export class Lent {
+class Lent {
   readonly #sql: SqlStorage;
 
   constructor(storage: DurableObjectStorage) {

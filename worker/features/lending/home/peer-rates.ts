@@ -4,7 +4,7 @@ import { slot } from "../../../kernel/home/slot.ts";
 const A_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-export class PeerRates {
+class PeerRates {
   readonly #counts = new Map<string, { since: number; count: number }>();
 
   /** Counts a request. @returns false: there were too many in this minute */

@@ -20,7 +20,7 @@ type Row = {
   fresh_until: number | null;
 };
 
-export class OauthClients {
+class OauthClients {
   readonly #sql: SqlStorage;
 
   constructor(storage: DurableObjectStorage) {

@@ -64,7 +64,7 @@ export type Grant = {
 };
 
 /** A code, with what its client has to show again. */
-export type Code = {
+type Code = {
   grant: string;
   redirectUri: string;
   challenge: string | undefined;
@@ -81,7 +81,7 @@ type CodeRow = {
   used: number;
 };
 
-export class Grants {
+class Grants {
   readonly #sql: SqlStorage;
 
   constructor(storage: DurableObjectStorage) {

@@ -34,7 +34,7 @@ type CodeRow = {
 };
 
 /** A code whose secret was right. */
-export type CheckedCode = {
+type CheckedCode = {
   /** The agent that it is for; null: any. */
   agent: string | null;
   broker: BrokerForDevice | null;
@@ -46,7 +46,7 @@ export function deleteExpiredCodes(sql: SqlStorage, now: number): void {
   sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
 }
 
-export class DeviceCodes {
+class DeviceCodes {
   readonly #sql: SqlStorage;
 
   constructor(storage: DurableObjectStorage) {

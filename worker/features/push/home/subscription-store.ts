@@ -17,7 +17,7 @@ const OUTLETS_MAX = 200;
 /** Of ids that are shown; a home has few. */
 const ID_CHARS = 16;
 
-export class SubscriptionStore {
+class SubscriptionStore {
   readonly #sql: SqlStorage;
   readonly #secrets: StoredSecrets;
   /** A home without any is asked for each message. */

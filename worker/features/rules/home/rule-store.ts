@@ -41,7 +41,7 @@ export type ReminderRow = Common & { kind: "remind"; rule: Reminder; handled: nu
 export type RuleRow = WatchRow | ReminderRow;
 
 /** `value`: JSON. */
-export type StoredFiring = {
+type StoredFiring = {
   occurrence: number;
   at: number;
   until: number | null;
@@ -59,7 +59,7 @@ const FIRINGS_KEPT = 100;
 export type Unasked = { times: number[]; noisyAt: number; said: Said };
 const NOTHING_UNASKED: Unasked = { times: [], noisyAt: 0, said: { to: [], at: [] } };
 
-export class RuleStore {
+class RuleStore {
   readonly #sql: SqlStorage;
   #rows: Map<string, RuleRow> | undefined;
   #sent: Sent | undefined;

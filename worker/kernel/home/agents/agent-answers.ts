@@ -3,7 +3,7 @@ import { slot } from "../slot.ts";
 
 type Waiting = { agent: string; done: (payload: Record<string, unknown>) => void };
 
-export class AgentAnswers {
+class AgentAnswers {
   /** By the command's id. */
   readonly #waiting = new Map<string, Waiting>();
 

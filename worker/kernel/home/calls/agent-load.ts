@@ -14,7 +14,7 @@ const TIMES_MAX = 2_000;
 
 type Measured = { ms: number; at: number };
 
-export class AgentLoad {
+class AgentLoad {
   readonly #given = new Map<string, { count: number; at: number }>();
   /** By agent and what it was asked: an answer in words takes seconds, a figure milliseconds. The oldest first. */
   readonly #times = new Map<string, Measured>();

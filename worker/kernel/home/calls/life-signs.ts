@@ -16,7 +16,7 @@ const SILENT_MS = 30_000;
 
 type Probe = { agent: string; answered: () => void };
 
-export class LifeSigns {
+class LifeSigns {
   readonly #seenAt = new Map<string, number>();
   readonly #silentSince = new Map<string, number>();
   /** By the id of their `ping`. */

@@ -44,7 +44,7 @@ const KEEP_CLOSED_MS = 48 * 3_600_000;
 /** The tag of sockets that get a message when the set of open questions changes. */
 const SUBSCRIBERS = "questions";
 
-export class Questions {
+class Questions {
   readonly #ctx: DurableObjectState;
   readonly #sql: SqlStorage;
   /** The calls of all questions that are open, and of some that were; undefined: not read yet. */

@@ -12,7 +12,7 @@ type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Br
 /** @property recipient a conversation's name, or an outlet's id */
 export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
 
-export class NoticeStore {
+class NoticeStore {
   readonly #sql: SqlStorage;
   #pending: Map<string, PendingNotice> | undefined;
 

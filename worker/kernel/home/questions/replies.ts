@@ -10,7 +10,7 @@ import { slot } from "../slot.ts";
 const REPLIES_MAX = 100;
 
 /** Calls that Home was given, by their reply. Memory: without it an approval is shown after the quiet time. */
-export class Replies {
+class Replies {
   readonly #of = new Map<string, { calls: number; seen: Set<string>; coming: Set<string> }>();
 
   /** A call of a reply has come. @returns a function for when it is out, refused or answered */

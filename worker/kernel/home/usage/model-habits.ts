@@ -11,7 +11,7 @@ const KEEP_MS = 7 * 86_400_000;
 /** Bounds a home that tries one model after the other. */
 const ROWS_MAX = 50;
 
-export class ModelHabitStore {
+class ModelHabitStore {
   readonly #sql: SqlStorage;
   /** What was read last, until it is written: every plan asks for it. */
   #known: { habits: ModelHabits; until: number } | undefined;
