@@ -67,7 +67,7 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/features\/console\/page\//, /^worker\/(?!features\/console\/page\/)/],
 ];
 /** Programs without a circle of folders (see `findFolderCircles`). */
-export const LAYERED: readonly string[] = [
+const LAYERED: readonly string[] = [
   "core",
   "discovery",
   "node",

@@ -763,5 +763,5 @@ function jobOrigin(
   };
 }
 
-export const FROM_BACKUP =
+const FROM_BACKUP =
   "This was under way when the back-up was made. What was done for it since then is unknown; please check before you ask again.";
