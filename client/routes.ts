@@ -619,7 +619,7 @@ export type Routes = {
       /** For people, such as the browser's. */
       name?: string | undefined;
     };
-    answer: OutletView;
+    answer: SubscriptionView;
   };
 
   /** Presses a button of a message of ntfy */
@@ -633,7 +633,7 @@ export type Routes = {
       /** An access token of the server. */
       token?: string | undefined;
     };
-    answer: OutletView;
+    answer: SubscriptionView;
   };
 
   /** Removes a browser or topic of the caller's */
@@ -1390,18 +1390,6 @@ export type OpenQuestion = {
 /** `waiting`: bytes that were not sent yet. `since`: when the oldest of them came. `lost`: lines that were never sent. */
 export type OutletState = { waiting: number; since: number | null; problem: string | null; lost: number };
 
-export type OutletView = {
-  id: string;
-  kind: "browser" | "ntfy";
-
-  /** of the browser, or the topic's address */
-  name: string;
-  made_at: number;
-
-  /** why the newest message was not taken */
-  problem: string | null;
-};
-
 export type PairingRequest = {
   channel: string;
   connection: string;
@@ -1487,7 +1475,7 @@ export type Pressed = {
 export type PushView = {
   /** with which browsers subscribe */
   public_key: string;
-  outlets: Array<OutletView>;
+  outlets: Array<SubscriptionView>;
 };
 
 /** `total`: of all that the caller may see, in this answer or not. */
@@ -1599,6 +1587,18 @@ export type ShownCondition = { code: string; severity: Severity; text: string; c
 
 /** A picture or file that the gateway stores. */
 export type StoredMedia = { media_type: string; bytes: number; id: string; sha256: string };
+
+export type SubscriptionView = {
+  id: string;
+  kind: "browser" | "ntfy";
+
+  /** of the browser, or the topic's address */
+  name: string;
+  made_at: number;
+
+  /** why the newest message was not taken */
+  problem: string | null;
+};
 
 /** A token of `GET /v1/tokens`. Times: epoch ms. */
 export type TokenView = {
