@@ -28,7 +28,14 @@ test("O9: the signal aborts when the time is over, and no timer outlives the wor
 test("O9: what runs in a Durable Object has no timer that cannot be ended", () => {
   const root = new URL("..", import.meta.url).pathname;
   const files = globSync(
-    ["core/**/*.ts", "worker/{home,conversation,channels,models,push}/**/*.ts", "worker/*.ts"],
+    [
+      "core/**/*.ts",
+      "worker/*.ts",
+      "worker/kernel/*.ts",
+      "worker/kernel/{home,conversation,models}/**/*.ts",
+      "worker/features/*/{home,conversation,platforms}/**/*.ts",
+      "worker/features/push/*.ts",
+    ],
     {
       cwd: root,
     },

@@ -163,7 +163,7 @@ test("api/ knows settings, and settings the environment alone", () => {
     "worker/kernel/env.ts": `import type { Role } from "./settings/chat.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
-    "worker/kernel/api/stubs.ts → worker/kernel/home/ledger/",
+    "worker/kernel/api/stubs.ts → worker/kernel/home/calls/ledger.ts",
     "worker/kernel/api/stubs.ts → worker/kernel/log.ts",
     "worker/kernel/settings/chat.ts → worker/kernel/api/turns.ts",
     "worker/kernel/env.ts → worker/kernel/settings/chat.ts",

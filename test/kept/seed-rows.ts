@@ -111,9 +111,9 @@ const PLAN: Rows = {
   "Figures of a turn: its steps": "core/loop/metrics.test.ts > a turn without calls",
   "Figures of a turn: its calls": "core/loop/metrics.test.ts > single calls are no batches and save nothing",
   "Figures of a turn: successes, errors and time-outs":
-    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/features/usage/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "Figures of a turn: its time":
-    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/features/usage/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "The history begins with the person's message": "core/loop/run.test.ts > an answer without tools",
   "The model is called with history and tools":
     "core/loop/model.test.ts > the request: address, key, limits and tools; without tools no empty list",
@@ -296,7 +296,7 @@ const LOOP: Rows = {
   "After a failure the model tries again or something else":
     "test/e2e/actions.test.ts > a question in words is answered with the list of actions, and the second call works",
   "Use, speed and errors of tools are tracked":
-    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/features/usage/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "The figures serve evolution":
     "pi-agent/evoclaw/performance.test.ts > from the tools' calls: successes, time-outs and speed",
   "What there was goes on working":
@@ -326,7 +326,7 @@ const LOOP: Rows = {
   "The answer reaches the person":
     "worker/kernel/routes/routes.test.ts > arrive as they happen; a client that attaches again misses nothing and gets nothing twice",
   "Figures are updated with each answer":
-    "worker/kernel/routes/metrics.test.ts > a turn is one row that replaces an older one; the sums rise by each turn once, over crashes and repeats",
+    "worker/features/usage/metrics.test.ts > a turn is one row that replaces an older one; the sums rise by each turn once, over crashes and repeats",
   "The device checks the tool's name": "core/tools/runner.test.ts > an unknown tool",
   "The device checks the parameters": "core/tools/runner.test.ts > a parameter of the wrong type is named",
   "The device runs the program and takes both of its streams":
@@ -685,13 +685,13 @@ const LOOP: Rows = {
   "Rate of errors of each tool":
     "cli/gateway/figures.test.ts > each tool's calls, errors, time-outs, latency and last error, the most used tools first",
   "How often a turn recovers":
-    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/features/usage/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "A command shows the state with the tools": "test/e2e/cli.test.ts > status, and status --tools",
   "A command shows figures by tool":
     "test/e2e/cli.test.ts > logs --filter=tool, --follow, and metrics --tools read the audit log",
   "A command shows the last calls": [
     "test/e2e/cli.test.ts > logs --filter=tool, --follow, and metrics --tools read the audit log",
-    "worker/features/audit/home/audit.test.ts > while somebody follows the record, agents that are online are asked for their lines, once in a while",
+    "worker/kernel/home/record/audit.test.ts > while somebody follows the record, agents that are online are asked for their lines, once in a while",
   ],
   // Open questions
   "Open: large results":
