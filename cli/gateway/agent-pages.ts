@@ -1,10 +1,17 @@
 /** Reads the list of agents, which the gateway sends in pages. */
-import type { AnswerOf } from "@edgecall/client/client.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Gateway, Within } from "./gateway.ts";
-import type { Agent } from "./shapes.ts";
+import { Agent } from "./shapes.ts";
 
 /** The greatest page that the gateway sends. */
 const PAGE_MAX = 1_000;
+
+/** An older gateway sends all agents at once, without `next` and `total`. */
+const Page = z.looseObject({
+  agents: z.array(Agent),
+  next: z.optional(z.nullable(z.string())),
+  total: z.optional(z.number()),
+});
 
 export type AgentFilter = { words?: string | undefined; online?: boolean };
 
@@ -30,9 +37,8 @@ export async function readAgents(
       online: filter.online ? ("yes" as const) : undefined,
       after,
     };
-    const page: AnswerOf<"GET /v1/agents"> = await gateway.json("GET /v1/agents", { ...asking, query });
+    const page: z.infer<typeof Page> = await gateway.json(Page, "GET /v1/agents", { ...asking, query });
     agents.push(...page.agents);
-    // An older gateway sends all agents at once, without `next` and `total`.
     total = page.total ?? agents.length;
     after = page.next ?? undefined;
   } while (after && agents.length < most);

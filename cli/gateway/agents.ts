@@ -5,7 +5,7 @@ import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { type Paint, paintFor } from "./paint.ts";
-import { type Agent, statusOf } from "./shapes.ts";
+import { Actions, Agent, statusOf } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago } from "./times.ts";
 
@@ -67,7 +67,7 @@ function roster(all: readonly Agent[], width: number | undefined, paint: Paint):
 async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: string): Promise<number> {
   const agent = await agentNamed(gateway, id);
   const { actions, why } = await gateway
-    .json("GET /v1/console/agents/{agent}/actions", { path: { agent: id } })
+    .json(Actions, "GET /v1/console/agents/{agent}/actions", { path: { agent: id } })
     .then(({ actions }) => ({ actions, why: "" }))
     .catch(withoutScope);
   if (flag("json")) {
@@ -93,7 +93,7 @@ async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: st
 /** Finds one agent. @throws with a text for a person when there is none of this name */
 export async function agentNamed(gateway: Gateway, id: string): Promise<Agent> {
   if (!AGENT_ID.test(id)) throw new UsageError(`"${id}" is no agent's name`);
-  return await gateway.json("GET /v1/agents/{agent}", { path: { agent: id } }).catch(named);
+  return await gateway.json(Agent, "GET /v1/agents/{agent}", { path: { agent: id } }).catch(named);
 }
 
 function facts(agent: Agent): Array<[string, string]> {

@@ -7,7 +7,7 @@ import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { type Paint, paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
-import type { Question, Turn } from "./shapes.ts";
+import { type Question, Turn } from "./shapes.ts";
 import { turnEvents } from "./turn-events.ts";
 import { TurnView } from "./turn-view.ts";
 
@@ -101,9 +101,9 @@ async function follow(asking: Asking, message: { text: string; model?: string })
   process.on("SIGINT", onInterrupt);
   try {
     for await (const event of turnEvents(asking.gateway, asking.conversation, message, giveUp.signal)) {
-      if (event.event === "turn") turn = event.data.turn;
-      if (event.event === "question" && !unanswered(event.data)) questions.note(event.data);
-      if (event.event === "done") return event.data;
+      if (event.event === "turn") turn = event.turn;
+      if (event.event === "question" && !unanswered(event.question)) questions.note(event.question);
+      if (event.event === "done") return event.turn;
       asking.view.show(event);
     }
     throw new Error("the gateway told no end of it");
@@ -118,7 +118,7 @@ async function follow(asking: Asking, message: { text: string; model?: string })
 }
 
 function cancel({ gateway, conversation }: Asking, turn: string): Promise<Turn> {
-  return gateway.json("POST /v1/conversations/{id}/turns/{turn}/cancel", {
+  return gateway.json(Turn, "POST /v1/conversations/{id}/turns/{turn}/cancel", {
     path: { id: conversation, turn },
     withinMs: CANCEL_WITHIN_MS,
   });

@@ -1,5 +1,6 @@
 /** Reads the record of calls, for `logs` and `metrics`. */
-import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** The gateway's bound for one request. */
@@ -15,9 +16,11 @@ export type AuditQuery = {
   follow?: boolean;
 };
 
+const Entries = z.looseObject({ entries: z.array(AuditLine) });
+
 /** @returns the lines, newest first */
 export async function auditLines(gateway: Gateway, query: AuditQuery): Promise<AuditLine[]> {
   const { follow, since, ...same } = query;
   const wanted = { ...same, follow: follow ? ("yes" as const) : undefined, since: since?.toISOString() };
-  return (await gateway.json("GET /v1/audit", { query: wanted })).entries;
+  return (await gateway.json(Entries, "GET /v1/audit", { query: wanted })).entries;
 }

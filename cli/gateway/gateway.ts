@@ -1,6 +1,5 @@
 /** A client of the gateway's HTTP routes. Its errors are texts for a person that say what to do. */
 import {
-  type AnswerOf,
   type Arguments,
   addressOf,
   Client,
@@ -8,7 +7,7 @@ import {
   ResponseError,
   type Route,
 } from "@edgecall/client/client.ts";
-import { isObject } from "@edgecall/core/protocol/is-object.ts";
+import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Connection } from "./connection.ts";
 
 /** Longer than the 25 s after which the gateway answers 202. */
@@ -52,21 +51,16 @@ export class Gateway {
     this.client = new Client({ url, token });
   }
 
-  /** @throws GatewayError, also when something else than a gateway answers */
-  async json<R extends Route>(route: R, ...[request]: Arguments<R, Within>): Promise<AnswerOf<R>> {
-    const text = await this.text(route, ...([request] as Arguments<R, Within>));
-    try {
-      const answer: unknown = JSON.parse(text);
-      // SAFETY: the types are made of the gateway's own.
-      if (isObject(answer)) return answer as AnswerOf<R>;
-    } catch {
-      // The same as any other answer.
-    }
-    throw this.foreign(addressOf(route, request));
-  }
-
-  foreign(address: string): GatewayError {
-    return new GatewayError("foreign", `${this.url}${address} answered with something else`);
+  /** Checks the answer, since the gateway may be older or newer than this command. @throws GatewayError */
+  async json<T, R extends Route>(
+    schema: z.ZodMiniType<T>,
+    route: R,
+    ...[request]: Arguments<R, Within>
+  ): Promise<T> {
+    const read = checkJson(schema, await this.text(route, ...([request] as Arguments<R, Within>)));
+    if (read.ok) return read.value;
+    const address = `${this.url}${addressOf(route, request)}`;
+    throw new GatewayError("foreign", `${address} answered with something else: ${read.error}`);
   }
 
   /** @throws GatewayError */

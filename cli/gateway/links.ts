@@ -1,12 +1,12 @@
 /** The checks of the doctor, one for each link between a person and a device. Each has its own time limit. */
-import type { AnswerOf } from "@edgecall/client/client.ts";
 import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { conditionFindings, type Finding, fine, left, wrong } from "../service/checks/findings.ts";
 import { readAgents } from "./agent-pages.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
-import type { Agent, Status, Turn } from "./shapes.ts";
+import { type Agent, Status, Turn } from "./shapes.ts";
 import { ago, took } from "./times.ts";
 
 /** A cold Worker answers within a second; over a bad connection within a few. */
@@ -18,13 +18,14 @@ const PING_WITHIN_MS = 5_000;
 const MODEL_WITHIN_MS = 60_000;
 const CANCEL_WITHIN_MS = 5_000;
 
+const Health = z.looseObject({ ok: z.literal(true), version: z.string() });
+
 /** Checks, without the token, that a gateway answers at all. */
 export async function findGateway(gateway: Gateway): Promise<Finding> {
   const link = "gateway";
   const begun = performance.now();
   try {
-    const { ok, version } = await gateway.json("GET /healthz", { withinMs: GATEWAY_WITHIN_MS });
-    if (ok !== true || typeof version !== "string") throw gateway.foreign("/healthz");
+    const { version } = await gateway.json(Health, "GET /healthz", { withinMs: GATEWAY_WITHIN_MS });
     return fine(link, `${version}, answers in ${took(performance.now() - begun)}`);
   } catch (error) {
     const says = messageOf(error);
@@ -49,7 +50,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
   const link = "token";
   try {
     const [status, { agents }] = await Promise.all([
-      gateway.json("GET /v1/status", { withinMs: GATEWAY_WITHIN_MS }),
+      gateway.json(Status, "GET /v1/status", { withinMs: GATEWAY_WITHIN_MS }),
       readAgents(gateway, { asking: { withinMs: GATEWAY_WITHIN_MS } }),
     ]);
     return { finding: fine(link, `opens the home '${status.home}'`), status, agents };
@@ -185,16 +186,21 @@ function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
   return wrong(link, says, todo);
 }
 
-type Keys = AnswerOf<"GET /v1/keys">;
+const Keys = z.looseObject({
+  /** Absent from an older gateway, which sends all keys at once. */
+  next: z.optional(z.nullable(z.string())),
+  keys: z.array(z.looseObject({ agent: z.string(), revoked_at: z.nullable(z.number()) })),
+  unsigned: z.array(z.looseObject({ agent: z.string(), served: z.boolean() })),
+});
 
 /** @returns none for a token that may not see them */
-async function keysOf(gateway: Gateway): Promise<Pick<Keys, "keys" | "unsigned">> {
-  const all: Pick<Keys, "keys" | "unsigned"> = { keys: [], unsigned: [] };
+async function keysOf(gateway: Gateway): Promise<z.infer<typeof Keys>> {
+  const all: z.infer<typeof Keys> = { keys: [], unsigned: [] };
   let after: string | undefined;
   do {
     const query = { limit: 1_000, after };
-    const page: Pick<Keys, "keys" | "unsigned"> & { next?: string | null } = await gateway
-      .json("GET /v1/keys", { query, withinMs: GATEWAY_WITHIN_MS })
+    const page: z.infer<typeof Keys> = await gateway
+      .json(Keys, "GET /v1/keys", { query, withinMs: GATEWAY_WITHIN_MS })
       .catch(() => ({ keys: [], unsigned: [], next: null }));
     all.keys.push(...page.keys);
     all.unsigned = page.unsigned;
@@ -232,14 +238,13 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
   const link = "agent";
   const begun = performance.now();
   try {
-    const answer = await gateway.json("POST /v1/agents/{agent}/commands", {
+    const { payload } = await gateway.json(PingReport, "POST /v1/agents/{agent}/commands", {
       path: { agent: id },
       body: { command: "ping", payload: { timeout_ms: PING_TIMEOUT_MS } },
       withinMs: PING_WITHIN_MS,
     });
     // An agent that refuses the gateway's signature answers too. It is online, but obeys no command.
-    const error = "payload" in answer ? answer.payload.error : undefined;
-    if (error !== undefined) return wrong(link, `${id} refuses a ping: ${error}`, WRONG_KEY);
+    if (payload?.error !== undefined) return wrong(link, `${id} refuses a ping: ${payload.error}`, WRONG_KEY);
     return fine(link, `${id} answers a ping in ${took(performance.now() - begun)}`);
   } catch (error) {
     if (error instanceof GatewayError && error.kind === "forbidden") {
@@ -252,6 +257,11 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
     return wrong(link, says, todo);
   }
 }
+
+const PingReport = z.looseObject({
+  report_type: z.string(),
+  payload: z.optional(z.looseObject({ error: z.optional(z.string()) })),
+});
 
 /** The device has another gateway's key: this one was restored from another home's back-up, or set up anew. */
 const WRONG_KEY =
@@ -266,16 +276,15 @@ export async function findModel(gateway: Gateway): Promise<Finding> {
   const begun = performance.now();
   let turn: string | undefined;
   try {
-    const begunTurn = await gateway.json("POST /v1/conversations/{id}/messages", {
+    const asked = await gateway.text("POST /v1/conversations/{id}/messages", {
       path: { id: conversation },
       body: { text: QUESTION },
       withinMs: MODEL_WITHIN_MS,
     });
+    const begunTurn = readTurn(asked);
     turn = begunTurn.turn;
     const ended =
-      "answer" in begunTurn && begunTurn.status !== "running"
-        ? begunTurn
-        : await settled(gateway, conversation, turn, begun);
+      begunTurn.status === "running" ? await settled(gateway, conversation, turn, begun) : begunTurn;
     if (ended === undefined) {
       const todo = "is it overloaded, or still loading? LLM_BASE_URL and LLM_MODEL name it";
       return wrong(link, `no answer within ${took(MODEL_WITHIN_MS)}`, todo);
@@ -296,18 +305,33 @@ export async function findModel(gateway: Gateway): Promise<Finding> {
 const MODEL_TODO =
   "the gateway's LLM_BASE_URL, LLM_MODEL and the secret LLM_API_KEY: are they right, is there credit left?";
 
+const TurnBegun = z.looseObject({
+  turn: z.string(),
+  status: z.string(),
+  answer: z.optional(z.nullable(z.string())),
+  model: z.optional(z.nullable(z.string())),
+  error: z.optional(z.looseObject({ message: z.string() })),
+});
+type TurnBegun = z.infer<typeof TurnBegun>;
+
+function readTurn(text: string): TurnBegun {
+  const read = checkJson(TurnBegun, text);
+  if (read.ok) return read.value;
+  throw new GatewayError("foreign", `the gateway answered with something else: ${read.error}`);
+}
+
 /** @returns the turn at its end; undefined when it takes too long */
 async function settled(
   gateway: Gateway,
   conversation: string,
   turn: string,
   begun: number,
-): Promise<Turn | undefined> {
+): Promise<TurnBegun | undefined> {
   while (performance.now() - begun < MODEL_WITHIN_MS) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     const path = { id: conversation, turn };
     const asking = { path, withinMs: GATEWAY_WITHIN_MS };
-    const now = await gateway.json("GET /v1/conversations/{id}/turns/{turn}", asking);
+    const now = await gateway.json(Turn, "GET /v1/conversations/{id}/turns/{turn}", asking);
     if (now.status !== "running") return now;
   }
   return undefined;

@@ -7,6 +7,7 @@ import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { forgetConnection, gatewayUrl, isOpenlySent, keepConnection, wellFormed } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import { printableLine } from "./printable.ts";
+import { Status } from "./shapes.ts";
 
 export async function login({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (flag("forget")) {
@@ -22,10 +23,7 @@ export async function login({ positionals, flag, env, io }: CommandCall): Promis
   const given = await readToken(io.person, env);
   if (given.trim() === "") throw new Error("no token was given; nothing was kept");
   const token = wellFormed(given, "the token");
-  const gateway = new Gateway({ url, token });
-  const { home } = await gateway.json("GET /v1/status");
-  // Another program may answer with JSON of its own.
-  if (typeof home !== "string") throw gateway.foreign("/v1/status");
+  const { home } = await new Gateway({ url, token }).json(Status, "GET /v1/status");
   const file = keepConnection(env, { url, token });
   io.err(`signed in to ${url}, home '${printableLine(home)}'; kept in ${file}\n`);
   const over = ["EDGECALL_URL", "EDGECALL_TOKEN"].filter((name) => env[name]);

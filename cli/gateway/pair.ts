@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
@@ -15,8 +16,19 @@ const LOOK_EVERY_MS = 1_500;
 const ON_ANOTHER_MACHINE =
   "This address works only on the gateway's machine. For another machine, npm start prints the ssh command that makes the address available there.\n";
 
-/** The code becomes a part of a shell command, so it has no special characters. */
-const CODE = /^[A-Za-z0-9-]{6,100}$/;
+const Pairing = z.looseObject({
+  /** The code becomes a part of a shell command, so it has no special characters. */
+  code: z.string().check(z.regex(/^[A-Za-z0-9-]{6,100}$/)),
+  command: z.optional(z.string()),
+  /** Epoch ms. */
+  expires_at: z.optional(z.number()),
+});
+
+const CodeState = z.looseObject({
+  state: z.enum(["open", "used", "expired"]),
+  agent: z.optional(z.nullable(z.string())),
+  online: z.optional(z.boolean()),
+});
 
 /** Exit code 0: there is a code; with --wait: a device was paired with it, and is online. */
 export async function pair({ text, flag, env, io }: CommandCall): Promise<number> {
@@ -30,9 +42,8 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     ...(agent !== undefined && { agent }),
     ...(broker !== undefined && { broker: { url: broker } }),
   };
-  const pairing = await gateway.json("POST /v1/device-codes", { body }).catch(tooOld);
+  const pairing = await gateway.json(Pairing, "POST /v1/device-codes", { body }).catch(tooOld);
   const { code, command, expires_at = Date.now() + CODE_LASTS_MS } = pairing;
-  if (!CODE.test(code)) throw gateway.foreign("/v1/device-codes");
   if (flag("json")) io.out(`${JSON.stringify(pairing)}\n`);
   else {
     const minutes = Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
@@ -58,9 +69,10 @@ async function waitUntilOnline(
 ): Promise<number> {
   let isPaired = false;
   for (;;) {
-    const seen = await gateway.json("GET /v1/device-codes/{code}", { path: { code } });
-    const { state, online } = seen;
-    const name = printableLine(("agent" in seen && seen.agent) || "the device", 64);
+    const { state, agent, online } = await gateway.json(CodeState, "GET /v1/device-codes/{code}", {
+      path: { code },
+    });
+    const name = printableLine(agent ?? "the device", 64);
     if (state === "used" && !isPaired) err(`${name} has its keys; waiting until it is online…\n`);
     isPaired ||= state === "used";
     if (online) {

@@ -1,7 +1,6 @@
 /** The doctor's look at programs that sign in: whether they find the sign-in, and at which step one of them stopped. */
 
-import { addressOf } from "@edgecall/client/client.ts";
-import type { OauthGrantView } from "@edgecall/client/routes.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type Finding, fine, left, wrong } from "../service/checks/findings.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
@@ -13,11 +12,25 @@ const DOCUMENTS = "GET /.well-known/oauth-protected-resource/mcp";
 const SLOW_MS = 120_000;
 const ANSWER_WITHIN_MS = 10_000;
 
+const Metadata = z.looseObject({ resource: z.string() });
+const Grants = z.looseObject({
+  grants: z.array(
+    z.looseObject({
+      client: z.string(),
+      person: z.string(),
+      state: z.string(),
+      made_at: z.number(),
+      token_at: z.nullable(z.number()),
+      ended_at: z.nullable(z.number()),
+      ended_by: z.nullable(z.string()),
+    }),
+  ),
+});
+
 /** @returns none where the gateway has no sign-in: an older one, or `OAUTH=off` */
 export async function findPrograms(gateway: Gateway, now: number): Promise<Finding[]> {
   try {
-    const { resource } = await gateway.json(DOCUMENTS);
-    if (typeof resource !== "string") throw gateway.foreign(addressOf(DOCUMENTS, {}));
+    const { resource } = await gateway.json(Metadata, DOCUMENTS);
     if (resource !== `${gateway.url}/mcp`)
       return [
         wrong(
@@ -29,7 +42,7 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
     const foreign = await foreignPaths(gateway.url);
     if (foreign.length > 0)
       return [inFront(`something else than the gateway answers at ${foreign.join(", ")}`)];
-    const { grants } = await gateway.json("GET /v1/oauth/grants");
+    const { grants } = await gateway.json(Grants, "GET /v1/oauth/grants");
     const count = grants.filter(({ state }) => state === "connected").length;
     const stopped = grants.filter(
       ({ state, token_at, made_at }) =>
@@ -76,7 +89,10 @@ async function foreignPaths(url: string): Promise<string[]> {
   return found.filter(({ isForeign }) => isForeign).map(({ path }) => path);
 }
 
-function stoppedAt({ client, person, token_at, made_at }: OauthGrantView, now: number): Finding {
+function stoppedAt(
+  { client, person, token_at, made_at }: z.infer<typeof Grants>["grants"][number],
+  now: number,
+): Finding {
   const who = `${client} of ${person}`;
   return token_at === null
     ? left(

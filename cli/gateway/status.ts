@@ -4,7 +4,7 @@ import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import { paintFor } from "./paint.ts";
-import { type Agent, type Status, statusOf } from "./shapes.ts";
+import { type Agent, Status, statusOf } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago, took } from "./times.ts";
 
@@ -12,7 +12,7 @@ import { ago, took } from "./times.ts";
 export async function status({ flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
   const [now, agents] = await Promise.all([
-    gateway.json("GET /v1/status"),
+    gateway.json(Status, "GET /v1/status"),
     flag("tools") ? readAgents(gateway).then(({ agents }) => agents) : undefined,
   ]);
   if (flag("json")) io.out(`${JSON.stringify(agents ? { ...now, tools: toolsOf(agents) } : now)}\n`);

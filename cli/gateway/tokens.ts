@@ -1,6 +1,6 @@
 /** `edgecall tokens` manages the tokens of people and programs. */
 import type { RequestOf } from "@edgecall/client/client.ts";
-import type { TokenView } from "@edgecall/client/routes.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { keepConnection, readConnection } from "./connection.ts";
@@ -8,17 +8,33 @@ import { Gateway } from "./gateway.ts";
 import { table } from "./table.ts";
 import { ago } from "./times.ts";
 
+const Token = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  role: z.string(),
+  scopes: z.array(z.string()),
+  expires_at: z.nullable(z.number()),
+  last_used_at: z.nullable(z.number()),
+  made_by: z.nullable(z.string()),
+  source: z.string(),
+});
+type Token = z.infer<typeof Token>;
+const Tokens = z.looseObject({ tokens: z.array(Token) });
+const Revoked = z.looseObject({ revoked: z.array(Token) });
+const Rotated = z.looseObject({ token: z.string() });
+const Made = z.looseObject({ token: z.string(), record: Token });
+
 const DAY_MS = 86_400_000;
 
 export async function listTokens({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (positionals.length > 0) throw new UsageError("takes nothing");
-  const { tokens } = await new Gateway(readConnection(env)).json("GET /v1/tokens");
+  const { tokens } = await new Gateway(readConnection(env)).json(Tokens, "GET /v1/tokens");
   if (flag("json")) io.out(`${JSON.stringify(tokens)}\n`);
   else io.out(tokenTable(tokens, io.width));
   return EXIT.ok;
 }
 
-function tokenTable(tokens: readonly TokenView[], width: number | undefined): string {
+function tokenTable(tokens: readonly Token[], width: number | undefined): string {
   const columns = [
     { title: "NAME", gives: true },
     { title: "ROLE" },
@@ -57,7 +73,7 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
     scopes: (text("scopes") ?? "ask").split(/[\s,]+/).filter((scope) => scope !== "") as NewToken["scopes"],
     ...(days !== undefined && { expires_in_days: Number(days.slice(0, -1)) }),
   };
-  const made = await new Gateway(readConnection(env)).json("POST /v1/tokens", { body });
+  const made = await new Gateway(readConnection(env)).json(Made, "POST /v1/tokens", { body });
   if (flag("json")) {
     io.out(`${JSON.stringify(made)}\n`);
     return EXIT.ok;
@@ -74,7 +90,7 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
 export async function rotateToken({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (positionals.length > 0) throw new UsageError("takes nothing");
   const connection = readConnection(env);
-  const rotated = await new Gateway(connection).json("POST /v1/tokens/rotate");
+  const rotated = await new Gateway(connection).json(Rotated, "POST /v1/tokens/rotate");
   const kept = env.EDGECALL_TOKEN ? undefined : keepConnection(env, { ...connection, token: rotated.token });
   if (flag("json")) io.out(`${JSON.stringify(rotated)}\n`);
   else {
@@ -91,7 +107,7 @@ export async function revokeToken({ positionals, flag, env, io }: CommandCall): 
   const [wanted, ...more] = positionals;
   if (wanted === undefined || more.length > 0) throw new UsageError("takes one token's id or name");
   const gateway = new Gateway(readConnection(env));
-  const { tokens } = await gateway.json("GET /v1/tokens");
+  const { tokens } = await gateway.json(Tokens, "GET /v1/tokens");
   const found = tokens.filter(({ id }) => id === wanted);
   const named = found.length > 0 ? found : tokens.filter(({ name }) => name === wanted);
   const [token, ...others] = named;
@@ -109,7 +125,7 @@ export async function revokeToken({ positionals, flag, env, io }: CommandCall): 
   let revoked = [token];
   // One request for all: the token that makes it may be among them.
   if (flag("made"))
-    revoked = (await gateway.json("DELETE /v1/tokens/{id}", { path, query: { made: "yes" } }))?.revoked ?? [];
+    ({ revoked } = await gateway.json(Revoked, "DELETE /v1/tokens/{id}", { path, query: { made: "yes" } }));
   else await gateway.text("DELETE /v1/tokens/{id}", { path });
   for (const { name } of revoked) io.err(`'${name}' is revoked: it opens nothing from now on\n`);
   const left = madeFrom(token, tokens).filter((one) => !revoked.some(({ id }) => id === one.id));

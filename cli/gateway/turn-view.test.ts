@@ -18,8 +18,8 @@ function plainView() {
 test("L15: a call for which the device's model called no tool is shown as such, and not as done", () => {
   const { view, lines } = plainView();
   const call = { id: "c", name: "edge_call", agent: "pi", query: "clean up", elapsed_ms: 900 };
-  view.show({ id: 1, event: "call", data: { ...call, status: "success", asked: false } });
-  view.show({ id: 2, event: "call", data: { ...call, status: "success" } });
+  view.show({ event: "call", call: { ...call, status: "success", asked: false } });
+  view.show({ event: "call", call: { ...call, status: "success" } });
   expect(lines).toEqual([
     `– pi "clean up"  ${NO_TOOL_CALLED}  900 ms\n`,
     '✓ pi "clean up"  success  900 ms\n',
@@ -28,11 +28,10 @@ test("L15: a call for which the device's model called no tool is shown as such, 
 
 test("N10: a write that was denied on the device has no green tick", () => {
   const { view, lines } = plainView();
-  const inner = { id: "w", name: "write", status: "error", error_type: "permission_denied" } as const;
+  const inner = { status: "error", error_type: "permission_denied" };
   view.show({
-    id: 1,
     event: "call",
-    data: {
+    call: {
       id: "c",
       name: "edge_call",
       agent: "pi",

@@ -1,6 +1,5 @@
 /** Shows a turn at a terminal: the text as it comes, and a line for each call. */
 
-import type { TurnEvent } from "@edgecall/client/turns.ts";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { failedWithin } from "@edgecall/core/text/failed-within.ts";
 import type { Io } from "../command.ts";
@@ -8,6 +7,7 @@ import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { Call, Turn } from "./shapes.ts";
 import { took } from "./times.ts";
+import type { TurnEvent } from "./turn-events.ts";
 
 export type TurnViewOptions = {
   io: Io;
@@ -35,26 +35,26 @@ export class TurnView {
   show(event: TurnEvent): void {
     switch (event.event) {
       case "delta":
-        this.#delta(event.data.text, event.data.at);
+        this.#delta(event.text, event.at);
         break;
       case "reset":
         this.#reset();
         break;
       case "message":
         this.#endStep();
-        for (const call of event.data.calls)
+        for (const call of event.calls)
           if (call.same_as === undefined) this.#tell("dim", `→ ${callWords(call)}`);
         break;
       case "call":
-        if (event.data.same_as === undefined) this.#call(event.data);
+        if (event.call.same_as === undefined) this.#call(event.call);
         break;
       case "waiting": {
-        const seconds = Math.max(1, Math.round((event.data.until - Date.now()) / 1_000));
-        this.#tell("dim", `  waits ${seconds} s: ${printableLine(event.data.text, 200)}`);
+        const seconds = Math.max(1, Math.round((event.until - Date.now()) / 1_000));
+        this.#tell("dim", `  waits ${seconds} s: ${printableLine(event.text, 200)}`);
         break;
       }
       case "progress":
-        this.#tell("dim", `  ${printableLine(event.data.text, 200)}`);
+        this.#tell("dim", `  ${printableLine(event.text, 200)}`);
         break;
       default:
         break;

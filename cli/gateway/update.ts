@@ -11,7 +11,7 @@ import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
-import type { Question } from "./shapes.ts";
+import { Question, Status } from "./shapes.ts";
 import { table } from "./table.ts";
 
 const BRIDGE = "bridge";
@@ -27,6 +27,11 @@ const Payload = z.looseObject({
   error: z.optional(z.string()),
 });
 type Payload = z.infer<typeof Payload>;
+/** Without a payload the command is still running. */
+const Answer = z.looseObject({ request_id: z.string(), payload: z.optional(Payload) });
+const Questions = z.looseObject({ questions: z.array(Question) });
+const Told = z.looseObject({ id: z.string() });
+
 const WHERE_IT_RUNS = "where it runs: it is no service, or older than updates on command";
 
 type Outcome = { ok: boolean; text: string };
@@ -49,7 +54,7 @@ export async function update(call: CommandCall): Promise<number> {
 
 async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<number> {
   const [{ version, bridge }, { agents }] = await Promise.all([
-    gateway.json("GET /v1/status"),
+    gateway.json(Status, "GET /v1/status"),
     readAgents(gateway),
   ]);
   const own = agents.filter(({ foreign }) => !foreign);
@@ -82,13 +87,13 @@ function advice({ online, can }: { online: boolean; can: boolean }): string {
 }
 
 async function ofBridge(gateway: Gateway): Promise<Outcome> {
-  const { id } = await gateway.json("POST /v1/bridge/update").catch((error: unknown) => {
+  const { id } = await gateway.json(Told, "POST /v1/bridge/update").catch((error: unknown) => {
     if (error instanceof GatewayError && ["not_found", "foreign"].includes(error.kind))
       throw new Error("this gateway cannot tell its bridge to update itself yet: update the gateway first");
     throw error;
   });
   return await until(async () => {
-    const { update: of } = (await gateway.json("GET /v1/status")).bridge;
+    const { update: of } = (await gateway.json(Status, "GET /v1/status")).bridge;
     return of?.id === id && of.ok !== null ? { ok: of.ok, text: of.text } : undefined;
   });
 }
@@ -113,11 +118,11 @@ class AgentUpdate {
     const asking = this.#putQuestions(ended.signal);
     try {
       const payload = { tool: UPDATE_ACTION, parameters: {} };
-      const first = await this.#gateway.json("POST /v1/agents/{agent}/commands", {
+      const first = await this.#gateway.json(Answer, "POST /v1/agents/{agent}/commands", {
         path: { agent: this.#agent },
         body: { command: "tool", payload },
       });
-      const result = payloadOf(first) ?? (await this.#reportOf(first.request_id));
+      const result = first.payload ?? (await this.#reportOf(first.request_id));
       if (result.status !== "accepted" || result.job === undefined) return outcomeOf(result);
       this.#call.io.err(`${printableLine(this.#agent, 64)} has begun\n`);
       return outcomeOf(await this.#reportOf(result.job));
@@ -137,17 +142,16 @@ class AgentUpdate {
 
   async #reportOf(id: string): Promise<Payload> {
     const path = { agent: this.#agent, request: id };
-    return await until(async () =>
-      payloadOf(await this.#gateway.json("GET /v1/agents/{agent}/commands/{request}", { path })),
+    return await until(
+      async () =>
+        (await this.#gateway.json(Answer, "GET /v1/agents/{agent}/commands/{request}", { path })).payload,
     );
   }
 
   /** The device asks for an approval, which the person can give here. */
   async #putQuestions(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
-      const open = await this.#gateway
-        .json("GET /v1/questions")
-        .catch(() => ({ questions: [] as Question[] }));
+      const open = await this.#gateway.json(Questions, "GET /v1/questions").catch(() => ({ questions: [] }));
       const ours = open.questions.find(
         ({ id, agent, approval, answer }) =>
           agent === this.#agent &&
@@ -179,11 +183,6 @@ class AgentUpdate {
       .text("POST /v1/questions/{id}", { path: { id: question.id }, body: { answer } })
       .catch((error: unknown) => io.err(`not answered: ${error instanceof Error ? error.message : error}\n`));
   }
-}
-
-/** @returns undefined: the command is still running */
-function payloadOf(answer: { payload: object } | { status: string }): Payload | undefined {
-  return "payload" in answer ? Payload.parse(answer.payload) : undefined;
 }
 
 function outcomeOf({ status, result, error }: Payload): Outcome {

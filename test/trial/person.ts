@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { Agent, Status, Turn } from "../../cli/gateway/shapes.ts";
+import { Agent, Call, Status } from "../../cli/gateway/shapes.ts";
 import { type Step as ModelStep, script } from "../scripted-model.ts";
 import type { Machine, Typed } from "./machine.ts";
 
@@ -13,9 +13,8 @@ const EDGECALL_WITHIN_MS = 240_000;
 const ROUTE_WITHIN_MS = 30_000;
 
 const Code = z.looseObject({ code: z.string(), command: z.string() });
-
-export type { Turn } from "../../cli/gateway/shapes.ts";
-
+const Turn = z.looseObject({ status: z.string(), answer: z.nullable(z.string()), calls: z.array(Call) });
+export type Turn = z.infer<typeof Turn>;
 const Questions = z.looseObject({
   questions: z.array(z.looseObject({ id: z.string(), conversation: z.string(), text: z.string() })),
 });
@@ -83,7 +82,7 @@ export class Person {
 
   async bridgeVersion(): Promise<string | undefined> {
     const seen = await this.#route("GET", "/v1/status").catch(() => undefined);
-    return (seen as Status | undefined)?.bridge.version ?? undefined;
+    return Status.safeParse(seen).data?.bridge.version ?? undefined;
   }
 
   /** Returns the line of a conversation that contains these words, or undefined. */
@@ -98,7 +97,7 @@ export class Person {
   /** Returns the agent as the console shows it; undefined: unknown, or the gateway does not answer. */
   async agent(id: string): Promise<Agent | undefined> {
     const seen = await this.#route("GET", `/v1/agents/${id}`).catch(() => undefined);
-    return seen as Agent | undefined;
+    return Agent.safeParse(seen).data;
   }
 
   async sees(...agents: string[]): Promise<boolean> {
@@ -134,7 +133,7 @@ export class Person {
       "ask",
       ...["--json", "--conversation", conversation, script(...steps)],
     );
-    const turn = out === "" ? undefined : (JSON.parse(out) as Turn);
+    const turn = out === "" ? undefined : Turn.safeParse(JSON.parse(out)).data;
     if (!turn) throw new Error(`edgecall ask ended with ${code}: ${err} ${out}`);
     return turn;
   }
