@@ -6,19 +6,13 @@
  */
 
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
-import {
-  conditionOf,
-  describeCondition,
-  firstProblem,
-  type ShownCondition,
-} from "@edgecall/core/conditions/conditions.ts";
+import { firstProblem } from "@edgecall/core/conditions/conditions.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
-import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
+import type { HostedState } from "@edgecall/core/protocol/devices.ts";
 import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
-import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import { isLabel, isShortId } from "@edgecall/core/text/label.ts";
+import { isLabel } from "@edgecall/core/text/label.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import type { AgentView } from "../../api/answers.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
@@ -30,21 +24,24 @@ import { areaOf, lineOf, nameOf } from "../devices/device-line.ts";
 import { type DeviceChange, type DeviceSetting, DeviceSettings } from "../devices/device-settings.ts";
 import { slot } from "../slot.ts";
 import { type ActionNames, Adverts } from "./advert-store.ts";
-import {
-  type AcceptedText,
-  type AdvertText,
-  accept,
-  acceptFirst,
-  isAcceptedGroup,
-  type NewText,
-  NOTHING_ACCEPTED,
-  newText,
-} from "./advert-text.ts";
+import { type AcceptedText, accept, acceptFirst, type NewText, NOTHING_ACCEPTED } from "./advert-text.ts";
 import { readCapabilities, readTools } from "./adverts.ts";
+import { conditionsOf } from "./agent-conditions.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import { keysOf } from "./agent-keys.ts";
 import { gatewayFeatures } from "./gateway-features.ts";
-import { type KnownTexts, NO_TEXTS, REVOKED, type VerifiedState } from "./verify-presence.ts";
+import {
+  type AgentRow,
+  AS_HOSTED,
+  advertisedBy,
+  finish,
+  isSame,
+  type ListedAgent,
+  problemOf,
+  textOf,
+  toListed,
+} from "./listed-agent.ts";
+import { type KnownTexts, NO_TEXTS, type VerifiedState } from "./verify-presence.ts";
 
 /** The reason in the row of an agent whose key was revoked and that was taken off the list. Nothing that the broker retains brings it back. */
 const HIDDEN = "(removed)";
@@ -52,64 +49,6 @@ const HIDDEN = "(removed)";
 const REFUSED_MAX = 1_000;
 /** A hosted device that is silent for so long is not told of to a model any more. */
 const GHOST_AFTER_MS = 7 * 86_400_000;
-
-type AgentRow = {
-  id: string;
-  online: number;
-  reason: string | null;
-  last_seen: number | null;
-  is_foreign: number;
-  line: string;
-  type: string | null;
-  version: string | null;
-  features: string;
-  advert: string;
-  problem: string | null;
-  changed_at: number;
-  accepted: string;
-  texts: string;
-  greeted: string | null;
-  share_group: string | null;
-  hosted: string | null;
-  conditions: string;
-};
-
-/** Conditions of an agent. `own`: it reported them itself; `seen`: the bridge did. */
-type ReportedConditions = { own: readonly Condition[]; seen: readonly Condition[] };
-
-/** What memory holds of an agent. */
-type ListedAgent = {
-  id: string;
-  online: boolean;
-  reason: string | undefined;
-  lastSeen: number | null;
-  foreign: boolean;
-  line: string;
-  type: string | null;
-  version: string | null;
-  features: readonly string[];
-  /** The key of its actions in the table `advert`. */
-  advert: string;
-  names: ActionNames;
-  problem: string | null;
-  conditions: ReportedConditions;
-  /** As it says itself, and as an owner has accepted it. */
-  group: string | null;
-  acceptedGroup: string | undefined;
-  changedAt: number;
-  texts: KnownTexts;
-  /** The gateway's version, the agent's run, and what its bridge knew at the last greeting. */
-  greeted: string | null;
-  /** Why its program does not fit this gateway. */
-  incompatibleWith: string | undefined;
-  newText: NewText | undefined;
-  /** Its words count by their first use alone. */
-  isByUse: boolean;
-  /** The bridge plays it. Without effect where an agent with this id has a key. */
-  hosted: HostedState | undefined;
-  /** An owner has accepted the bridge's line, so that all of it is shown. */
-  isLineAccepted: boolean;
-};
 
 /** A device that the bridge hosts, with what people decided about it. */
 export type HostedDevice = { id: string; hosted: HostedState; setting: DeviceSetting | undefined };
@@ -787,135 +726,11 @@ export class Agents {
   }
 }
 
-/** The bridge speaks for it, whatever its advert claims: it belongs to no group, and nobody asks in its name. The bridge ends its calls' waits. */
-const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE, "cancel"], group: null };
-
 /** When the bridge was seen last (null: it is not connected), and until when it vouched for its agents. */
 type Vouched = { seenAt: number | null; until: number | null };
 
-function toListed(row: AgentRow, names: ActionNames, isSigned: boolean): ListedAgent {
-  const { by, online, run, rules, ...hashes } = JSON.parse(row.texts) as Partial<Record<string, string>> & {
-    online?: boolean;
-  };
-  const agent: ListedAgent = {
-    id: row.id,
-    online: row.online === 1,
-    reason: row.reason ?? undefined,
-    lastSeen: row.last_seen,
-    foreign: row.is_foreign === 1,
-    line: row.line,
-    type: row.type,
-    version: row.version,
-    features: JSON.parse(row.features) as string[],
-    advert: row.advert,
-    names,
-    problem: row.problem,
-    conditions: JSON.parse(row.conditions) as ReportedConditions,
-    group: row.share_group,
-    acceptedGroup: undefined,
-    changedAt: row.changed_at,
-    // Another version may read the same text otherwise.
-    texts: by === VERSION ? { hashes, saysOnline: online === true, run, rules } : NO_TEXTS,
-    greeted: row.greeted,
-    incompatibleWith: undefined,
-    newText: undefined,
-    isByUse: false,
-    hosted: row.hosted === null ? undefined : (JSON.parse(row.hosted) as HostedState),
-    isLineAccepted: false,
-  };
-  return finish(agent, JSON.parse(row.accepted) as AcceptedText, isSigned);
-}
-
-/** What of its adverts is stored in a form that can be read. */
-function advertisedBy({ texts: { hashes }, problem }: ListedAgent): { line: boolean; actions: boolean } {
-  return {
-    line: hashes.capabilities !== undefined,
-    actions: hashes.tools !== undefined && problem?.startsWith("tools:") !== true,
-  };
-}
-
-/** What was wrong with a text that stays. */
-function problemOf(agent: ListedAgent | undefined, kind: string): string | undefined {
-  return agent?.problem?.startsWith(`${kind}:`) === true ? agent.problem : undefined;
-}
-
-/** All that is known to be wrong with it: as the gateway sees it, as the bridge does, and as it says itself. */
-function conditionsOf(
-  { id, foreign, hosted, incompatibleWith, problem, conditions }: ListedAgent,
-  { online, reason }: Pick<RosterAgent, "online" | "reason">,
-): ShownCondition[] {
-  const { own, seen } = conditions;
-  // It says why nothing of it counts, better than the gateway can.
-  const isExplained = seen.length > 0;
-  const all: Condition[] = [
-    ...(incompatibleWith === undefined ? [] : [conditionOf("version", { reason: incompatibleWith })]),
-    ...seen,
-    ...(problem === null || isExplained ? [] : [problemCondition(problem)]),
-    ...own,
-    ...(online || isExplained || foreign || hosted
-      ? []
-      : [conditionOf("offline", { reason: reason ?? "unknown" })]),
-  ];
-  return all.map((condition) => describeCondition(condition, id));
-}
-
-/** A text of it that cannot be read, or a group's name that it may not have, is another fault than a signature that does not count. */
-function problemCondition(reason: string): Condition {
-  if (reason.startsWith("group:")) return conditionOf("group_name", { reason });
-  const isSignature = reason === REVOKED || /^\w+: (it is not signed|its key|an old one)/.test(reason);
-  return conditionOf(isSignature ? "not_verified" : "advert_unreadable", { reason });
-}
-
-/** Adds what follows from the rest. */
-function finish(agent: ListedAgent, accepted: AcceptedText, isSigned: boolean): ListedAgent {
-  // A foreign agent has versions of its own, and the bridge that hosts a device has been asked for its.
-  const hasVersion = agent.features.length > 0 && !agent.hosted;
-  agent.incompatibleWith = hasVersion ? versionProblem("agent", agent.version) : undefined;
-  const isPlain = agent.hosted !== undefined && [agent.id, ...agent.names.names].every(isShortId);
-  agent.newText = isPlain ? undefined : newText(textOf(agent), accepted, isSigned);
-  // A default line and the names of edgecall's own tools are nobody's words.
-  agent.isByUse =
-    accepted.byUse === true &&
-    !agent.hosted &&
-    newText(textOf(agent), NOTHING_ACCEPTED, isSigned) !== undefined;
-  agent.isLineAccepted = accepted.lines.includes(agent.line);
-  const { group } = agent;
-  agent.acceptedGroup = group !== null && isAcceptedGroup(group, accepted) ? group : undefined;
-  return agent;
-}
-
 function newTextView({ newText }: ListedAgent, unread: NewText | undefined): Pick<AgentView, "new_text"> {
   return unread ? { new_text: { ...unread, ...(!newText && { by_use: true as const }) } } : {};
-}
-
-/** True if a row would say nothing new. While an agent is online, the bridge's own sign of life is its last seen. */
-function isSame(a: ListedAgent, b: ListedAgent): boolean {
-  return (
-    a.online === b.online &&
-    a.reason === b.reason &&
-    (b.online || a.lastSeen === b.lastSeen) &&
-    a.foreign === b.foreign &&
-    a.line === b.line &&
-    a.type === b.type &&
-    a.version === b.version &&
-    a.features.join() === b.features.join() &&
-    a.advert === b.advert &&
-    a.problem === b.problem &&
-    JSON.stringify(a.conditions) === JSON.stringify(b.conditions) &&
-    a.greeted === b.greeted &&
-    a.group === b.group &&
-    JSON.stringify(a.hosted) === JSON.stringify(b.hosted) &&
-    JSON.stringify(a.texts) === JSON.stringify(b.texts)
-  );
-}
-
-function textOf({
-  id,
-  line,
-  names,
-  group,
-}: Pick<ListedAgent, "id" | "line" | "names" | "group">): AdvertText {
-  return { id, line, actions: names.names, group };
 }
 
 export const agentsOf = slot((home) => new Agents(home.ctx.storage, bridgeOf(home), keysOf(home), home.env));
