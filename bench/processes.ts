@@ -83,7 +83,7 @@ export class Processes {
   }
 
   /** Returns the ends of all logs, for an error text. */
-  lastWords(): string {
+  lastText(): string {
     return readdirSync(this.#dir)
       .filter((name) => name.endsWith(".log"))
       .map((name) => {

@@ -33,7 +33,7 @@ export function startRun(parent: string): {
       process.exitCode = 1;
       if (error instanceof MissingProgram) return say(error.message);
       const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      say(`the bench could not run: ${words}\n${processes.lastWords()}`);
+      say(`the bench could not run: ${words}\n${processes.lastText()}`);
     },
   };
 }

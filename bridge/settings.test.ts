@@ -20,7 +20,7 @@ test("defaults", () => {
       healthPort: 8788,
       healthHost: "127.0.0.1",
       bridgeId: "attic",
-      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerWords: [], folder: undefined },
+      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
     },
   });
 });
@@ -55,7 +55,7 @@ test("the settings of devices", () => {
     mode: "read",
     prefix: "ha/found",
     birth: true,
-    dangerWords: ["sauna", "kiln"],
+    dangerText: ["sauna", "kiln"],
     folder: "/somewhere",
   });
   const off = readSettings({ ...NEEDED, MQTT_DEVICES: "off" });

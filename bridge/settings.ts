@@ -50,7 +50,7 @@ export type DeviceSettings = {
   /** True if the bridge says there that it has started, so that publishers send again. */
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
-  dangerWords: readonly string[];
+  dangerText: readonly string[];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
 };
@@ -138,8 +138,8 @@ function readDevices(
     errors.push(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
-  const dangerWords = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerWords, folder: stateFolder(get) };
+  const dangerText = words.filter((word) => word !== "");
+  return { mode, prefix, birth: birth === "on", dangerText, folder: stateFolder(get) };
 }
 
 /** The folder for files of the bridge: BRIDGE_STATE, or the one that systemd gives the service. */

@@ -8,7 +8,7 @@ const STEPS: ReadonlyArray<[ms: number, unit: string]> = [
 ];
 
 /** @param at epoch ms; null: unknown */
-export function ageWords(at: number | null, now: number): string {
+export function ageText(at: number | null, now: number): string {
   if (at === null) return "kept by the broker, age unknown";
   const age = Math.max(0, now - at);
   const [ms, unit] = STEPS.find(([step]) => age >= 2 * step) ?? [1_000, "s"];

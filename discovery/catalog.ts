@@ -69,7 +69,7 @@ export type CatalogOptions = {
   /** Hex SHA-256 of a text. `core/` has no synchronous one. */
   sha256: (text: string) => string;
   /** Words in a name that make a command dangerous, in addition to those of trust/danger-words.ts. */
-  dangerWords?: readonly string[];
+  dangerText?: readonly string[];
 };
 
 type StoredConfig = {
@@ -138,7 +138,7 @@ export class DeviceCatalog {
 
   constructor(options: CatalogOptions) {
     this.#options = options;
-    this.#words = foldedWords(options.dangerWords ?? []);
+    this.#words = foldedWords(options.dangerText ?? []);
     this.#ids = new IdTable(options.sha256);
   }
 

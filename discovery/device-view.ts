@@ -3,7 +3,7 @@ import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { IS_SETTING, READINGS_MAX } from "@edgecall/core/protocol/devices.ts";
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
-import { ageWords } from "./age.ts";
+import { ageText } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
 import type { Command, Entity, Left, ReadingSpec, SlotValue, Value } from "./entity/entity.ts";
 import type { LiveEntity } from "./entity/live-entity.ts";
@@ -379,6 +379,6 @@ function isHarmless(text: string): boolean {
 
 /** A line of the result of `read`. */
 export function readingLine({ name, text, at, value, unavailable }: Reading, now: number): string {
-  const age = value === null && at === null ? "" : ` (${ageWords(at, now)})`;
+  const age = value === null && at === null ? "" : ` (${ageText(at, now)})`;
   return `${name}: ${unavailable ? "unavailable; last: " : ""}${text}${age}`;
 }

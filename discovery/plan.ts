@@ -71,8 +71,8 @@ export function planOf(
   };
   const unconfirmed = (since: Mark) => {
     const words = isJudged
-      ? silentWords(who, expects, waitMs, context.part(), since, now)
-      : `Sent to ${who}. ${unreportedWords(expects, unreported)}`;
+      ? silentText(who, expects, waitMs, context.part(), since, now)
+      : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
   };
@@ -171,7 +171,7 @@ function confirmedWords(
   return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
-function silentWords(
+function silentText(
   who: string,
   expects: readonly Expectation[],
   waitMs: number,
@@ -190,7 +190,7 @@ function silentWords(
   return `Sent to ${who}; within ${seconds} s it did not report ${asked}. It reports: ${told.join(", ")}.`;
 }
 
-function unreportedWords(expects: readonly Expectation[], unreported: readonly string[]): string {
+function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {
   if (expects.length === 0) return "It does not report back, so nobody can say whether it worked.";
   return `It does not report this, so nobody can say whether it worked: ${unreported.join(", ")}.`;
 }

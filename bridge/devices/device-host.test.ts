@@ -35,7 +35,7 @@ function host() {
     },
   };
   const devices = new DeviceHost({
-    settings: { mode: "allow", prefix: "homeassistant", birth: false, dangerWords: [], folder: undefined },
+    settings: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
     prefix: "evoclaw",
     log,
     clock: systemClock,

@@ -109,10 +109,10 @@ export class DeviceHost {
 
   constructor(parts: HostParts) {
     const { settings, prefix, log, clock, broker } = parts;
-    const { folder, dangerWords } = settings;
+    const { folder, dangerText } = settings;
     this.#settings = settings;
     this.#parts = parts;
-    const catalog = new DeviceCatalog({ prefix: settings.prefix, ownPrefix: prefix, sha256, dangerWords });
+    const catalog = new DeviceCatalog({ prefix: settings.prefix, ownPrefix: prefix, sha256, dangerText });
     this.#catalog = catalog;
     const subscriptions = new Subscriptions(broker, log);
     this.#subscriptions = subscriptions;

@@ -61,7 +61,7 @@ export class PlayedDevices {
       mode: "allow" as const,
       prefix: "homeassistant",
       birth: false,
-      dangerWords: [],
+      dangerText: [],
       folder,
     };
     const bridge = played.start({ devices: { ...devices, ...over } });

@@ -23,14 +23,14 @@ export async function askPerson(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let seen = !isCut(question);
-  terminal.output.write(questionWords(question, terminal.paint, seen));
+  terminal.output.write(questionText(question, terminal.paint, seen));
   for (;;) {
     const line = await readLine(terminal, prompt(question, seen), signal);
     if (line === undefined) return undefined;
     const answer = readAnswer(question, line);
     if (!seen && /^\s*all\s*$/i.test(line)) {
       seen = true;
-      terminal.output.write(questionWords(question, terminal.paint, seen));
+      terminal.output.write(questionText(question, terminal.paint, seen));
     } else if (!seen && (answer === "approve" || answer === "accept"))
       terminal.output.write("not all of it is shown yet: type 'all' first\n");
     else if (answer !== undefined) return answer;
@@ -66,7 +66,7 @@ function wanted({ approval, options }: Question, seen: boolean): string {
 }
 
 /** The whole text of an approval: a person who approves must have seen what will be run. */
-export function questionWords(
+export function questionText(
   { agent, text, options, approval, asks }: Question,
   paint: Paint,
   whole = true,

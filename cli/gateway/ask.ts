@@ -36,7 +36,7 @@ export async function ask(call: CommandCall): Promise<number> {
   const turn = await follow(asking, { text, ...(model !== undefined && { model }) });
   if (turn === "gone") return EXIT.cancelled;
   if (call.flag("json")) io.out(`${JSON.stringify(turn)}\n`);
-  else if (asking.nobody) asking.view.say(`edgecall ask: ${nobodyWords(asking.nobody)}`);
+  else if (asking.nobody) asking.view.say(`edgecall ask: ${nobodyText(asking.nobody)}`);
   else asking.view.finish(turn);
   if (asking.nobody) return EXIT.failed;
   if (turn.status === "cancelled") return EXIT.cancelled;
@@ -56,7 +56,7 @@ type Asking = {
   paint: Paint;
 };
 
-function nobodyWords({ agent, text, approval }: Question): string {
+function nobodyText({ agent, text, approval }: Question): string {
   const from = printableLine(agent, 64);
   const why = "but there is no terminal here to ask in. The question was cancelled.";
   if (!approval)

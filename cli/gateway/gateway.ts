@@ -78,7 +78,7 @@ export class Gateway {
 
   /** An error of the client, in words for a person; any other error as it is. */
   errorOf(error: unknown, address = ""): unknown {
-    if (error instanceof NoAnswerError) return this.#unreachable(unreachableWords(error.cause ?? error));
+    if (error instanceof NoAnswerError) return this.#unreachable(unreachableText(error.cause ?? error));
     return error instanceof ResponseError ? refusal(this.url, address, error) : error;
   }
 
@@ -108,7 +108,7 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
-function unreachableWords(error: unknown): string {
+function unreachableText(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -3,7 +3,7 @@ import { text as textOf } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { UsageError } from "../command.ts";
-import { askPerson, questionWords, readAnswer } from "./ask-person.ts";
+import { askPerson, questionText, readAnswer } from "./ask-person.ts";
 import { paintFor } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
 import { type Column, table } from "./table.ts";
@@ -70,15 +70,15 @@ const CHOICE = { id: "q", agent: "pi", text: "Which?", options: ["red", "blue"] 
 const plain = paintFor(false, {});
 
 test("an approval shows everything that would be run", () => {
-  expect(questionWords(APPROVAL, plain)).toBe(
+  expect(questionText(APPROVAL, plain)).toBe(
     "\npi wants to run bash\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n",
   );
-  expect(questionWords(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
+  expect(questionText(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
 });
 
 test("S2 an approval shows invisible characters as escapes, and says so", () => {
   const approval = { ...APPROVAL.approval, parameters: { "pa\u200bth": "a\u202eb", list: ["\u2066"] } };
-  const words = questionWords({ ...APPROVAL, approval }, plain);
+  const words = questionText({ ...APPROVAL, approval }, plain);
   expect(words).toContain("  pa\\u200bth: a\\u202eb\n");
   expect(words).toContain('  list: ["\\u2066"]\n');
   expect(words).toContain("cannot be seen, shown as escapes: U+200B, U+202E, U+2066, U+001B.");

@@ -43,7 +43,7 @@ export class TurnView {
       case "message":
         this.#endStep();
         for (const call of event.calls)
-          if (call.same_as === undefined) this.#tell("dim", `→ ${callWords(call)}`);
+          if (call.same_as === undefined) this.#tell("dim", `→ ${callText(call)}`);
         break;
       case "call":
         if (event.call.same_as === undefined) this.#call(event.call);
@@ -103,11 +103,11 @@ export class TurnView {
         : (call.error_type ?? "error");
     const waited = call.waited_ms ? ` (and ${took(call.waited_ms)} of waiting)` : "";
     const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
-    if (call.asked === false) this.#tell("dim", `– ${callWords(call)}  ${NO_TOOL_CALLED}${time}${waited}`);
+    if (call.asked === false) this.#tell("dim", `– ${callText(call)}  ${NO_TOOL_CALLED}${time}${waited}`);
     else
       this.#tell(
         fine ? "green" : "red",
-        `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${waited}${why}`,
+        `${fine ? "✓" : "✗"} ${callText(call)}  ${outcome}${time}${waited}${why}`,
       );
     if (call.for_user !== undefined) this.#tell("dim", printable(call.for_user).trimEnd());
   }
@@ -135,7 +135,7 @@ export class TurnView {
 }
 
 /** "pi-1 temperature", "pi-1 \"how warm is it?\"", or a tool of the gateway's own. */
-function callWords({ name, agent, action, query }: Call): string {
+function callText({ name, agent, action, query }: Call): string {
   const what = action ?? (query === undefined ? name : `"${query}"`);
   return printableLine(agent === undefined ? name : `${agent} ${what}`, 120);
 }

@@ -9,7 +9,7 @@ import { closestIds } from "./closest-ids.ts";
 import { type Concept, conceptsOf, type Vocabulary } from "./concepts.ts";
 import { areaOf, isAtWork, type Kind, kindOf } from "./kinds.ts";
 import { Postings } from "./postings.ts";
-import { askedWords, stem, wordsOf } from "./words.ts";
+import { askedText, stem, wordsOf } from "./words.ts";
 
 /** Of one agent; words beyond are not found. A line has 1,000 characters at most. */
 const OWN_WORDS_MAX = 96;
@@ -383,7 +383,7 @@ export class AgentIndex {
     if (this.#actionOf.size >= ACTION_TEXTS_MAX) return NO_SLOT;
     const slot = this.#freeActions.pop() ?? this.#actions.length;
     const inName = new Set(wordsOf(name).map(stem));
-    const terms = new Set([...inName, ...askedWords(text).map(stem)]);
+    const terms = new Set([...inName, ...askedText(text).map(stem)]);
     for (const term of terms) this.#inActions.add(term, slot, inName.has(term) ? IN_NAME_BIT : 0);
     this.#actions[slot] = { key, name, terms: [...terms], users: 0 };
     this.#actionOf.set(key, slot);

@@ -1,12 +1,12 @@
 /** The areas that publishers and persons named, and which of them a question names. Pure. */
 import { type Concept, SAME_WORD } from "./concepts.ts";
-import { askedWords, stem } from "./words.ts";
+import { askedText, stem } from "./words.ts";
 
 export class NamedAreas {
   readonly #areas = new Map<string, { stems: readonly string[]; users: number }>();
 
   add(area: string): void {
-    const known = this.#areas.get(area) ?? { stems: askedWords(area).map(stem), users: 0 };
+    const known = this.#areas.get(area) ?? { stems: askedText(area).map(stem), users: 0 };
     known.users += 1;
     this.#areas.set(area, known);
   }

@@ -5,7 +5,7 @@
 import { formsOf } from "./case-forms.ts";
 import { nearWords } from "./near-words.ts";
 import { synonyms } from "./synonyms.ts";
-import { askedWords, isUnspaced, numberForms, stem } from "./words.ts";
+import { askedText, isUnspaced, numberForms, stem } from "./words.ts";
 
 /** Characters and words of one question that count. */
 const ASKED_CHARS_MAX = 1_000;
@@ -63,7 +63,7 @@ export const SAME_WORD = OTHER_FORM;
 
 /** Two neighbours are also one word: house door, haustuer; dish washer. */
 export function conceptsOf(question: string, vocabulary: Vocabulary): Concept[] {
-  const words = askedWords(question.slice(0, ASKED_CHARS_MAX)).slice(0, ASKED_WORDS_MAX);
+  const words = askedText(question.slice(0, ASKED_CHARS_MAX)).slice(0, ASKED_WORDS_MAX);
   const concepts = words.map((word): Concept => {
     const isNumber = /^\d+$/.test(word) || numberForms(word).length > 0;
     return {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedWords, numberForms, stem, wordsOf } from "./words.ts";
+import { askedText, numberForms, stem, wordsOf } from "./words.ts";
 
 test.each<[string, string[]]>([
   ["wz-lampe-2", ["wz", "lampe", "2"]],
@@ -48,7 +48,7 @@ test.each<[string, string[]]>([
   ["リビングの温度", ["リヒ", "ヒン", "ンク", "温度"]],
   ["lampa w łazience", ["lampa", "lazience"]],
 ])("%s asks for %j", (text, words) => {
-  expect(askedWords(text)).toEqual(words);
+  expect(askedText(text)).toEqual(words);
 });
 
 test("a rank stands for its number", () => {

@@ -100,7 +100,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The words of a question: of a text without blanks only the pairs, and what stands alone between others. */
-function questionWords(text: string): string[] {
+function questionText(text: string): string[] {
   return cut(text, (run) =>
     run.split(BETWEEN).flatMap((part) => (part.length < 3 ? part || [] : bigrams(part))),
   );
@@ -150,14 +150,14 @@ const ASIDES = [
 ];
 
 /** What a question asks for: its words without those that name nothing. */
-export function askedWords(text: string): string[] {
+export function askedText(text: string): string[] {
   const asked = ASIDES.reduce((left, aside) => left.replace(aside, " "), text.toLowerCase());
   // A text of asides alone is taken as it is.
   return namingWords(asked) ?? namingWords(text) ?? [];
 }
 
 function namingWords(text: string): string[] | undefined {
-  const words = questionWords(text).filter((word) => !isStopWord(word));
+  const words = questionText(text).filter((word) => !isStopWord(word));
   return words.length > 0 ? words : undefined;
 }
 

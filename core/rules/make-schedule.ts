@@ -2,7 +2,7 @@
 import type { Parsed } from "../protocol/parse.ts";
 import { type LocalTime, localTime, MINUTE_MS, WEEKDAYS, type Weekday } from "../time/zone.ts";
 import { nextTime, type Schedule } from "./schedule.ts";
-import { timeWords } from "./time-words.ts";
+import { timeText } from "./time-text.ts";
 import type { EVERY, RemindInput } from "./tools.ts";
 import { readClock } from "./window.ts";
 
@@ -33,7 +33,7 @@ function dateOf(text: string, zone: string, now: number): Parsed<Schedule> {
   if (!isReal || minute > 59) return wrong(`at_date: there is no ${text}; expected YYYY-MM-DD HH:MM`);
   const schedule: Schedule = { kind: "date", year, month, day, hour, minute };
   if (nextTime(zone, schedule, now) === undefined)
-    return wrong(`at_date: ${text} is over; it is ${timeWords(now, zone)} there (${zone})`);
+    return wrong(`at_date: ${text} is over; it is ${timeText(now, zone)} there (${zone})`);
   return { ok: true, value: schedule };
 }
 

@@ -69,10 +69,10 @@ export function headAndTail(text: string, max: { chars: number; lines?: number }
 /** The same as a single text. */
 export function shortened(text: string, max: { chars: number; lines?: number }): string {
   const cut = headAndTail(text, max);
-  return cut ? `${cut.head}${betweenWords(cut)}${cut.tail}` : text;
+  return cut ? `${cut.head}${betweenText(cut)}${cut.tail}` : text;
 }
 
-export function betweenWords({ between }: HeadAndTail): string {
+export function betweenText({ between }: HeadAndTail): string {
   return ` … ${between.toLocaleString("en")} more characters … `;
 }
 

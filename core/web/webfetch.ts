@@ -70,7 +70,7 @@ export function webfetch(options: WebfetchOptions): Tool {
         );
       }
       return textResult(
-        untrusted(pageWords(page.url, read.title, part.text)) + notice(offset, part),
+        untrusted(answerText(page.url, read.title, part.text)) + notice(offset, part),
         details,
       );
     },
@@ -78,7 +78,7 @@ export function webfetch(options: WebfetchOptions): Tool {
 }
 
 /** Address and title are the site's own text too, so they belong inside the marks. */
-function pageWords(url: URL, title: string, text: string): string {
+function answerText(url: URL, title: string, text: string): string {
   return [url.href, ...(title ? [`Title: ${title}`] : []), "", text || "(no text on this page)"].join("\n");
 }
 

@@ -4,7 +4,7 @@ import type { SlotValue } from "../entity/entity.ts";
 import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
 import { modeSetting, numberSetting, type Range } from "./modes.ts";
 import { onPayloads } from "./switch.ts";
-import { numeric, oneOf, onOffWords, plain, withUnit } from "./values.ts";
+import { numeric, oneOf, onOffText, plain, withUnit } from "./values.ts";
 
 const CLIMATE_MODES = ["auto", "off", "cool", "heat", "dry", "fan_only"];
 const HEATER_MODES = ["eco", "electric", "gas", "heat_pump", "high_demand", "performance", "off"];
@@ -155,7 +155,7 @@ function power(draft: EntityDraft, config: EntityDraft["config"]): [Setting | un
   const setting: Setting = {
     name: "on",
     parameter: { type: "boolean", description: "true: on, false: off" },
-    words: (value) => onOffWords(value as SlotValue),
+    words: (value) => onOffText(value as SlotValue),
     messages: (value) => [write(output, value === true ? on : off)],
     ...(listed.includes("off") && {
       confirmed: {

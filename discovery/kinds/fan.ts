@@ -8,7 +8,7 @@ import { finish, humiditySetting, measured, presetSetting } from "./climate.ts";
 import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
 import { modeSetting } from "./modes.ts";
 import { onSetting } from "./switch.ts";
-import { NONE, oneOf, onOff, onOffWords, plain, withUnit } from "./values.ts";
+import { NONE, oneOf, onOff, onOffText, plain, withUnit } from "./values.ts";
 
 export function fan(draft: EntityDraft): void {
   const output = draft.output("command_topic", "command_template");
@@ -63,13 +63,13 @@ function oscillation(draft: EntityDraft): Part {
   const on = payloadField(draft.config, "payload_oscillation_on", "oscillate_on");
   const off = payloadField(draft.config, "payload_oscillation_off", "oscillate_off");
   draft.slot("oscillation", "oscillation_state_topic", ["oscillation_value_template"], onOff(on, off));
-  draft.reading("oscillation", onOffWords, { label: "oscillation" });
+  draft.reading("oscillation", onOffText, { label: "oscillation" });
   const output = draft.output("oscillation_command_topic", "oscillation_command_template");
   if (!output) return [undefined, undefined];
   const setting: Setting = {
     name: "oscillate",
     parameter: { type: "boolean" },
-    words: (value) => `oscillation ${onOffWords(value as SlotValue)}`,
+    words: (value) => `oscillation ${onOffText(value as SlotValue)}`,
     messages: (value) => [write(output, value === true ? on : off)],
     confirmed: { slot: "oscillation", by: same },
   };

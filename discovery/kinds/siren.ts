@@ -6,7 +6,7 @@ import { parsedJson } from "../states/message.ts";
 import { type EntityDraft, topicsOf, withMessages, write } from "./draft.ts";
 import { choice, notAnOption } from "./modes.ts";
 import { onPayloads } from "./switch.ts";
-import { onOff, onOffWords } from "./values.ts";
+import { onOff, onOffText } from "./values.ts";
 
 const DURATION_MAX_S = 600;
 
@@ -17,7 +17,7 @@ export function siren(draft: EntityDraft): void {
   const isOn = onOff(payloadField(config, "state_on", on), payloadField(config, "state_off", off));
   draft.slot("on", "state_topic", ["state_value_template"], (text) => isOn(stateOf(text)));
   draft.reading("on", (value) =>
-    value === true ? "sounding" : value === false ? "silent" : onOffWords(value),
+    value === true ? "sounding" : value === false ? "silent" : onOffText(value),
   );
   const tones = listField(config, "available_tones");
   const parameters: Record<string, Parameter> = {};

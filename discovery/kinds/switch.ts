@@ -3,7 +3,7 @@ import { payloadField } from "../config/fields.ts";
 import type { SlotValue } from "../entity/entity.ts";
 import { same } from "../entity/fit.ts";
 import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
-import { onOff, onOffWords } from "./values.ts";
+import { onOff, onOffText } from "./values.ts";
 
 export function switchEntity(draft: EntityDraft): void {
   const output = draft.output("command_topic", "command_template");
@@ -23,7 +23,7 @@ export function onSetting(
     payloadField(draft.config, "state_off", off),
   ];
   draft.slot("on", "state_topic", templates, onOff(stateOn, stateOff));
-  draft.reading("on", onOffWords);
+  draft.reading("on", onOffText);
   return output && switching(output, on, off, "on");
 }
 
@@ -36,7 +36,7 @@ function switching(output: Output, on: string, off: string, slot: string | undef
   return {
     name: "on",
     parameter: { type: "boolean", description: "true: on, false: off" },
-    words: (value) => onOffWords(value as SlotValue),
+    words: (value) => onOffText(value as SlotValue),
     messages: (value) => [write(output, value === true ? on : off)],
     ...(slot !== undefined && { confirmed: { slot, by: same } }),
     order: -1,

@@ -47,7 +47,7 @@ export function anyText(text: string): SlotValue | undefined {
   return text === NONE ? null : text;
 }
 
-export function onOffWords(value: SlotValue): string {
+export function onOffText(value: SlotValue): string {
   return value === null ? "unknown" : value === true ? "on" : value === false ? "off" : plain(value);
 }
 

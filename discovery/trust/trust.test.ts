@@ -116,7 +116,7 @@ describe("words of danger", () => {
 
   test("the owner adds own words", () => {
     expect(dangerWord("Aquarium Förderband", "switch", foldedWords(["Förderband"]))).toBe("foerderband");
-    const catalog = newCatalog({ dangerWords: ["Laser"] });
+    const catalog = newCatalog({ dangerText: ["Laser"] });
     catalog.config("homeassistant/switch/x/config", '{"name":"Laser 2","cmd_t":"a"}', NOW);
     expect(catalog.devices(NOW)[0]?.actions[1]).toMatchObject({
       danger: true,

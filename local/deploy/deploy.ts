@@ -61,7 +61,7 @@ export async function deploy({ options, wrangler, questions, say, show }: Deploy
   const [target] = await wrangler.deploy(name, { dryRun: false, terminal: !options.quiet });
   const url = (options.url ?? target)?.replace(/\/$/, "");
   if (Object.keys(secrets).length > 0) await wrangler.setSecrets(name, secrets);
-  if (tokens) show(tokenWords(tokens, options));
+  if (tokens) show(tokenText(tokens, options));
   if (url === undefined)
     throw new Error(
       "it is deployed, but wrangler told no address: give it one (workers_dev or routes in wrangler.toml), or name it with --url",
@@ -117,7 +117,7 @@ function planned(name: string, isFirst: boolean, model: Model | undefined, secre
   ].join("\n");
 }
 
-function tokenWords(tokens: GatewayTokens, options: DeployOptions): string {
+function tokenText(tokens: GatewayTokens, options: DeployOptions): string {
   const made = [
     ...(options.tokens.api === undefined ? [`  your token           ${tokens.api}`] : []),
     ...(options.tokens.api === undefined

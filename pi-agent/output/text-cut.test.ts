@@ -12,7 +12,7 @@ import {
 } from "./text-cut.ts";
 
 /** A cut in the form of the cases. */
-function inCaseWords({ content, by, shown, total, partialLine }: Cut): Record<string, unknown> {
+function inCaseText({ content, by, shown, total, partialLine }: Cut): Record<string, unknown> {
   return {
     content,
     by,
@@ -34,7 +34,7 @@ function given(tool: string, input: Record<string, unknown>): Record<string, unk
     return { truncated: cut.truncated, length: cut.text.length };
   }
   const limits = input as { maxLines?: number; maxBytes?: number };
-  return inCaseWords(tool === "truncate_head" ? truncateHead(text, limits) : truncateTail(text, limits));
+  return inCaseText(tool === "truncate_head" ? truncateHead(text, limits) : truncateTail(text, limits));
 }
 
 describe("cases", () => {

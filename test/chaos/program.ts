@@ -59,11 +59,11 @@ export class Program {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       late.reject(
-        new Error(`${name} was not ready within ${READY_WITHIN_MS / 1_000} s:\n${this.lastWords()}`),
+        new Error(`${name} was not ready within ${READY_WITHIN_MS / 1_000} s:\n${this.lastText()}`),
       );
     }, READY_WITHIN_MS);
     const ended = run.gone.then(() => {
-      throw new Error(`${name} ended before it was ready (${log}):\n${this.lastWords()}`);
+      throw new Error(`${name} ended before it was ready (${log}):\n${this.lastText()}`);
     });
     ended.catch(() => {});
     try {
@@ -98,7 +98,7 @@ export class Program {
     closeSync(file);
   }
 
-  lastWords(): string {
+  lastText(): string {
     return readFileSync(this.#options.log, "utf8").trimEnd().split("\n").slice(-LOG_TAIL).join("\n");
   }
 

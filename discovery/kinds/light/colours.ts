@@ -82,7 +82,7 @@ function distance(space: ColourSpace, a: readonly number[], b: readonly number[]
   });
 }
 
-export function colourWords(space: ColourSpace): (value: SlotValue) => string {
+export function colourText(space: ColourSpace): (value: SlotValue) => string {
   return (value) =>
     Array.isArray(value) ? `${space} ${value.map((one: number) => numberText(one)).join(", ")}` : "unknown";
 }

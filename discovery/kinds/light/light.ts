@@ -10,8 +10,8 @@ import { same, sameKelvin, sameMireds, sameOnScale } from "../../entity/fit.ts";
 import type { EntityDraft, Output } from "../draft.ts";
 import { topicsOf, type Written, withMessages } from "../draft.ts";
 import { choice, notAnOption } from "../modes.ts";
-import { onOffWords, plain, withUnit } from "../values.ts";
-import { type ColourSpace, colourWords, type Rgb, sameColour, toSpace } from "./colours.ts";
+import { onOffText, plain, withUnit } from "../values.ts";
+import { type ColourSpace, colourText, type Rgb, sameColour, toSpace } from "./colours.ts";
 
 /** Abilities of a light, and their ranges. */
 export type Abilities = {
@@ -96,7 +96,7 @@ export function effectsOf(draft: EntityDraft): string[] {
 
 /** Readings of the slots `on`, `brightness`, `temperature`, `colour` and `effect`. */
 export function lightReadings(draft: EntityDraft, can: Abilities): void {
-  draft.reading("on", onOffWords);
+  draft.reading("on", onOffText);
   // A light that is off has none of these, and one in white has no colour.
   const shown = (slot: string) => ({
     label: slot === "temperature" ? "colour temperature" : slot,
@@ -105,7 +105,7 @@ export function lightReadings(draft: EntityDraft, can: Abilities): void {
   });
   draft.reading("brightness", withUnit("%"), { ...shown("brightness"), unit: "%" });
   draft.reading("temperature", withUnit("K"), { ...shown("temperature"), unit: "K" });
-  if (can.colour) draft.reading("colour", colourWords(can.colour), shown("colour"));
+  if (can.colour) draft.reading("colour", colourText(can.colour), shown("colour"));
   draft.reading("effect", plain, shown("effect"));
   if (can.brightness) draft.details.push("brightness");
   if (can.temperature) draft.details.push("colour temperature");
@@ -212,13 +212,13 @@ function expectations(draft: EntityDraft, can: Abilities, wanted: Wanted, asked:
   const space = can.colour;
   if (rgb && colour && space)
     expects.push(
-      draft.expectation("colour", rgb, `colour ${colourWords(space)(colour)}`, (_, reported) =>
+      draft.expectation("colour", rgb, `colour ${colourText(space)(colour)}`, (_, reported) =>
         sameColour(space, rgb, reported),
       ),
     );
   if (effect !== undefined) expects.push(draft.expectation("effect", effect, `effect ${effect}`, same));
   if (asked.on !== undefined || expects.length === 0)
-    return [draft.expectation("on", on, onOffWords(on), same), ...expects];
+    return [draft.expectation("on", on, onOffText(on), same), ...expects];
   // A light that was on need not say so again, but it must not say that it is off.
   return expects.map((expect) => ({
     ...expect,

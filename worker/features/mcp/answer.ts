@@ -29,7 +29,7 @@ export async function answerOf(end: CallEnd, place: AnswerPlace): Promise<CallTo
     case "outcome":
       return await answerOfOutcome(end.outcome, place);
     case "question":
-      return words(askedWords(end.question, place), place, "waiting_for_person");
+      return words(askedText(end.question, place), place, "waiting_for_person");
     case "running":
       return words(
         `Still running on '${place.agent}'; whether it is done is not known yet. ${lookAgain(place)}`,
@@ -96,7 +96,7 @@ function link(media: StoredMedia, { origin }: AnswerPlace): ContentBlock {
   };
 }
 
-function askedWords(question: AskedQuestion, place: AnswerPlace): string {
+function askedText(question: AskedQuestion, place: AnswerPlace): string {
   const { id, text, options, approval, expiresAt } = question;
   const hidden = hiddenNotice(text);
   const answers = approval ? "approve or deny" : visible(options.join(", ")) || "any text";

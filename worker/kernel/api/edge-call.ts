@@ -201,7 +201,7 @@ function areaLines(
   const lines: string[] = [];
   let chars = 0;
   for (const [at, [area, count]] of areas.entries()) {
-    const line = `  ${area} ${count}: ${countWords(kindsIn[at] ?? [], KINDS_AN_AREA)}`;
+    const line = `  ${area} ${count}: ${countText(kindsIn[at] ?? [], KINDS_AN_AREA)}`;
     chars += line.length + 1;
     if (chars > room.areas) break;
     lines.push(line);
@@ -209,17 +209,17 @@ function areaLines(
   if (lines.length === 0) return countsLine("area", areas, room.counts);
   const others = areas.slice(lines.length);
   if (others.length > 0)
-    lines.push(`  ${oneLine(`${others.length} more: ${countWords(others, COUNTS_MAX)}`, OTHER_AREAS_CHARS)}`);
+    lines.push(`  ${oneLine(`${others.length} more: ${countText(others, COUNTS_MAX)}`, OTHER_AREAS_CHARS)}`);
   return ["Agents by area:", ...lines].join("\n");
 }
 
 /** @returns "Agents by kind: light 210, lock 12, …" */
 export function countsLine(what: string, counts: HomeCounts["kinds"], max = COUNTS_MAX): string {
   if (counts.length === 0) return "";
-  return `Agents by ${what}: ${countWords(counts, max)}`;
+  return `Agents by ${what}: ${countText(counts, max)}`;
 }
 
-function countWords(counts: HomeCounts["kinds"], max: number): string {
+function countText(counts: HomeCounts["kinds"], max: number): string {
   const words = counts.slice(0, max).map(([name, count]) => `${name} ${count}`);
   return `${words.join(", ")}${counts.length > max ? ", …" : ""}`;
 }

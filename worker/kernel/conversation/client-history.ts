@@ -49,29 +49,29 @@ function leftTurn({ history = [], results }: ClientContext, finder: TurnFinder):
 
 /**
  * @param brought as the caller sent it
- * @param byWords turns are known by their words: in a conversation that the caller names. Else by its calls alone, since
+ * @param byText turns are known by their words: in a conversation that the caller names. Else by its calls alone, since
  *   other chats may have the same words
  * @param said of its history
  */
 function aligned(
   transcript: Transcript,
   brought: ClientContext,
-  byWords: boolean,
+  byText: boolean,
   finder: TurnFinder,
 ): ClientContext {
   const { history, results = {}, after, ...rest } = brought;
   const [ref] = Object.keys(results);
   if (!history) {
     // Results alone go on from where they were asked for.
-    const asker = byWords || after !== undefined || !ref ? undefined : turnOfCall(transcript, ref);
+    const asker = byText || after !== undefined || !ref ? undefined : turnOfCall(transcript, ref);
     const from = after ?? asker?.id;
     return {
       ...rest,
       ...(ref && { results }),
-      ...(from !== undefined ? { after: from } : !byWords && { history: [] }),
+      ...(from !== undefined ? { after: from } : !byText && { history: [] }),
     };
   }
-  const items = itemsOf(transcript, history as ClientHistoryEntry[], byWords, finder);
+  const items = itemsOf(transcript, history as ClientHistoryEntry[], byText, finder);
   const known = new Set(items.flatMap((item) => ("turn" in item ? [item.turn] : [])));
   const isKnown = ([call, text]: [string, string]) =>
     finder
@@ -81,7 +81,7 @@ function aligned(
   return {
     ...rest,
     ...(news.length > 0 && { results: Object.fromEntries(news) }),
-    ...(!(byWords && isWhole(transcript, items)) && { history: items }),
+    ...(!(byText && isWhole(transcript, items)) && { history: items }),
   };
 }
 
@@ -99,7 +99,7 @@ function isWhole(transcript: Transcript, items: readonly ClientHistoryItem[]): b
 function itemsOf(
   transcript: Transcript,
   history: readonly ClientHistoryEntry[],
-  byWords: boolean,
+  byText: boolean,
   finder: TurnFinder,
 ): ClientHistoryItem[] {
   const items: ClientHistoryItem[] = [];
@@ -128,8 +128,8 @@ function itemsOf(
       ? turnOfCall(transcript, own.id)
       : asked.length === 0
         ? last && continuationOf(finder, last, refs, entry.text)
-        : byWords
-          ? turnOfWords(finder, last, asked, entry)
+        : byText
+          ? turnOfText(finder, last, asked, entry)
           : undefined;
     if (turn && turn.n > (last?.n ?? 0)) take(turn, entry.calls);
     else {
@@ -162,7 +162,7 @@ function continuationOf(
     .at(-1);
 }
 
-function turnOfWords(
+function turnOfText(
   finder: TurnFinder,
   last: Turn | undefined,
   asked: readonly ClientHistoryEntry[],

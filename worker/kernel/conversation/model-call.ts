@@ -15,7 +15,7 @@ import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
 import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
-import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { timeText } from "@edgecall/core/rules/time-text.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
@@ -368,7 +368,7 @@ function agentWords(roster: Roster, beside: readonly HomeTools[], steady: boolea
 
 /** The time at which the turn began, so that the prompt is the same in all its model calls. */
 function clockLine({ home }: Plan, { createdAt }: Turn): string {
-  return home ? `It is ${timeWords(createdAt, home.zone)} (${home.zone}) in ${home.name}.` : "";
+  return home ? `It is ${timeText(createdAt, home.zone)} (${home.zone}) in ${home.name}.` : "";
 }
 
 function paragraphs(texts: readonly string[]): string {

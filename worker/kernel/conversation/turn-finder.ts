@@ -10,7 +10,7 @@ import { shownCall, type Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { earlierOf } from "./turn-view.ts";
 
-type Found = { byAnswer: Map<string, Turn[]>; byWords: Map<string, Turn[]> };
+type Found = { byAnswer: Map<string, Turn[]>; byText: Map<string, Turn[]> };
 
 export class TurnFinder {
   readonly #transcript: Transcript;
@@ -51,7 +51,7 @@ export class TurnFinder {
 
   /** The turns in which a person said this, which stands between two answers of the history; the oldest first. */
   asking(words: string): Turn[] {
-    return this.#all().byWords.get(plain(words)) ?? [];
+    return this.#all().byText.get(plain(words)) ?? [];
   }
 
   /** The turns that took the result of a call of the client's tool. */
@@ -72,20 +72,20 @@ export class TurnFinder {
 
   #read(): Found {
     const byAnswer = new Map<string, Turn[]>();
-    const byWords = new Map<string, Turn[]>();
+    const byText = new Map<string, Turn[]>();
     for (const item of this.#history)
       if (!("turn" in item) && item.role === "assistant")
         for (const form of formsOfBrought(item.text)) byAnswer.set(form, []);
-    for (const words of askedIn(this.#history)) byWords.set(plain(words), []);
+    for (const words of askedIn(this.#history)) byText.set(plain(words), []);
     for (const { turn: n, words, steps } of this.#transcript.texts()) {
       const turn = this.#transcript.turnAt(n);
       if (!turn) continue;
-      if (words !== undefined) byWords.get(plain(words))?.push(turn);
+      if (words !== undefined) byText.get(plain(words))?.push(turn);
       const earlier = earlierText(earlierOf(this.#transcript, turn).earlier);
       for (const form of formsOf(turn, steps, earlier)) byAnswer.get(form)?.push(turn);
     }
-    for (const turns of byWords.values()) turns.sort((a, b) => a.n - b.n);
-    return { byAnswer, byWords };
+    for (const turns of byText.values()) turns.sort((a, b) => a.n - b.n);
+    return { byAnswer, byText };
   }
 }
 

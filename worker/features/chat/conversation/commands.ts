@@ -20,7 +20,7 @@ export const HELP = [
 /** The number of agents that a chat shows at once. */
 export const AGENTS_SHOWN = 30;
 
-export function statusWords(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
+export function statusText(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
   const turns =
     running.length === 0
       ? "Nothing is running in this conversation."

@@ -11,7 +11,7 @@ import { beginTurn, cancelTurn } from "../../../kernel/conversation/turns.ts";
 import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
 import { channelOf } from "../platforms/all.ts";
 import { answersOf } from "../platforms/question-words.ts";
-import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
+import { AGENTS_SHOWN, agentsWords, HELP, statusText } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
 import { describeQuoted } from "./quoted.ts";
@@ -122,7 +122,7 @@ async function commandWords(
     case "new":
       return "A new conversation: what was said before is forgotten here.";
     case "status":
-      return statusWords(running, await context.home().status());
+      return statusText(running, await context.home().status());
     case "agents":
       return agentsWords(
         await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }),

@@ -31,7 +31,7 @@ import { type Content, plainContent } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { sizeOf, split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform.ts";
-import { choicesOf, closedWords, questionWords } from "../platforms/question-words.ts";
+import { choicesOf, closedText, questionText } from "../platforms/question-words.ts";
 import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
@@ -434,8 +434,8 @@ export class Outbox {
     const question = this.#context.transcript.question(row.question ?? "")?.question;
     if (!question && row.text === "") return this.#delete(row.id);
     const words = question
-      ? questionWords(question, consoleOf(this.#context.env))
-      : row.text + this.#windowWords(row, { channel, line });
+      ? questionText(question, consoleOf(this.#context.env))
+      : row.text + this.#windowText(row, { channel, line });
     const buttons = question ? choicesOf(question) : buttonsOf(this.#context.transcript, row).map(ruleButton);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
     const room = channel.close ? DECISION_ROOM : 0;
@@ -463,7 +463,7 @@ export class Outbox {
   }
 
   /** Below a rule that was made in a chat app that does not deliver everything unasked. */
-  #windowWords({ turn }: ReplyRow, { channel, line }: Way): string {
+  #windowText({ turn }: ReplyRow, { channel, line }: Way): string {
     const isMade = this.#context.transcript.turnAt(turn ?? -1)?.origin.notice === undefined;
     if (channel.windowMs === undefined || !isMade || channel.alert?.(line)) return "";
     const hours = Math.round(channel.windowMs / 3_600_000);
@@ -474,7 +474,7 @@ export class Outbox {
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
-    const words = row.text || this.#closedWords(row, channel.showsIdsAsNames && line.connection.channel);
+    const words = row.text || this.#closedText(row, channel.showsIdsAsNames && line.connection.channel);
     // An earlier press closed it while this one waited: what came of this one is said all the same.
     if (!asked && row.text === "") return;
     if (asked && asked.message !== null && channel.close) {
@@ -487,8 +487,8 @@ export class Outbox {
     if (asked) this.#delete(asked.id);
   }
 
-  #closedWords({ question }: ReplyRow, mentions: string | undefined): string {
-    return closedWords(this.#context.transcript.question(question ?? "")?.question, mentions);
+  #closedText({ question }: ReplyRow, mentions: string | undefined): string {
+    return closedText(this.#context.transcript.question(question ?? "")?.question, mentions);
   }
 
   #gone(row: ReplyRow): void {

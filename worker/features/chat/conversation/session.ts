@@ -71,7 +71,7 @@ export class ChatSession implements ChatView {
     const { outcome } = call;
     const address = replyAddress(turn);
     if (!address || outcome?.forUser === undefined || outcome.text.includes(outcome.forUser)) return;
-    this.outbox.say(address, deviceWords(agentOfCall(call) ?? "", outcome.forUser), "markdown");
+    this.outbox.say(address, deviceText(agentOfCall(call) ?? "", outcome.forUser), "markdown");
     this.outbox.go();
   }
 
@@ -125,7 +125,7 @@ export function chatOf(context: ConversationContext): ChatSession | undefined {
 const FOR_USER_CHARS = 1_200;
 
 /** A device's own words, as code: nothing in them is a link, a mention or a mark. */
-function deviceWords(agent: string, text: string): string {
+function deviceText(agent: string, text: string): string {
   const end = graphemeCut(text, FOR_USER_CHARS);
   const shown = end < text.length ? `${text.slice(0, end)}\n… ${text.length - end} more characters` : text;
   const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));

@@ -12,7 +12,7 @@ import { markdownContent } from "./format/parse.ts";
 import { slackRichText } from "./format/slack-rich-text.ts";
 import { telegramHtml } from "./format/telegram-html.ts";
 import { whatsappText } from "./format/whatsapp-text.ts";
-import { choicesOf, questionWords } from "./question-words.ts";
+import { choicesOf, questionText } from "./question-words.ts";
 
 /** What would do harm stands at the end of each. */
 const HARM = "unlock the door";
@@ -107,7 +107,7 @@ function asked(what: Partial<NonNullable<TurnQuestion["approval"]>>): TurnQuesti
 /** An approval that can be given here is for what is shown. */
 function seen(question: TurnQuestion, wanted: readonly string[]): string[] {
   if (!choicesOf(question).some(({ answer }) => answer === "approve")) return [];
-  const words = questionWords(question);
+  const words = questionText(question);
   return Object.entries(PLATFORMS).flatMap(([platform, show]) => {
     const text = show(words);
     const hidden = INVISIBLE.exec(text.replace(/[\n\t]/g, ""))?.[0];

@@ -2,7 +2,7 @@
 
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { approvalText } from "@edgecall/core/tools/approval-text.ts";
-import { betweenWords, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
+import { betweenText, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
 import { ACCEPT, CLOSED, EXPIRED } from "../../../kernel/api/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
@@ -68,7 +68,7 @@ export function isTooLong({ approval, members }: TurnQuestion): boolean {
  * The text that is decided on: an approval is for exactly this.
  * @param console its address, where the gateway knows it
  */
-export function questionWords(question: TurnQuestion, console?: string): string {
+export function questionText(question: TurnQuestion, console?: string): string {
   const { approval, options } = question;
   const agent = shown(question.agent);
   const text = shown(question.text);
@@ -84,7 +84,7 @@ export function questionWords(question: TurnQuestion, console?: string): string 
   const whole = approvalText({ approval, members: question.members }, 1);
   const cut = isTooLong(question) ? headAndTail(whole, { chars: CUT_MAX }) : undefined;
   const args = cut
-    ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
+    ? `${fenced(cut.head)}\n${betweenText(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
     : fenced(whole);
   const hidden = hiddenNotice(approval);
   return [
@@ -145,7 +145,7 @@ function fenced(text: string): string {
 }
 
 /** @param question as it stands now; undefined: it was forgotten @param mentions the platform that shows its own ids as names, if it is shown there */
-export function closedWords(question: TurnQuestion | undefined, mentions = ""): string {
+export function closedText(question: TurnQuestion | undefined, mentions = ""): string {
   const { answer, answered_by: by, answered_by_name: name = by, approval } = question ?? {};
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";

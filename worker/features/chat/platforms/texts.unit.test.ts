@@ -1,7 +1,7 @@
 /** Commands and questions of a chat: pure functions. */
 import { describe, expect, test } from "vitest";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
-import { choicesOf, closedWords, isTooLong, questionWords } from "./question-words.ts";
+import { choicesOf, closedText, isTooLong, questionText } from "./question-words.ts";
 import { readCommand } from "./read-command.ts";
 
 test.each([
@@ -22,26 +22,26 @@ describe("an approval in a chat", () => {
   });
 
   test("S2 shows invisible characters as escapes, and says so", () => {
-    const words = questionWords(asks({ command: "ls \u202e#fr- mr\u2066" }));
+    const words = questionText(asks({ command: "ls \u202e#fr- mr\u2066" }));
     expect(words).toContain('"command": "ls \\u202e#fr- mr\\u2066"');
     expect(words).toContain("in /ho\\u200bme\n");
     expect(words).toContain(
       "⚠ Contains characters that cannot be seen, shown as escapes: U+202E, U+2066, U+200B.",
     );
     expect(
-      questionWords({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
+      questionText({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
     ).toBe("**pi** asks: a\\u202eb\n\n1. \\u200bno\n\n(or /answer and a number)");
-    expect(questionWords({ ...asks({}), via: ["eye", "nas\u202e"] })).toContain(
+    expect(questionText({ ...asks({}), via: ["eye", "nas\u202e"] })).toContain(
       "**pi** (asked by eye → nas\\u202e) wants to run",
     );
-    expect(questionWords(asks({ command: "ls" }))).not.toContain(
+    expect(questionText(asks({ command: "ls" }))).not.toContain(
       "⚠ Contains characters that cannot be seen, shown as escapes: U+200B, U+202E, U+2066",
     );
   });
 
   test("S3 that is too long shows its head, its tail and the count between, and cannot be approved there", () => {
     const long = asks({ command: `echo begin\n${"x".repeat(48_000)}\nrm -rf /` });
-    const words = questionWords(long, "https://edge.example");
+    const words = questionText(long, "https://edge.example");
     expect(words).toContain("echo begin");
     expect(words).toContain("rm -rf /");
     expect(words).toMatch(/… 45,0\d\d more characters …/);
@@ -50,7 +50,7 @@ describe("an approval in a chat", () => {
     expect(isTooLong(long)).toBe(true);
     expect(choicesOf(long)).toEqual([{ label: "Deny", data: "q:q:1", answer: "deny" }]);
     const short = asks({ command: "x".repeat(15_000) });
-    expect(questionWords(short)).toContain("x".repeat(15_000));
+    expect(questionText(short)).toContain("x".repeat(15_000));
     expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
   });
 
@@ -66,7 +66,7 @@ describe("an approval in a chat", () => {
         members: calls.map((_, at) => ({ id: `q${at}`, call: `c${at}`, agent: "pi" })),
       };
     };
-    const words = questionWords(several(60, "x\u202e"));
+    const words = questionText(several(60, "x\u202e"));
     expect(words).toContain("**pi** wants to run **60 calls**");
     expect(words.split("\n").filter((line) => /^\d+\. write on pi \{"path":"f\d+"/.test(line))).toHaveLength(
       60,
@@ -75,7 +75,7 @@ describe("an approval in a chat", () => {
     expect(choicesOf(several(60, "x")).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
     const long = several(60, "x".repeat(1_000));
     expect(isTooLong(long)).toBe(true);
-    expect(questionWords(long).length).toBeLessThan(4_000);
+    expect(questionText(long).length).toBeLessThan(4_000);
     expect(choicesOf(long).map(({ label }) => label)).toEqual(["Deny"]);
   });
 });
@@ -88,7 +88,7 @@ test.each([
   const approval = { tool: "write", parameters: {}, reason: "policy" };
   const asked = { id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0, approval };
   const decided: TurnQuestion = { ...asked, answer: "deny", answered_by: by, answered_by_name: "Anna" };
-  expect(closedWords(decided, shown)).toBe(words);
+  expect(closedText(decided, shown)).toBe(words);
   const { answered_by_name: _, ...nameless } = decided;
-  expect(closedWords(nameless, shown)).toBe(`✖ Denied by ${by}.`);
+  expect(closedText(nameless, shown)).toBe(`✖ Denied by ${by}.`);
 });

@@ -6,7 +6,7 @@ import { mediaLink } from "../../../kernel/http/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../../kernel/http/turn-stream.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import type { Incoming } from "../platforms/channel.ts";
-import { answersOf, questionWords } from "../platforms/question-words.ts";
+import { answersOf, questionText } from "../platforms/question-words.ts";
 import { type Accepted, conversationName } from "./incoming.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function answerInResponse(
       .filter(({ answer }) => answer === undefined)
       .map((question) => ({
         question: question.id,
-        text: questionWords(question, origin),
+        text: questionText(question, origin),
         choices: answersOf(question),
       }));
     return c.json({ conversation, turn, status: "running", questions }, 202);

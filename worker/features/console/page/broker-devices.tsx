@@ -19,7 +19,7 @@ type Props = {
 };
 
 export function BrokerDevices({ session, item = "" }: Props) {
-  const [words, setWords] = useState(item);
+  const [words, setText] = useState(item);
   const [all, setAll] = useState(false);
   // It stays open when it moves to another area.
   const [opened, setOpened] = useState<string>();
@@ -62,7 +62,7 @@ export function BrokerDevices({ session, item = "" }: Props) {
       {isSilent && <p class="notice">The bridge does not answer, so nothing is known of how they are now.</p>}
       {devices.length > 0 && (
         <search class="row">
-          <SearchBox label="Search devices" initial={item} maxLength={WORDS_MAX} onWords={setWords} />
+          <SearchBox label="Search devices" initial={item} maxLength={WORDS_MAX} onText={setText} />
           <span>
             <Check checked={all} onCheck={setAll}>
               with diagnostics

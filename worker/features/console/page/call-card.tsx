@@ -65,7 +65,7 @@ function failedOf({ calls = [] }: CallRecord): number {
   return calls.filter(({ status }) => status === "error").length;
 }
 
-function endWords({ status, error_type, asked }: CallRecord, failed: number): string {
+function endText({ status, error_type, asked }: CallRecord, failed: number): string {
   if (asked === false) return "answered without a tool";
   if (failed > 0) return `done, ${failed} ${failed === 1 ? "call" : "calls"} failed`;
   if (status === "success") return "done";
@@ -85,7 +85,7 @@ function Stages({ call, waits, failed }: { call: CallView; waits: boolean; faile
       ))}
       {call.status !== "pending" && (
         <li class="end">
-          {endWords(call, failed)}
+          {endText(call, failed)}
           {/* 0: the gateway ended the call itself, so no device measured a time. */}
           {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
           {call.waited_ms && call.waited_ms >= 1_000 ? `, ${duration(call.waited_ms)} waiting` : ""}
@@ -162,7 +162,7 @@ function Inner({ call }: { call: CallRecord }) {
   return (
     <div class={`inner ${call.status}`}>
       <p>
-        <span class="action">{visible(call.name)}</span> <span class="end">{endWords(call, 0)}</span>{" "}
+        <span class="action">{visible(call.name)}</span> <span class="end">{endText(call, 0)}</span>{" "}
         <code class="args">{shortened(visibleJson(call.args ?? {}), { chars: 2_000 })}</code>{" "}
         {call.elapsed_ms !== undefined && duration(call.elapsed_ms)}
       </p>

@@ -9,7 +9,7 @@ type Props = { conversations: Conversations; current: string; onOpen: (id: strin
 
 export function ConversationList({ conversations, current, onOpen }: Props) {
   const { list, problem, more, search } = conversations;
-  const [words, setWords] = useState("");
+  const [words, setText] = useState("");
   return (
     <>
       <input
@@ -19,7 +19,7 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
         maxLength={80}
         value={words}
         onInput={({ currentTarget: { value } }) => {
-          setWords(value);
+          setText(value);
           search(value);
         }}
       />

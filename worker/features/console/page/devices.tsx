@@ -110,7 +110,7 @@ function wordsFor(seen: CodeState): string {
 }
 
 function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
-  const [words, setWords] = useState("");
+  const [words, setText] = useState("");
   const { value, problem, reload, paging } = usePages("GET /v1/keys", { q: words || undefined }, SHOWN);
   const [searches, setSearches] = useState(false);
   const isLarge = (value?.total ?? 0) > SHOWN;
@@ -126,7 +126,7 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
       <Problem text={problem ?? failed} />
       {searches && (
         <search class="row">
-          <SearchBox label="Search keys" maxLength={WORDS_MAX} onWords={setWords} />
+          <SearchBox label="Search keys" maxLength={WORDS_MAX} onText={setText} />
         </search>
       )}
       <Pager paging={paging(value?.keys.length ?? 0)} what="keys" />

@@ -22,7 +22,7 @@ const SHOWN = 36;
 const WORDS_MAX = 200;
 
 export function Fleet({ session }: { session: SessionView }) {
-  const [words, setWords] = useState("");
+  const [words, setText] = useState("");
   const [online, setOnline] = useState<"yes" | "no">();
   const filter = { q: words || undefined, online };
   const { value, problem, reload, paging } = usePages("GET /v1/agents", filter, SHOWN);
@@ -61,7 +61,7 @@ export function Fleet({ session }: { session: SessionView }) {
       {home.value && <Bridge status={home.value} session={session} look={home.reload} />}
       {searches && (
         <search class="row">
-          <SearchBox label="Search devices" maxLength={WORDS_MAX} onWords={setWords} />
+          <SearchBox label="Search devices" maxLength={WORDS_MAX} onText={setText} />
           <label>
             Show
             <select

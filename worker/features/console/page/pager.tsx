@@ -48,17 +48,17 @@ export function Pager({ paging, what, isLast = false }: { paging: Paging; what: 
 /** Typing takes about so long between two letters. */
 const PAUSE_MS = 250;
 
-/** @param onWords is called with the trimmed text when typing pauses */
+/** @param onText is called with the trimmed text when typing pauses */
 export function SearchBox({
   label,
   initial,
   maxLength,
-  onWords,
+  onText,
 }: {
   label: string;
   initial?: string;
   maxLength: number;
-  onWords: (words: string) => void;
+  onText: (words: string) => void;
 }) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -72,7 +72,7 @@ export function SearchBox({
       maxLength={maxLength}
       onInput={({ currentTarget: { value } }) => {
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => onWords(value.trim()), PAUSE_MS);
+        timer.current = setTimeout(() => onText(value.trim()), PAUSE_MS);
       }}
     />
   );

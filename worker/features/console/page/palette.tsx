@@ -12,7 +12,7 @@ const SHOWN = 12;
 
 export function Palette({ screens }: { screens: readonly Place[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [words, setWords] = useState("");
+  const [words, setText] = useState("");
   const [conversations, setConversations] = useState<readonly ListedConversation[]>([]);
 
   useEffect(() => {
@@ -20,7 +20,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       if (dialog.current?.open) return dialog.current.close();
-      setWords("");
+      setText("");
       dialog.current?.showModal();
       client.json("GET /v1/conversations", { query: { limit: 100 } }).then(
         (page) => setConversations(page.conversations),
@@ -60,7 +60,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
           aria-label="Find a screen or a conversation"
           placeholder="Find a screen or a conversation"
           value={words}
-          onInput={(event) => setWords(event.currentTarget.value)}
+          onInput={(event) => setText(event.currentTarget.value)}
         />
         {fitting.map((place) => (
           <button key={place.address} type="button" class="plain" onClick={() => go(place)}>

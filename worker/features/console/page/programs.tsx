@@ -38,7 +38,7 @@ export function Programs({ session }: { session: SessionView }) {
             <strong>{visible(grant.client)}</strong> at {visible(grant.host)}, for {grant.person}; may{" "}
             {grant.scopes.join(", ")}
             {grant.trusted && ", reads nothing but your devices"}
-            <small> {stateWords(grant, Date.now())}</small>
+            <small> {stateText(grant, Date.now())}</small>
           </span>
           {!["ended", "expired"].includes(grant.state) && (
             <Sure
@@ -56,7 +56,7 @@ export function Programs({ session }: { session: SessionView }) {
 }
 
 /** Says at which step a sign-in stopped. */
-function stateWords(grant: OauthGrantView, now: number): string {
+function stateText(grant: OauthGrantView, now: number): string {
   const { state, made_at, token_at, used_at, expires_at, ended_at, ended_by } = grant;
   switch (state) {
     case "consented":

@@ -1,6 +1,6 @@
 /** What a rule says, or the confirmation of one that was made, with its buttons; once one is pressed, what came of it. */
 import type { TurnResult } from "@edgecall/client/routes.ts";
-import { unjoined } from "@edgecall/core/rules/plain-words.ts";
+import { unjoined } from "@edgecall/core/rules/plain-text.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";

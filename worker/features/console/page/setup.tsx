@@ -41,7 +41,7 @@ export function Setup({ session }: { session: SessionView }) {
 type Status = AnswerOf<"GET /v1/status">;
 
 /** Says that there are more agents than a home can have. */
-function overWords({ max, over }: Status["agents"]): string {
+function overText({ max, over }: Status["agents"]): string {
   return over === undefined ? "" : `; at least ${over} more are not listed, since a home has at most ${max}`;
 }
 
@@ -55,7 +55,7 @@ function Gateway({ status, session }: { status: Status; session: SessionView }) 
         ? `online${bridge.id ? ` (${bridge.id}, ${bridge.version})` : ""}`
         : `offline, last seen ${ago(bridge.last_seen, Date.now())}; ${bridge.problem ?? "start it at home with: npm run bridge"}`,
     ],
-    ["Agents", `${status.agents.online} of ${status.agents.known} online${overWords(status.agents)}`],
+    ["Agents", `${status.agents.online} of ${status.agents.known} online${overText(status.agents)}`],
     ["You", `${session.name}, ${session.role}; may ${session.scopes?.join(", ")}`],
   ];
   return (

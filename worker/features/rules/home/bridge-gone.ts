@@ -1,6 +1,6 @@
 /** While the bridge is gone nothing can be watched: that is said once to each conversation that watches, and so is its return. */
 
-import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { timeText } from "@edgecall/core/rules/time-text.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -43,7 +43,7 @@ export function tellGone(home: HomeContext, now: number): void {
   if (due === undefined || goneAt === undefined || due > now) return;
   rulesOf(home).noteGone(goneAt);
   const { zone } = clockOf(home).read();
-  const since = timeWords(goneAt, zone, now);
+  const since = timeText(goneAt, zone, now);
   say(home, `gone:${goneAt}`, now, (count) => {
     const watches = count === 1 ? "one watch" : `${count} watches`;
     return `⚠ The home's bridge is offline since ${since}; ${watches} cannot be checked meanwhile.`;
@@ -57,7 +57,7 @@ export function notifyBridgeBack(home: HomeContext, goneAt: number | undefined, 
     .pending()
     .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));
   for (const { id } of held) noticesOf(home).remove(id);
-  const words = `✓ The home's bridge is online again since ${timeWords(now, clockOf(home).read().zone, now)}.`;
+  const words = `✓ The home's bridge is online again since ${timeText(now, clockOf(home).read().zone, now)}.`;
   say(home, `back:${goneAt}`, now, () => words, new Set(held.map(({ recipient }) => recipient)));
 }
 

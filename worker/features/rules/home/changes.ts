@@ -4,7 +4,7 @@ import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
-import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
+import { deviceText } from "@edgecall/core/rules/plain-text.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import { keysOf, nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
@@ -48,7 +48,7 @@ export async function onAgentEvent(home: HomeContext, agent: string, event: Chan
   if (change && isActive(row) && isOf(home, row, agent)) {
     noteNoise(home, row, agent, change, now);
     const noted = rulesOf(home).get(row.id);
-    const words = text === undefined ? undefined : deviceWords(text);
+    const words = text === undefined ? undefined : deviceText(text);
     if (isActive(noted)) takeChange(home, noted, inTime(change, now), now, words);
   }
   keysOf(home).storeCounters(agent);

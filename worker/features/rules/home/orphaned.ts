@@ -3,7 +3,7 @@
  * is made and each time that it fires.
  */
 
-import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { tell } from "../../../kernel/home/notices/hand-over.ts";
 import { roleNow } from "../../../kernel/home/people/roles.ts";
@@ -47,13 +47,13 @@ export function heldBy<Row extends RuleRow>(home: HomeContext, row: Row): Row | 
 /** @param why for people. A device's own words may be in it */
 export function orphan(home: HomeContext, row: RuleRow, why: string): void {
   if (row.status === "orphaned") return;
-  const reason = plainWords(why, WHY_MAX);
+  const reason = plainText(why, WHY_MAX);
   rulesOf(home).put({ ...row, status: "orphaned", why: reason, due: null });
   if (!rulesOf(home).beingMade.has(row.id)) tellMaker(home, row, `has stopped: ${reason}.`);
 }
 
 function tellMaker(home: HomeContext, row: RuleRow, what: string): void {
-  const name = plainWords(row.kind === "watch" ? row.rule.name : row.rule.text, NAME_MAX);
+  const name = plainText(row.kind === "watch" ? row.rule.name : row.rule.text, NAME_MAX);
   const text = `⚠ “${name}” (${row.id}) ${what}`;
   const id = crypto.randomUUID();
   const notice = { id, text, rules: [row.id], buttons: [], critical: false, at: Date.now() };

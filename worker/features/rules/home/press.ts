@@ -2,8 +2,8 @@
 
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.ts";
-import { plainWords } from "@edgecall/core/rules/plain-words.ts";
-import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
+import { timeText } from "@edgecall/core/rules/time-text.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
 import type { Pressed, RulePress } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
@@ -87,7 +87,7 @@ function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: reado
   const { principal, displayName } = press.by;
   if (press.do === "stop") {
     rulesOf(home).remove(row.id);
-    return `✔ Stopped by ${nameInWords(home, press.by)}: ${nameWords(row)}.`;
+    return `✔ Stopped by ${nameInWords(home, press.by)}: ${nameText(row)}.`;
   }
   const by = { principal, displayName, here };
   if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
@@ -126,7 +126,7 @@ export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): strin
   put(home, { ...row, record });
   rulesOf(home).acked(row.id, record.occurrence, principal);
   const again = more > 1 ? ` It happened ${more} times since.` : "";
-  const words = `✔ Answered by ${nameInWords(home, by)}: ${nameWords(row)}.${again}`;
+  const words = `✔ Answered by ${nameInWords(home, by)}: ${nameText(row)}.${again}`;
   tellOthers(home, row, by, words);
   // It was to be told this firing, and then to end.
   if (more > 0 && row.rule.repeat === "once") rulesOf(home).remove(row.id);
@@ -139,7 +139,7 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
   const until = now + Math.round(minutes * 60_000);
   put(home, { ...row, record: snooze(row.record, until) });
   const { zone } = clockOf(home).read();
-  const words = `💤 ${nameWords(row)}: silent until ${timeWords(until, zone, now)}.`;
+  const words = `💤 ${nameText(row)}: silent until ${timeText(until, zone, now)}.`;
   tellOthers(home, row, by, words);
   return words;
 }
@@ -158,6 +158,6 @@ function put(home: HomeContext, row: WatchRow): void {
   rulesOf(home).put({ ...row, due: deliveryDue(row.rule, row.record) ?? null });
 }
 
-function nameWords(row: RuleRow): string {
-  return plainWords(row.kind === "watch" ? row.rule.name : row.rule.text, 60);
+function nameText(row: RuleRow): string {
+  return plainText(row.kind === "watch" ? row.rule.name : row.rule.text, 60);
 }

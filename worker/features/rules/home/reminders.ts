@@ -1,7 +1,7 @@
 /** Reminders, told at their times by the home's clock. */
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
-import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
+import { reminderText } from "@edgecall/core/rules/reminder-text.ts";
 import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
@@ -13,7 +13,7 @@ import { heldBy } from "./orphaned.ts";
 import { nextRecipients, ownConversation, recipientsOf } from "./recipients.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { byWords, noted } from "./telling.ts";
+import { byText, noted } from "./telling.ts";
 
 export function remindDue(home: HomeContext, now: number): void {
   for (const row of rulesOf(home).all())
@@ -51,7 +51,7 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
       recipients,
       {
         id: `${id}:${occurrence}`,
-        text: reminderWords(rule, { due, skipped }, { zone, now }) + (isOwn ? "" : byWords(row)),
+        text: reminderText(rule, { due, skipped }, { zone, now }) + (isOwn ? "" : byText(row)),
         rules: [id],
         buttons: next === undefined || !isOwn ? [] : [stopButton(id, occurrence)],
         critical: false,

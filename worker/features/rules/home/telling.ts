@@ -4,8 +4,8 @@ import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts
 import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { deliveryDue, isLast, onChange, onDue, type Notice as Told } from "@edgecall/core/rules/delivery.ts";
 import { heldUntil } from "@edgecall/core/rules/limits.ts";
-import { messageWords } from "@edgecall/core/rules/notice-words.ts";
-import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { messageText } from "@edgecall/core/rules/notice-text.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
@@ -179,7 +179,7 @@ function sayTo(
   if (!first) return;
   const { zone } = clockOf(home).read();
   const rows = new Map(lines.map(({ row }) => [row.id, row]));
-  const words = messageWords(
+  const words = messageText(
     lines.map(({ row: { rule }, notice }) => ({ rule, place: placeOf(home, rule), notice })),
     { zone, now },
     quiet,
@@ -192,7 +192,7 @@ function sayTo(
     recipients,
     {
       id: crypto.randomUUID(),
-      text: words + says + (isOne && !isOwn ? byWords(first.row) : ""),
+      text: words + says + (isOne && !isOwn ? byText(first.row) : ""),
       rules: [...rows.keys()],
       buttons: isOne ? lines.flatMap(buttonsFor).slice(0, 3) : [],
       critical: [...rows.values()].some(({ rule }) => rule.severity === "critical"),
@@ -205,8 +205,8 @@ function sayTo(
 }
 
 /** Who had it said, for others than that person. */
-export function byWords({ id, maker }: RuleRow): string {
-  return `\n(A rule of ${plainWords(maker.principal, NAME_MAX)}, ${id}.)`;
+export function byText({ id, maker }: RuleRow): string {
+  return `\n(A rule of ${plainText(maker.principal, NAME_MAX)}, ${id}.)`;
 }
 
 /** A text of the device is in it, or a stranger may have asked for the rule. */

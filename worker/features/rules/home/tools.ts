@@ -1,17 +1,17 @@
 /** The tools of rules, for a model and for the commands of a chat. */
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
-import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
-import { reminderConfirmation, watchConfirmation } from "@edgecall/core/rules/confirmation-words.ts";
+import { conditionText } from "@edgecall/core/rules/condition-text.ts";
+import { reminderConfirmation, watchConfirmation } from "@edgecall/core/rules/confirmation-text.ts";
 import { newRecord } from "@edgecall/core/rules/delivery.ts";
 import { initialState } from "@edgecall/core/rules/evaluate.ts";
 import { scheduleOf } from "@edgecall/core/rules/make-schedule.ts";
 import { makeWatch, type ReadingOption } from "@edgecall/core/rules/make-watch.ts";
-import { plainWords } from "@edgecall/core/rules/plain-words.ts";
-import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
+import { scheduleText } from "@edgecall/core/rules/reminder-text.ts";
 import { findRule, newRuleId } from "@edgecall/core/rules/rule-names.ts";
 import { nextTime } from "@edgecall/core/rules/schedule.ts";
-import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { timeText } from "@edgecall/core/rules/time-text.ts";
 import {
   type AckInput,
   checkRules,
@@ -84,7 +84,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   const device = watchedDevice(home, input.agent_id);
   const reach = request.origin.limits?.agents;
   if (!device || (reach && !reach.includes(input.agent_id)))
-    return invalid(`agent_id: there is no agent '${plainWords(input.agent_id, 64)}'`);
+    return invalid(`agent_id: there is no agent '${plainText(input.agent_id, 64)}'`);
   if (input.severity === "critical" && request.viewer.role !== "owner")
     return invalid("severity: only an owner may make a critical watch");
   const { zone } = clockOf(home).read();
@@ -264,12 +264,12 @@ async function rules(home: HomeContext, request: HomeToolRequest, input: RulesIn
   const mine = rulesOf(home)
     .all()
     .filter((row) => mayChange(row, request));
-  if (input.do === "list") return said(listWords(home, mine));
+  if (input.do === "list") return said(listText(home, mine));
   const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
   const found = findRule(named, input);
   if (!found.ok) return invalid(found.error);
   const { row } = found.value;
-  if (input.do === "history") return said(historyWords(home, row));
+  if (input.do === "history") return said(historyText(home, row));
   const why = input.do === "resume" ? whyNotResumed(home, row) : undefined;
   if (why !== undefined) return invalid(`do: ${row.id} cannot be resumed: ${why}`);
   const asked = await askFirst(home, request);
@@ -283,7 +283,7 @@ async function changeRule(
   row: RuleRow,
   what: "pause" | "resume" | "cancel",
 ): Promise<string> {
-  const name = `${row.id} (${plainWords(nameOf(row), 60)})`;
+  const name = `${row.id} (${plainText(nameOf(row), 60)})`;
   if (what === "cancel") rulesOf(home).remove(row.id);
   else rulesOf(home).put(withStatus(home, row, what === "pause" ? "paused" : "active"));
   await onPresence(home);
@@ -304,33 +304,33 @@ function nameOf(row: RuleRow): string {
   return row.kind === "watch" ? row.rule.name : row.rule.text;
 }
 
-function listWords(home: HomeContext, rows: readonly RuleRow[]): string {
+function listText(home: HomeContext, rows: readonly RuleRow[]): string {
   if (rows.length === 0) return "Nothing is watched, and there is no reminder.";
-  return rows.map((row) => `${row.id}: ${rowWords(home, row)}`).join("\n");
+  return rows.map((row) => `${row.id}: ${rowText(home, row)}`).join("\n");
 }
 
-function rowWords(home: HomeContext, row: RuleRow): string {
+function rowText(home: HomeContext, row: RuleRow): string {
   const now = Date.now();
   const { zone } = clockOf(home).read();
-  const name = plainWords(nameOf(row), 60);
+  const name = plainText(nameOf(row), 60);
   const state = row.status === "active" ? "" : ` (${row.status})`;
   const why = row.why === null ? "" : ` ${row.why}.`;
   if (row.kind === "remind") {
-    const next = row.due === null ? "" : ` Next: ${timeWords(row.due, zone, now)}.`;
-    return `“${name}” ${scheduleWords(row.rule.schedule, zone, row.due ?? undefined)}${state}.${next}${why}`;
+    const next = row.due === null ? "" : ` Next: ${timeText(row.due, zone, now)}.`;
+    return `“${name}” ${scheduleText(row.rule.schedule, zone, row.due ?? undefined)}${state}.${next}${why}`;
   }
   const phase = row.status === "active" ? ` Now: ${watchPhase(row)}.` : "";
-  return `“${name}”, ${plainWords(placeOf(home, row.rule), 120)}: when ${conditionWords(row.rule)}${state}.${phase}${why}`;
+  return `“${name}”, ${plainText(placeOf(home, row.rule), 120)}: when ${conditionText(row.rule)}${state}.${phase}${why}`;
 }
 
-function historyWords(home: HomeContext, row: RuleRow): string {
+function historyText(home: HomeContext, row: RuleRow): string {
   const now = Date.now();
   const { zone } = clockOf(home).read();
   const lines = rulesOf(home)
     .firings(row.id, HISTORY_MAX)
     .map(({ at, until, acked_by }) => {
-      const end = until === null ? "" : ` to ${timeWords(until, zone, now)}`;
-      return `${timeWords(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;
+      const end = until === null ? "" : ` to ${timeText(until, zone, now)}`;
+      return `${timeText(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;
     });
   return lines.length === 0
     ? `${row.id} has not fired yet.`

@@ -7,7 +7,7 @@ import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { unsolicitedText } from "@edgecall/core/protocol/unsolicited.ts";
 import { heldUntil, isNoisy } from "@edgecall/core/rules/limits.ts";
-import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
+import { deviceText } from "@edgecall/core/rules/plain-text.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import type { Notice } from "../../../kernel/api/notices.ts";
 import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
@@ -75,7 +75,7 @@ function lineOf(before: Unasked, agent: string, words: string, now: number): Lin
   const times = before.times.filter((at) => at > now - HOUR_MS);
   if (!isNoisy(times, now)) {
     const counts = { noisyAt, times: [...times, now] };
-    return { text: `${agent} says: ${deviceWords(words)}`, always: false, counts };
+    return { text: `${agent} says: ${deviceText(words)}`, always: false, counts };
   }
   if (noisyAt > now - HOUR_MS) return undefined;
   const text = `⚠ ${agent} is noisy: it said something ${times.length} times within an hour. More of it is left out for now.`;

@@ -2,14 +2,14 @@
 
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
-import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
+import { conditionText } from "@edgecall/core/rules/condition-text.ts";
 import { stopped } from "@edgecall/core/rules/delivery.ts";
 import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
 import { capEnd } from "@edgecall/core/rules/limits.ts";
-import { shownWords } from "@edgecall/core/rules/plain-words.ts";
-import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
+import { shownText } from "@edgecall/core/rules/plain-text.ts";
+import { scheduleText } from "@edgecall/core/rules/reminder-text.ts";
 import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
-import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { timeText } from "@edgecall/core/rules/time-text.ts";
 import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS, MINUTE_MS } from "@edgecall/core/time/zone.ts";
@@ -200,18 +200,18 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     const next = status === "active" ? nextTimes(zone, schedule, now) : [];
     return {
       ...common,
-      name: shownWords(text, TEXT_MAX),
-      condition: scheduleWords(schedule, zone, row.due ?? undefined),
+      name: shownText(text, TEXT_MAX),
+      condition: scheduleText(schedule, zone, row.due ?? undefined),
       next,
     };
   }
   const { rule } = row;
-  const silent = silentWords(home, row);
+  const silent = silentText(home, row);
   return {
     ...common,
-    name: shownWords(rule.name, TEXT_MAX),
-    condition: conditionWords(rule),
-    device: shownWords(placeOf(home, rule), TEXT_MAX),
+    name: shownText(rule.name, TEXT_MAX),
+    condition: conditionText(rule),
+    device: shownText(placeOf(home, rule), TEXT_MAX),
     agent: agentOf(home, rule.source) ?? null,
     ...(rule.value !== undefined && { value: rule.value }),
     for_minutes: rule.hold_ms / MINUTE_MS,
@@ -223,7 +223,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     ...(rule.then_to && {
       then_to: { to: nameOf(rule.then_to.to), after_minutes: rule.then_to.after_ms / MINUTE_MS },
     }),
-    ...(rule.say !== undefined && { say: shownWords(rule.say, TEXT_MAX) }),
+    ...(rule.say !== undefined && { say: shownText(rule.say, TEXT_MAX) }),
     state: watchPhase(row),
     ...(silent !== undefined && { silent }),
   };
@@ -241,10 +241,10 @@ export function watchPhase(row: WatchRow): Phase {
 }
 
 /** Why nothing is told now; undefined: nothing is held back. */
-function silentWords(home: HomeContext, { status, record, rule, due, said }: WatchRow): string | undefined {
+function silentText(home: HomeContext, { status, record, rule, due, said }: WatchRow): string | undefined {
   const now = Date.now();
   const { zone, quiet } = clockOf(home).read();
-  const time = (at: number) => timeWords(at, zone, now);
+  const time = (at: number) => timeText(at, zone, now);
   if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
   if (rule.source.of !== "bridge" && !bridgeOf(home).isConnected(now))
     return "the home's bridge is not connected";

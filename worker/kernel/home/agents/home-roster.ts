@@ -33,7 +33,7 @@ import { devicesByReading, readingsThere, readingsThereOf, unknownWords } from "
 import type { DeviceStates, States } from "../devices/device-states.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { type Condition, readCondition } from "../devices/reading-condition.ts";
-import { listedReadings, readingWords } from "../devices/reading-words.ts";
+import { listedReadings, readingText } from "../devices/reading-words.ts";
 import { featuresOf, type OtherAgents } from "../feature.ts";
 import { slot } from "../slot.ts";
 import type { AgentKeys } from "./agent-keys.ts";
@@ -189,7 +189,7 @@ export class HomeRoster {
     const found = devicesByReading(condition, asked, this.#index.isThere(query.text));
     const listed = found.flatMap(({ id, readings }) => {
       const agent = agents.get(id);
-      return agent ? [{ agent, readings: readings.map((one) => readingWords(one, at)) }] : [];
+      return agent ? [{ agent, readings: readings.map((one) => readingText(one, at)) }] : [];
     });
     if (listed.length > 0) return foundByReading(listed, devices.length);
     const unknown = unknownWords(condition, asked);

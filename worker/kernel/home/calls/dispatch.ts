@@ -31,7 +31,7 @@ import { acksOf } from "./acks.ts";
 import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
 import { watchFlights } from "./in-flight-rows.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
-import { offWords, outdated } from "./permission.ts";
+import { offText, outdated } from "./permission.ts";
 import { sealReturnAddress } from "./return-address.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
@@ -48,7 +48,7 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  */
 export function reach(home: HomeContext, agentId: string, action: unknown): Reachable {
   const now = Date.now();
-  const off = offWords(agentsOf(home).device(agentId));
+  const off = offText(agentsOf(home).device(agentId));
   if (off) return { ok: false, errorType: "permission_denied", ...off };
   const target = rosterOf(home).target(agentId, now);
   if (!target) {

@@ -37,7 +37,7 @@ export function hasChanged({ hosted, setting }: HostedDevice): boolean {
 }
 
 /** @returns the words about a device that is switched off; undefined: it is not */
-export function offWords(device: HostedDevice | undefined): Advised | undefined {
+export function offText(device: HostedDevice | undefined): Advised | undefined {
   if (!device || modeOf(device) !== "off") return undefined;
   return refused(`Device '${device.id}' is switched off in the console.`);
 }
@@ -61,7 +61,7 @@ export function permissionFor(
   const mode = modeOf(device);
   if (mode === "off" || mode === "read") {
     const words =
-      offWords(device) ??
+      offText(device) ??
       refused(`Device '${id}' may only be read, until a person allows changes in the console.`);
     return { ok: false, ...words };
   }

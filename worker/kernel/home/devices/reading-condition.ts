@@ -207,13 +207,13 @@ const known = new Map<string, ReadingWords>();
 
 function cachedReadingWords(reading: Reading): ReadingWords {
   const key = JSON.stringify([reading.name, reading.class, reading.kind, reading.unit]);
-  const words = known.get(key) ?? readingWords(reading);
+  const words = known.get(key) ?? readingText(reading);
   if (known.size >= OWN_WORDS_MAX) known.clear();
   known.set(key, words);
   return words;
 }
 
-function readingWords({ name, class: of, kind, unit }: Reading): ReadingWords {
+function readingText({ name, class: of, kind, unit }: Reading): ReadingWords {
   const folded = withPhrases(fold(`${name} ${of ?? ""} ${kind}`.replaceAll("_", " ")));
   const words = wordsOf(folded);
   const special = words.filter((word) => /^(?:colourtemp|targettemp|soilmoisture)$/.test(word));

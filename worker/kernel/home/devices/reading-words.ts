@@ -7,7 +7,7 @@ import { isLabel } from "@edgecall/core/text/label.ts";
 import { ago } from "../../api/roster.ts";
 
 /** @returns "Temperature 21.4 °C (3 min ago)"; "battery 2: 11 % (3 min ago)", since the number is the name's */
-export function readingWords(reading: Reading, now: number): string {
+export function readingText(reading: Reading, now: number): string {
   const { name, text, at, unavailable } = reading;
   const label = isLabel(name) ? name : (reading.class ?? reading.kind);
   const age = at === null ? "age unknown" : ago(at, now);
@@ -19,7 +19,7 @@ export function listedReadings(readings: readonly Reading[], now: number, max: n
   const words: string[] = [];
   let chars = 0;
   for (const reading of readings.filter(isShown)) {
-    const next = readingWords(reading, now);
+    const next = readingText(reading, now);
     chars += next.length;
     if (chars > max && words.length > 0) return [...words, "…"];
     words.push(next);

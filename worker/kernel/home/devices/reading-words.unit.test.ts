@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { batteryOf, readingOf } from "../../../../test/readings.ts";
-import { listedReadings, readingWords } from "./reading-words.ts";
+import { listedReadings, readingText } from "./reading-words.ts";
 
 test("a reading's words have its age, and no name that is not a label", () => {
-  expect(readingWords(batteryOf(8), 3_600_000)).toBe("Battery 8 % (1 h ago)");
-  expect(readingWords({ ...batteryOf(8), at: null }, 0)).toBe("Battery 8 % (age unknown)");
+  expect(readingText(batteryOf(8), 3_600_000)).toBe("Battery 8 % (1 h ago)");
+  expect(readingText({ ...batteryOf(8), at: null }, 0)).toBe("Battery 8 % (age unknown)");
   // V18: "battery 2 11 %" could be 2 or 11.
-  expect(readingWords({ ...batteryOf(11), name: "battery 2" }, 3_600_000)).toBe("battery 2: 11 % (1 h ago)");
-  expect(readingWords({ ...batteryOf(8), name: "Please. Open", unavailable: true }, 60_000)).toBe(
+  expect(readingText({ ...batteryOf(11), name: "battery 2" }, 3_600_000)).toBe("battery 2: 11 % (1 h ago)");
+  expect(readingText({ ...batteryOf(8), name: "Please. Open", unavailable: true }, 60_000)).toBe(
     "battery 8 % (unavailable, 1 min ago)",
   );
 });

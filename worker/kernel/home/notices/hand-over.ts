@@ -1,7 +1,7 @@
 /** What a home tells people is a row until its conversation, or the server of its browser or topic, has it. */
 
 import { heldUntil } from "@edgecall/core/rules/limits.ts";
-import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { Handed, LostNotice, Notice } from "../../api/notices.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
@@ -109,7 +109,7 @@ async function give(home: HomeContext, { recipient, tells }: PendingNotice): Pro
 /** Rules hear of it, and the next recipient gets the message. @param notice of a briefing only its rule */
 function notDelivered(home: HomeContext, failed: string, notice: Notice | string, why: string): void {
   const { next, ...said } = typeof notice === "string" ? { rules: [notice] } : notice;
-  const words = `${NOT_DELIVERED}${toWords(failed)}: ${plainWords(why, WHY_MAX)}`;
+  const words = `${NOT_DELIVERED}${toWords(failed)}: ${plainText(why, WHY_MAX)}`;
   logInfo("rule.not_delivered", { rule: said.rules[0] });
   const [first] = next ?? [];
   // All browsers and topics together, and chats one after the other.

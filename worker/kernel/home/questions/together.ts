@@ -31,8 +31,8 @@ export function groupKeyOf(call: LedgerCall, approval: NewQuestion["approval"]):
   const { reply = isAsked && call.state !== "asking" ? call.id : undefined, tainted = false } = call.flags;
   if (reply === undefined || call.conversation === null || !approval) return undefined;
   const { reason, cwd, tool } = approval;
-  const isWords = isAsked && tool === "prompt";
-  const kind = isWords ? "words" : cwd === undefined ? "action" : "program";
+  const isText = isAsked && tool === "prompt";
+  const kind = isText ? "words" : cwd === undefined ? "action" : "program";
   return JSON.stringify([reply, tainted, kind, reason]);
 }
 

@@ -1,13 +1,13 @@
 /** The gateway's answer to `watch` and `remind`: what the person is shown, whatever the model says. */
 
 import type { TimeWindow } from "../protocol/rules.ts";
-import { conditionWords, valueWords } from "./condition-words.ts";
+import { conditionText, valueText } from "./condition-text.ts";
 import { isTrue } from "./evaluate.ts";
-import { plainWords } from "./plain-words.ts";
+import { plainText } from "./plain-text.ts";
 import { REMINDER_TEXT_MAX, type Reminder } from "./reminder.ts";
-import { scheduleWords } from "./reminder-words.ts";
+import { scheduleText } from "./reminder-text.ts";
 import { nextTimes } from "./schedule.ts";
-import { spanWords, timeWords } from "./time-words.ts";
+import { spanText, timeText } from "./time-text.ts";
 import { readValue } from "./value.ts";
 import { isMomentary, RULE_NAME_MAX, type WatchRule } from "./watch-rule.ts";
 import { clockText, isInside, windowText } from "./window.ts";
@@ -34,19 +34,19 @@ export type WatchFacts = {
 
 /** @param now epoch ms */
 export function watchConfirmation(rule: WatchRule, facts: WatchFacts, now: number): string {
-  const place = plainWords(facts.place, PLACE_MAX);
+  const place = plainText(facts.place, PLACE_MAX);
   const parts = [
-    `when ${conditionWords(rule)}`,
+    `when ${conditionText(rule)}`,
     againWords(rule),
-    hoursWords(rule, facts.quiet),
-    thenWords(rule, facts.then),
+    hoursText(rule, facts.quiet),
+    thenText(rule, facts.then),
   ];
   const checked =
-    facts.checked === undefined ? "" : ` Checked by the device every ${spanWords(facts.checked)}.`;
-  const name = plainWords(rule.name, RULE_NAME_MAX);
-  return `Watching ${place}: tells ${plainWords(facts.to, PLACE_MAX)} “${name}” ${parts
+    facts.checked === undefined ? "" : ` Checked by the device every ${spanText(facts.checked)}.`;
+  const name = plainText(rule.name, RULE_NAME_MAX);
+  return `Watching ${place}: tells ${plainText(facts.to, PLACE_MAX)} “${name}” ${parts
     .filter((part) => part !== "")
-    .join(", ")}.${nowWords(rule, facts.now, now)}${checked}`;
+    .join(", ")}.${nowText(rule, facts.now, now)}${checked}`;
 }
 
 /** With the next three times. @param now epoch ms */
@@ -55,27 +55,27 @@ export function reminderConfirmation(reminder: Reminder, zone: string, to: strin
   const times = nextTimes(zone, schedule, now);
   const [first] = times;
   const what = reminder.do === "brief" ? "Briefs" : "Reminds";
-  const when = scheduleWords(schedule, zone, first);
+  const when = scheduleText(schedule, zone, first);
   const isSingle = schedule.kind === "instant" || schedule.kind === "date";
-  const next = isSingle ? "" : ` Next: ${times.map((at) => timeWords(at, zone)).join("; ")}.`;
-  const words = plainWords(text, REMINDER_TEXT_MAX);
-  return `${what} ${plainWords(to, PLACE_MAX)} ${when} (${zone}): “${words}”.${next}`;
+  const next = isSingle ? "" : ` Next: ${times.map((at) => timeText(at, zone)).join("; ")}.`;
+  const words = plainText(text, REMINDER_TEXT_MAX);
+  return `${what} ${plainText(to, PLACE_MAX)} ${when} (${zone}): “${words}”.${next}`;
 }
 
 function againWords({ repeat, cooldown_ms }: WatchRule): string {
   if (repeat === "once") return "once";
   if (repeat === "until_ack")
     return "again after 5, 15, 30 and 60 min and then hourly until somebody answers";
-  return cooldown_ms === 0 ? "" : `again at most every ${spanWords(cooldown_ms)}`;
+  return cooldown_ms === 0 ? "" : `again at most every ${spanText(cooldown_ms)}`;
 }
 
-function thenWords({ then_to }: WatchRule, then = ""): string {
+function thenText({ then_to }: WatchRule, then = ""): string {
   return then_to
-    ? `and ${plainWords(then, PLACE_MAX)} if nobody answers within ${spanWords(then_to.after_ms)}`
+    ? `and ${plainText(then, PLACE_MAX)} if nobody answers within ${spanText(then_to.after_ms)}`
     : "";
 }
 
-function hoursWords({ severity, only_between }: WatchRule, quiet: TimeWindow | undefined): string {
+function hoursText({ severity, only_between }: WatchRule, quiet: TimeWindow | undefined): string {
   const between = only_between
     ? `only between ${clockText(only_between.from)} and ${clockText(only_between.to)}`
     : "";
@@ -88,12 +88,12 @@ function hoursWords({ severity, only_between }: WatchRule, quiet: TimeWindow | u
   return [between, night].filter((words) => words !== "").join(", ");
 }
 
-function nowWords(rule: WatchRule, last: WatchFacts["now"], now: number): string {
+function nowText(rule: WatchRule, last: WatchFacts["now"], now: number): string {
   if (rule.is === "happens") return "";
   const value = last && readValue({ value: last.value }, rule.type, rule.unit);
   if (last === undefined || value === undefined) return " Its value is not known now.";
-  const age = now - last.at > FRESH_MS ? ` (${spanWords(now - last.at)} ago)` : "";
-  const words = valueWords(value, rule);
+  const age = now - last.at > FRESH_MS ? ` (${spanText(now - last.at)} ago)` : "";
+  const words = valueText(value, rule);
   if (!isTrue(rule, value) || isMomentary(rule)) return ` Now: ${words}${age}.`;
   const { hold_ms, only_between } = rule;
   const fires =
@@ -101,6 +101,6 @@ function nowWords(rule: WatchRule, last: WatchFacts["now"], now: number): string
       ? `from ${clockText(only_between.from)} on`
       : hold_ms === 0
         ? "at once"
-        : `in ${spanWords(hold_ms)}`;
+        : `in ${spanText(hold_ms)}`;
   return ` Now: ${words}${age}, so this is so already: it fires ${fires} if it stays.`;
 }

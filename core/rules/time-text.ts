@@ -18,7 +18,7 @@ export const WEEKDAY_WORDS = {
  * A time of the home's clock.
  * @param now when it is read: on the same day the time alone is enough. Absent: with the day and the year
  */
-export function timeWords(at: number, zone: string, now?: number): string {
+export function timeText(at: number, zone: string, now?: number): string {
   const local = localTime(zone, at);
   const today = now === undefined ? undefined : localTime(zone, now);
   const clock = `${two(local.hour)}:${two(local.minute)}`;
@@ -28,7 +28,7 @@ export function timeWords(at: number, zone: string, now?: number): string {
 }
 
 /** `40 s`, `49 min`, `2 h 5 min`, `3 days 4 h`. A negative span is none. */
-export function spanWords(ms: number): string {
+export function spanText(ms: number): string {
   const span = Math.max(0, ms);
   if (span < MINUTE_MS) return `${Math.round(span / 1_000)} s`;
   const minutes = Math.round(span / MINUTE_MS);
@@ -40,7 +40,7 @@ export function spanWords(ms: number): string {
 }
 
 /** A number or boolean with its unit. Texts are a device's words: `quoted` writes those. */
-export function figureWords(value: Exclude<Value, string>, unit?: string): string {
+export function figureText(value: Exclude<Value, string>, unit?: string): string {
   const figure = typeof value === "number" ? formatNumber(value) : value ? "on" : "off";
   return unit === undefined ? figure : `${figure} ${unit}`;
 }

@@ -1,10 +1,10 @@
 /** Writes what a reminder says, and its times in words. */
 
 import type { Weekday } from "../time/zone.ts";
-import { plainWords } from "./plain-words.ts";
+import { plainText } from "./plain-text.ts";
 import { REMINDER_TEXT_MAX, type Reminder } from "./reminder.ts";
 import type { Schedule } from "./schedule.ts";
-import { timeWords, WEEKDAY_WORDS } from "./time-words.ts";
+import { timeText, WEEKDAY_WORDS } from "./time-text.ts";
 import { clockText } from "./window.ts";
 
 const WEEK: readonly Weekday[] = ["mo", "tu", "we", "th", "fr", "sa", "su"];
@@ -15,13 +15,13 @@ const NAMED_MAX = 3;
  * @param due the time that was meant, epoch ms; absent: it was missed for too long and is not said
  * @param skipped the times that were missed, epoch ms
  */
-export function reminderWords(
+export function reminderText(
   { text }: Pick<Reminder, "text">,
   { due, skipped }: { due: { at: number; late: boolean } | undefined; skipped: readonly number[] },
   { zone, now }: { zone: string; now: number },
 ): string {
-  const words = plainWords(text, REMINDER_TEXT_MAX);
-  const time = (at: number) => timeWords(at, zone, now);
+  const words = plainText(text, REMINDER_TEXT_MAX);
+  const time = (at: number) => timeText(at, zone, now);
   const late = due?.late ? ` (It was due at ${time(due.at)}.)` : "";
   const named = skipped.slice(-NAMED_MAX).map(time).join("; ");
   const more = skipped.length > NAMED_MAX ? ` (${skipped.length} in all)` : "";
@@ -31,11 +31,11 @@ export function reminderWords(
 }
 
 /** `every weekday at 08:00`. @param first the next time, of a schedule that has a single one */
-export function scheduleWords(schedule: Schedule, zone: string, first: number | undefined): string {
+export function scheduleText(schedule: Schedule, zone: string, first: number | undefined): string {
   switch (schedule.kind) {
     case "instant":
     case "date":
-      return first === undefined ? "at a time that is over" : `once, ${timeWords(first, zone)}`;
+      return first === undefined ? "at a time that is over" : `once, ${timeText(first, zone)}`;
     case "hours":
       return `every hour at :${String(schedule.minute).padStart(2, "0")}${onDays(schedule.days)}`;
     case "days":

@@ -10,12 +10,12 @@ const JOINER = "\u2060";
 const LINKS = /:(?=\/\/)|(?<=\p{L}|\d)\.(?=\p{L})|@|(?<!\S)[/#](?=\p{L})/gu;
 
 /** Names and texts of people and models. */
-export function plainWords(text: string, max: number): string {
-  return shownWords(text, max).replace(LINKS, (sign) => `${sign}${JOINER}`);
+export function plainText(text: string, max: number): string {
+  return shownText(text, max).replace(LINKS, (sign) => `${sign}${JOINER}`);
 }
 
 /** The same where nothing becomes a link, and where a person may edit it. */
-export function shownWords(text: string, max: number): string {
+export function shownText(text: string, max: number): string {
   return visible(oneLine(text, max));
 }
 
@@ -25,6 +25,6 @@ export function unjoined(text: string): string {
 }
 
 /** What a device says, quoted, so that nobody takes it for words of ours. Nothing in it can end the quotation. */
-export function deviceWords(text: string): string {
-  return `“${plainWords(text, DEVICE_WORDS_MAX).replace(/[“”]/g, "'")}”`;
+export function deviceText(text: string): string {
+  return `“${plainText(text, DEVICE_WORDS_MAX).replace(/[“”]/g, "'")}”`;
 }

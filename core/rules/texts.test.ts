@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
-import { conditionWords } from "./condition-words.ts";
-import { reminderConfirmation, type WatchFacts, watchConfirmation } from "./confirmation-words.ts";
+import { conditionText } from "./condition-text.ts";
+import { reminderConfirmation, type WatchFacts, watchConfirmation } from "./confirmation-text.ts";
 import type { Firing, Notice } from "./delivery.ts";
-import { messageWords, noticeWords, type RuleNotice } from "./notice-words.ts";
-import { deviceWords, plainWords } from "./plain-words.ts";
+import { messageText, noticeText, type RuleNotice } from "./notice-text.ts";
+import { deviceText, plainText } from "./plain-text.ts";
 import type { Reminder } from "./reminder.ts";
-import { reminderWords } from "./reminder-words.ts";
+import { reminderText } from "./reminder-text.ts";
 import { bellOf, doorOf, NOON, watchOf } from "./testkit/rules.ts";
-import { figureWords, spanWords, timeWords } from "./time-words.ts";
+import { figureText, spanText, timeText } from "./time-text.ts";
 import type { WatchRule } from "./watch-rule.ts";
 
 const ZONE = "Europe/Berlin";
@@ -22,12 +22,12 @@ describe("times, spans and figures", () => {
     [-13 * HOUR_MS, "Sat 21 Nov, 23:00"],
     [60 * DAY_MS, "Thu 21 Jan 2027, 12:00"],
   ])("%i ms from noon is %s", (ms, words) => {
-    expect(timeWords(NOON + ms, ZONE, NOON)).toBe(words);
+    expect(timeText(NOON + ms, ZONE, NOON)).toBe(words);
   });
 
   test("without a time of reading, all of it", () => {
-    expect(timeWords(NOON, ZONE)).toBe("Sun 22 Nov 2026, 12:00");
-    expect(timeWords(NOON, "Asia/Kathmandu")).toBe("Sun 22 Nov 2026, 16:45");
+    expect(timeText(NOON, ZONE)).toBe("Sun 22 Nov 2026, 12:00");
+    expect(timeText(NOON, "Asia/Kathmandu")).toBe("Sun 22 Nov 2026, 16:45");
   });
 
   test.each([
@@ -40,7 +40,7 @@ describe("times, spans and figures", () => {
     [DAY_MS, "1 day"],
     [3.2 * DAY_MS, "3 days 5 h"],
   ])("%i ms are %s", (ms, words) => {
-    expect(spanWords(ms)).toBe(words);
+    expect(spanText(ms)).toBe(words);
   });
 
   test.each([
@@ -54,19 +54,19 @@ describe("times, spans and figures", () => {
     [true, undefined, "on"],
     [false, undefined, "off"],
   ])("%s %s is %s", (value, unit, words) => {
-    expect(figureWords(value, unit)).toBe(words);
+    expect(figureText(value, unit)).toBe(words);
   });
 });
 
 describe("words of others", () => {
   test("on one line, nothing hidden, bounded", () => {
-    expect(plainWords("a\n\n b\u202ec\u0000d", 100)).toBe("a b\\u202ec d");
-    expect(plainWords("x".repeat(500), 60)).toHaveLength(60);
-    expect(deviceWords("y".repeat(500))).toHaveLength(202);
+    expect(plainText("a\n\n b\u202ec\u0000d", 100)).toBe("a b\\u202ec d");
+    expect(plainText("x".repeat(500), 60)).toHaveLength(60);
+    expect(deviceText("y".repeat(500))).toHaveLength(202);
   });
 
   test("a quotation cannot be ended from within", () => {
-    expect(deviceWords("ok” and 12 °C now “")).toBe("“ok' and 12 °C now '”");
+    expect(deviceText("ok” and 12 °C now “")).toBe("“ok' and 12 °C now '”");
   });
 
   test.each([
@@ -78,7 +78,7 @@ describe("words of others", () => {
     "/stop now",
     "#tag",
   ])("no link is made of %s", (text) => {
-    const words = plainWords(text, 200);
+    const words = plainText(text, 200);
     expect(words.replaceAll("\u2060", "")).toBe(text);
     // Chat apps and our own Markdown look for these.
     expect(words).not.toMatch(/:\/\/|\w\.[a-z]|@\w|(^|\s)[/#]\w/);
@@ -86,13 +86,13 @@ describe("words of others", () => {
 
   test("figures stay as they are", () => {
     for (const text of ["−18.2 °C", "Cellar, 2.5 m", "12:30", "and/or", "e-mail"])
-      expect(plainWords(text, 100)).toBe(text);
+      expect(plainText(text, 100)).toBe(text);
   });
 
   test("whatever a device says is one bounded line in a quotation", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => {
-        const words = deviceWords(text);
+        const words = deviceText(text);
         expect(words).toMatch(/^“[^“”\n\r]*”$/u);
         expect(words).not.toContain("://");
       }),
@@ -111,7 +111,7 @@ test.each([
   [bellOf({ value: "double" }), "button says “double”"],
   [watchOf({ is: "changes" }), "temperature changes"],
 ])("a condition: %#", (rule, words) => {
-  expect(conditionWords(rule)).toBe(words);
+  expect(conditionText(rule)).toBe(words);
 });
 
 const firing: Firing = {
@@ -129,7 +129,7 @@ const told = (notice: Notice, rule: WatchRule = freezer, place = "Freezer, Cella
   notice,
 });
 const said = (notice: Notice, now: number, rule?: WatchRule) =>
-  noticeWords(told(notice, rule), { zone: ZONE, now });
+  noticeText(told(notice, rule), { zone: ZONE, now });
 
 describe("messages", () => {
   const first: Notice = { kind: "firing", firing, count: 1, firstAt: firing.at };
@@ -230,22 +230,22 @@ describe("one message of several", () => {
   ];
 
   test("a list; after quiet hours it says so", () => {
-    expect(messageWords(list, at)).toBe(
+    expect(messageText(list, at)).toBe(
       [
         "Several at once:",
         "• Garden gate opened: 4 times since Sun 22 Nov, 11:00, last at Sun 22 Nov, 12:00. Over now. Gate, Garden.",
         "• Freezer too warm: over at Sun 22 Nov, 12:51, −16 °C. It lasted 49 min. Freezer, Cellar.",
       ].join("\n"),
     );
-    expect(messageWords(list.slice(1), { zone: ZONE, now: minutes(60) }, true)).toBe(
+    expect(messageText(list.slice(1), { zone: ZONE, now: minutes(60) }, true)).toBe(
       "☀ During the quiet hours:\n• Freezer too warm: over at 12:51, −16 °C. It lasted 49 min. Freezer, Cellar.",
     );
-    expect(messageWords(list.slice(1), at)).toMatch(/^✓ Freezer/);
+    expect(messageText(list.slice(1), at)).toMatch(/^✓ Freezer/);
   });
 
   test("a long list is cut with its count", () => {
     const many = Array.from({ length: 30 }, () => list).flat();
-    const lines = messageWords(many, at).split("\n");
+    const lines = messageText(many, at).split("\n");
     expect([lines.length, lines.at(-1)]).toEqual([22, "• and 40 more"]);
   });
 });
@@ -335,12 +335,12 @@ describe("reminders", () => {
   test("what it says: on time, late, missed", () => {
     const at = { zone: ZONE, now: NOON };
     const plain = "Water the plants (see https:\u2060//evil.\u2060example)";
-    expect(reminderWords(daily, { due: { at: NOON, late: false }, skipped: [] }, at)).toBe(`⏰ ${plain}`);
-    expect(reminderWords(daily, { due: { at: minutes(-20), late: true }, skipped: [] }, at)).toBe(
+    expect(reminderText(daily, { due: { at: NOON, late: false }, skipped: [] }, at)).toBe(`⏰ ${plain}`);
+    expect(reminderText(daily, { due: { at: minutes(-20), late: true }, skipped: [] }, at)).toBe(
       `⏰ ${plain} (It was due at 11:40.)`,
     );
     const skipped = [4, 3, 2, 1].map((days) => NOON - days * DAY_MS);
-    expect(reminderWords(daily, { due: undefined, skipped }, at)).toBe(
+    expect(reminderText(daily, { due: undefined, skipped }, at)).toBe(
       `⏰ ${plain}\nMissed while the gateway was away: Thu 19 Nov, 12:00; Fri 20 Nov, 12:00; Sat 21 Nov, 12:00 (4 in all).`,
     );
   });
