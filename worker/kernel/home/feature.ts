@@ -83,6 +83,8 @@ export type Subscriptions = {
   deliver(home: HomeContext, id: string, opens: string | null, notice: Notice): Promise<void>;
 };
 
+export type PrivateChat = { conversation: string; needsWord: boolean };
+
 export type HomeFeature = {
   /** Its methods over RPC, by topic. */
   readonly rpc?: Readonly<Record<string, new (at: HomeAccess) => HomePart>>;
@@ -117,8 +119,11 @@ export type HomeFeature = {
   readonly subscriptions?: Subscriptions;
   /** A person pressed a button of a notice. */
   press?(home: HomeContext, press: RulePress): Promise<Pressed>;
-  /** @returns the conversation of a person's private chat; undefined: the platform has none that the gateway could name */
-  privateChat?(connection: Connection, sender: string): string | undefined;
+  /**
+   * @returns the conversation of a person's private chat, and whether it takes messages only when the person has written there;
+   * undefined: the platform has none that the gateway could name
+   */
+  privateChat?(connection: Connection, sender: string): PrivateChat | undefined;
 };
 
 const lists = new WeakMap<HomeContext, readonly HomeFeature[]>();

@@ -6,6 +6,9 @@ import { ChatRpc } from "./rpc.ts";
 
 export const chat = {
   rpc: { chat: ChatRpc },
-  privateChat: (connection, sender) =>
-    channelOf(connection.channel)?.privateChat?.(connection, sender)?.conversation,
+  privateChat: (connection, sender) => {
+    const channel = channelOf(connection.channel);
+    const chat = channel?.privateChat?.(connection, sender);
+    return chat && { conversation: chat.conversation, needsWord: channel?.needsWord === true };
+  },
 } satisfies HomeFeature;

@@ -111,13 +111,19 @@ export type Channel<C extends Connection = Connection> = {
   opening?(line: Line<C>): string | undefined;
   /** The private chat with a person; undefined for an invalid id. Absent: the platform needs a message of the person first. */
   privateChat?(connection: C, id: string): { conversation: string; address: Address } | undefined;
+  /** A message is delivered only where the person has written before. */
+  needsWord?: true;
   read(request: RawRequest, connection: C, now: number): Promise<Received>;
   /**
    * Sends a text, at most `textMax` long.
    * @returns the message's id on platforms where messages can be edited
    */
   text(line: Line<C>, content: Content, sending: TextSending): Promise<string | undefined>;
-  /** Asks with buttons. @returns the message's id */
+  /**
+   * Asks with buttons. A platform without them sends the content as a text, which says how to answer by `/answer`; an approval is
+   * then decided in the console.
+   * @returns the message's id
+   */
   question(
     line: Line<C>,
     content: Content,

@@ -411,6 +411,7 @@ export const telegram: Channel<TelegramConnection> = {
   textMax: 4_096,
   questionMax: 4_096,
   merges: true,
+  needsWord: true,
   privateChat: ({ connection }, id) =>
     /^\d{1,15}$/.test(id)
       ? { conversation: `${connection}:${id}`, address: { connection, chat: Number(id) } }

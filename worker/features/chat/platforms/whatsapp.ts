@@ -328,6 +328,7 @@ export const whatsapp: Channel<WhatsAppConnection> = {
   questionMax: 1_024,
   merges: true,
   quotesById: true,
+  needsWord: true,
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined
       ? undefined

@@ -14,8 +14,6 @@ import { sendersOf } from "../people/senders.ts";
 export const OWNERS = "owners";
 /** A home has few owners. */
 const OWNERS_MAX = 10;
-/** There nobody can be told who never wrote. */
-const NEEDS_WORD: ReadonlySet<string> = new Set(["telegram", "whatsapp"]);
 
 /** The server of a browser or topic wants another try, not before this. */
 export class DeliverLaterError extends Error {
@@ -89,12 +87,12 @@ export function peopleOver(home: HomeContext, connection: Admitting, roles: read
 /** @returns undefined: there is none, or the platform lets nobody begin it */
 export function privateChatOf(home: HomeContext, connection: Admitting, sender: string): string | undefined {
   const { channel, connection: name } = connection;
-  const conversation = privateChatName(home, connection, sender);
-  if (conversation === undefined || !NEEDS_WORD.has(channel)) return conversation;
+  const chat = privateChatIn(home, connection, sender);
+  if (!chat?.needsWord) return chat?.conversation;
   const hasWritten =
-    conversationListOf(home).has(conversation) ||
+    conversationListOf(home).has(chat.conversation) ||
     sendersOf(home).roleOf({ channel, connection: name, sender });
-  return hasWritten ? conversation : undefined;
+  return hasWritten ? chat.conversation : undefined;
 }
 
 /** @returns undefined: the platform has none that the gateway could name */
@@ -103,10 +101,14 @@ export function privateChatName(
   connection: Admitting,
   sender: string,
 ): string | undefined {
+  return privateChatIn(home, connection, sender)?.conversation;
+}
+
+function privateChatIn(home: HomeContext, connection: Admitting, sender: string): PrivateChat | undefined {
   for (const { privateChat } of featuresOf(home)) {
     // SAFETY: a secret is in no conversation's name.
     const chat = privateChat?.(connection as Connection, sender);
-    if (chat !== undefined) return `${home.name}/${connection.channel}/${chat}`;
+    if (chat) return { ...chat, conversation: `${home.name}/${connection.channel}/${chat.conversation}` };
   }
   return undefined;
 }
