@@ -4,7 +4,7 @@ import { type Connection, type Role, readConnections, roleInSettings } from "../
 import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
-import { featuresOf, type Subscriptions } from "../feature.ts";
+import { featuresOf, type PrivateChat, type Subscriptions } from "../feature.ts";
 import { type Admitting, chatConnectionsOf } from "../people/channel-connections.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { roleOfTokens } from "../people/roles.ts";
