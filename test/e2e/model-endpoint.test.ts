@@ -85,13 +85,26 @@ async function play(name: string, at: number, isDevice: boolean): Promise<Played
 }
 
 const TABLE = Object.entries(CASES);
+/**
+ * It teaches that ids have nine characters, and Kimi (`e-kimi-rc`) wants its own back. No endpoint is both, so it comes when the others
+ * have ended; model-failures.test.ts has an endpoint that another one's form spoils.
+ */
+const WANTS_OTHER_IDS = "e-mistral-id";
+
 /** The first test begins all of them. */
 function outcomeOf(name: string, isDevice: boolean): Promise<Played> {
-  if (played.size === 0)
-    for (const [at, [each, { device }]] of TABLE.entries()) {
+  if (played.size === 0) {
+    const begin = (each: string, at: number, device: boolean) => {
       played.set(`g ${each}`, play(each, at, false));
-      if (device !== false) played.set(`d ${each}`, play(each, at, true));
-    }
+      if (device) played.set(`d ${each}`, play(each, at, true));
+    };
+    for (const [at, [each, { device }]] of TABLE.entries())
+      if (each !== WANTS_OTHER_IDS) begin(each, at, device !== false);
+    const others = Promise.allSettled(played.values());
+    const last = (isDevice: boolean) => others.then(() => play(WANTS_OTHER_IDS, 0, isDevice));
+    played.set(`g ${WANTS_OTHER_IDS}`, last(false));
+    played.set(`d ${WANTS_OTHER_IDS}`, last(true));
+  }
   return played.get(`${isDevice ? "d" : "g"} ${name}`) as Promise<Played>;
 }
 
