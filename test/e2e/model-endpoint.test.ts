@@ -137,7 +137,7 @@ const named = (name: string, { row }: Case) => (row === undefined ? `M case ${na
 
 describe("the gateway's loop", () => {
   for (const [name, one] of TABLE)
-    test(named(name, one), { timeout: 120_000 }, async () => {
+    test(named(name, one), { timeout: 240_000 }, async () => {
       expectOutcome(await outcomeOf(name, false), one.outcome, false);
     });
 });
@@ -146,7 +146,7 @@ describe("the device's own loop", () => {
   for (const [name, one] of TABLE) {
     const { device } = one;
     if (device === false) continue;
-    test(named(name, one), { timeout: 120_000 }, async () => {
+    test(named(name, one), { timeout: 240_000 }, async () => {
       expectOutcome(await outcomeOf(name, true), { ...one.outcome, ...device }, true);
     });
   }
