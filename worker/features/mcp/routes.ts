@@ -3,6 +3,7 @@
 import type { HomeTools } from "../../kernel/api/home-tools.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
+import { serveMcp } from "./route.ts";
 
 /** No token needed. Clients try several documents: 404 says that one is not there, 401 would not. The oauth folder has the others. */
 export const mcpDiscovery = newRoutes();
@@ -14,7 +15,6 @@ mcpDiscovery.all("/.well-known/*", (c) => {
 /** @param homeTools those that a home runs for programs */
 export function mcpRoutes(homeTools: readonly HomeTools[]) {
   const mcp = newRoutes();
-  // The server is loaded at the first call, so it costs nothing at the Worker's start.
-  mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c, homeTools));
+  mcp.all("/mcp", (c) => serveMcp(c, homeTools));
   return mcp;
 }

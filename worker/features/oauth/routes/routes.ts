@@ -1,11 +1,12 @@
 /** `/oauth/` and its metadata: people connect programs to their home without giving them a token. Everybody may ask. */
+
 import type { Context } from "hono";
 import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { as, route } from "../../../kernel/http/route.ts";
 import { issuerOf } from "../../../kernel/settings/oauth.ts";
 import { resourceMetadata, serverMetadata } from "./metadata.ts";
-import type { OauthRoute } from "./serve.ts";
+import { type OauthRoute, serveOauth } from "./serve.ts";
 
 export const oauth = newRoutes();
 
@@ -31,7 +32,7 @@ function showResource(c: Context<App>): Response {
 }
 
 async function serve(c: Context<App>, route: OauthRoute): Promise<Response> {
-  return await (await import("./serve.ts")).serveOauth(c, route, requireIssuer(c));
+  return await serveOauth(c, route, requireIssuer(c));
 }
 
 /** @throws HttpError 404 where OAuth is off, or other people could read what passes */

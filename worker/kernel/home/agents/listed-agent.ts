@@ -38,7 +38,7 @@ export type AgentRow = {
 };
 
 /** Conditions of an agent. `own`: it reported them itself; `seen`: the bridge did. */
-export type ReportedConditions = { own: readonly Condition[]; seen: readonly Condition[] };
+type ReportedConditions = { own: readonly Condition[]; seen: readonly Condition[] };
 
 /** What memory holds of an agent. */
 export type ListedAgent = {
