@@ -1,4 +1,4 @@
-/** What the gateway serves to new devices: the program as one file, and the script that installs it (worker/features/pairing/install.sh). */
+/** Files that the gateway serves to new devices: the program as one file, and the script that installs it (worker/features/pairing/install.sh). */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";

@@ -216,7 +216,7 @@ async function readyInTime(ready: Promise<URL>): Promise<URL> {
   }
 }
 
-/** What this stack needs of wrangler.toml. */
+/** The parts of wrangler.toml that this stack needs. */
 const WranglerToml = z.object({
   name: z.string().check(z.minLength(1)),
   main: z.string().check(z.minLength(1)),

@@ -8,7 +8,7 @@ import { posix } from "node:path";
 /** Each program's folder, and the folders of others that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  // What devices say of themselves by MQTT discovery. The Worker does not need it: the bridge plays those devices.
+  // It reads what devices say of themselves by MQTT discovery. The Worker does not need it: the bridge plays those devices.
   discovery: ["core"],
   node: ["core"],
   // It needs `fetch` alone.

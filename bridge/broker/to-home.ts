@@ -1,7 +1,7 @@
 import type { BridgeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
 import type { BufferedReport } from "./report-buffer.ts";
 
-/** What is said to Home of calls and agents. The gateway's side sends it (gateway/outbox.ts). */
+/** Tells Home of calls and agents. The gateway's side sends that (gateway/outbox.ts). */
 export type ToHome = {
   /** The broker has the call's command. */
   taken(id: string): void;

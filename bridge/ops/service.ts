@@ -14,7 +14,7 @@ import type { Readiness } from "./health.ts";
 export type Watched = {
   /** Tells which sides are connected, and why the gateway is not, in words for a person. */
   links(): Readiness;
-  /** What is wrong, as this bridge sees it. */
+  /** Conditions that this bridge sees. */
   conditions(): readonly Condition[];
 };
 

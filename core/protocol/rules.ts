@@ -1,5 +1,5 @@
 /**
- * What rules are on the wire. A watch's condition goes to the place where its reading is (agent, bridge, Home); it holds no names
+ * Rules on the wire. A watch's condition goes to the place where its reading is (agent, bridge, Home); it holds no names
  * of people. The changes of its state come back.
  */
 import { DAY_MS, isZone } from "../time/zone.ts";
@@ -39,7 +39,7 @@ const ZoneName = z
 export const TimeWindow = z.object({ from: minuteOfDay, to: minuteOfDay, zone: ZoneName });
 export type TimeWindow = z.infer<typeof TimeWindow>;
 
-/** How often an agent looks at a reading, in seconds. */
+/** Seconds between two looks of an agent at a reading. */
 export const CheckSeconds = z.int().check(z.minimum(10), z.maximum(3_600));
 
 const ms = (max: number) => z.int().check(z.minimum(0), z.maximum(max));
@@ -57,13 +57,13 @@ export const WatchCondition = z.object({
   /** The type that values are read in. */
   type: z.enum(VALUE_TYPES),
   is: z.enum(CONDITIONS),
-  /** What is compared with. Of `happens`: the kind of event; absent = any. */
+  /** The value that a reading is compared with. Of `happens`: the kind of event; absent = any. */
   value: z.optional(RuleValue),
   /** The unit that the rule was made with. A value in another one counts as unknown. */
   unit: z.optional(z.string().check(z.maxLength(32))),
-  /** How far a number has to go back before the condition is over; of `changes`, how far it has to go to count. */
+  /** The distance that a number has to go back before the condition is over; of `changes`, the distance that counts. */
   hysteresis: z.number().check(z.minimum(0)),
-  /** How long the condition has to be true before the rule fires, and false before it is over. */
+  /** The time for which the condition has to be true before the rule fires, and false before it is over. */
   hold_ms: ms(DAY_MS),
   clear_hold_ms: ms(DAY_MS),
   /** Silence of the device for so long counts as unknown. Absent: it speaks only when something changes. */

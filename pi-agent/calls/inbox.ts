@@ -69,7 +69,7 @@ export type InboxOptions = {
   uploads: Uploads;
   audit: AuditLog;
   metrics: Metrics;
-  /** What else than reports the gateway acknowledges, each by ids of its own. */
+  /** Other things than reports that the gateway acknowledges, each by ids of its own. */
   acknowledged: ReadonlyArray<{ acked(id: string): boolean }>;
   stall: StallDetector;
   clocks: BudgetClocks;

@@ -1,6 +1,6 @@
 /**
- * What commands of an orchestrator changed about this agent while it ran, as the parts of the agent see it. evoclaw/ keeps it, and
- * is loaded only where there was such a command.
+ * Changes that commands of an orchestrator made to this agent while it ran, as the parts of the agent see it. evoclaw/ keeps them, and
+ * evoclaw/ is loaded only where there was such a command.
  */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Settings } from "../config/settings.ts";

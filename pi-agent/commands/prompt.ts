@@ -188,7 +188,7 @@ async function answer(
     outputTokens: result.usage.output_tokens,
   });
   const calls = withoutMoreTools(result.calls).slice(0, SHOWN_CALLS);
-  if (calls.length === 0) recordUnasked(call, parts, elapsed());
+  if (calls.length === 0) recordUnsolicited(call, parts, elapsed());
   const packed = await pack(trace.media, call.command.request_id, parts.uploads, call.signal);
   return succeeded({
     status: "success",
@@ -242,7 +242,7 @@ async function runCall(inner: Call, call: CommandCall, parts: PromptParts): Prom
 }
 
 /** Each call of a tool leaves a line in the record. A prompt without one leaves a line of its own. */
-function recordUnasked(call: CommandCall, { audit, settings }: PromptParts, elapsedMs: number): void {
+function recordUnsolicited(call: CommandCall, { audit, settings }: PromptParts, elapsedMs: number): void {
   const { request_id } = call.command;
   audit.record({
     agent_id: settings.agentId,

@@ -67,7 +67,7 @@ function methodsOf(stub: object, topic: string): unknown {
       try {
         return await methods[name]?.(...args);
       } catch (error) {
-        if (!isUnknownMethod(error)) throw error;
+        if (!isUnknown(name, error)) throw error;
         return await methods[flatName(name)]?.(...args);
       }
     };
@@ -77,9 +77,13 @@ function methodsOf(stub: object, topic: string): unknown {
   );
 }
 
-/** The object is one of 0.3 (flat-names.ts). */
-function isUnknownMethod(error: unknown): boolean {
-  return error instanceof TypeError && error.message.includes("The RPC receiver does not implement");
+/** The object is one of 0.3 (flat-names.ts). The name tells it from an error of another object that the method asked. */
+function isUnknown(name: string, error: unknown): boolean {
+  return (
+    error instanceof TypeError &&
+    error.message.includes("The RPC receiver does not implement") &&
+    error.message.includes(`"${name}"`)
+  );
 }
 
 /** An object that is being replaced (a deploy resets each) is back in a moment. */

@@ -144,10 +144,11 @@ export function homeToolsOf(features: readonly HomeFeature[]): HomeTools[] {
 }
 
 /**
- * Tells all features of it, in the order of the list. What a handler does before it waits is done when this returns.
+ * Tells all features of it, in the order of the list. What a handler does before it waits is done when this returns, and what it
+ * throws until then is thrown here.
  * @returns resolves when all handlers have ended
  */
-export async function emit<Name extends keyof HomeEvents>(
+export function emit<Name extends keyof HomeEvents>(
   name: Name,
   home: HomeContext,
   ...args: Tail<Parameters<HomeEvents[Name]>>
@@ -157,7 +158,7 @@ export async function emit<Name extends keyof HomeEvents>(
     const handle = on?.[name] as ((home: HomeContext, ...all: unknown[]) => Promise<void> | void) | undefined;
     return handle?.(home, ...args);
   });
-  await Promise.all(ended);
+  return Promise.all(ended).then(() => {});
 }
 
 type Tail<All extends unknown[]> = All extends [unknown, ...infer Rest] ? Rest : never;

@@ -95,7 +95,7 @@ export class ChatSession implements ChatView {
     return isShown;
   }
 
-  /** In a private chat where nobody wrote yet, that chat. */
+  /** The chat itself, if it is a private one without messages. */
   async unaskedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }> {
     const place = last ?? (await this.#privateChat());
     if (!place) return { refused: "nobody has written here since the chat began anew" };

@@ -8,7 +8,7 @@ import type { Env } from "../../../kernel/env.ts";
 import { type Connection, ROLES, type Role, roleInSettings } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
 import type { Incoming } from "../platforms/channel.ts";
-import { knockWords, tellOwners } from "./knock.ts";
+import { requestText, tellOwners } from "./knock.ts";
 
 export type Admitted =
   | {
@@ -44,7 +44,7 @@ export async function admit(
   if (!("role" in entry)) {
     if (!entry.knock) return { ok: false, why: group ? STRANGER_IN_GROUP : WAITS };
     const { code, name: senderName, notice } = entry.knock;
-    const knocks = knockWords({ ...stranger, name: senderName }, notice?.isLast ?? false);
+    const knocks = requestText({ ...stranger, name: senderName }, notice?.isLast ?? false);
     const tell = notice && (() => tellOwners(env, connection, `knock-${code}`, knocks));
     const words = strangerWords(code);
     return { ok: false, words, why: words, ...(tell && { notice: tell }) };

@@ -57,7 +57,7 @@ function privateChat(connection: Connection, id: string) {
 }
 
 /** @param isLast no further stranger is announced within the hour */
-export function knockWords({ name, channel, connection }: UnknownSender, isLast: boolean): string {
+export function requestText({ name, channel, connection }: UnknownSender, isLast: boolean): string {
   // The stranger chose the name, so links and markup are removed.
   const plain = name.replace(/[^\p{L}\p{N} @.'-]/gu, "").trim();
   const who = plain === "" ? "Somebody" : `Somebody who goes by “${plain}”`;

@@ -17,7 +17,7 @@ import {
   ownersOf,
   ownSubscriptions,
   privateChatOf,
-  toWords,
+  recipientText,
 } from "../../../kernel/home/notices/reach.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { roleInChat, roleNow } from "../../../kernel/home/people/roles.ts";
@@ -52,7 +52,7 @@ export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to
     return { recipients, why };
   }
   const why = to === OWNERS ? "no owner can be told" : "whoever made it cannot use it any more";
-  return { recipients: makersOwn(home, maker), why: `${toWords(to)}: ${why}` };
+  return { recipients: makersOwn(home, maker), why: `${recipientText(to)}: ${why}` };
 }
 
 /** @returns the conversation of the rule and its maker's browsers and topics; none for a maker without access */

@@ -31,7 +31,7 @@ import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { toWords } from "../../../kernel/home/notices/reach.ts";
+import { recipientText } from "../../../kernel/home/notices/reach.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { isRuleTool } from "../model-tools.ts";
 import { onPresence } from "./alarm-part.ts";
@@ -136,7 +136,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
 
 /** Who is told beside the maker, for the question whether that may be. */
 function othersWords(recipients: ReadonlyArray<string | null>): string {
-  return recipients.flatMap((to) => (to === null ? [] : [toWords(to)])).join(" and ");
+  return recipients.flatMap((to) => (to === null ? [] : [recipientText(to)])).join(" and ");
 }
 
 function freeId(home: HomeContext, kind: "w" | "r"): string {
@@ -230,10 +230,10 @@ function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAns
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
   const now = Date.now();
   const { zone, quiet } = clockOf(home).read();
-  const to = toWords(row.to, row.maker.conversation !== null);
+  const to = recipientText(row.to, row.maker.conversation !== null);
   if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now);
   const place = placeOf(home, row.rule);
-  const then = row.rule.then_to && toWords(row.rule.then_to.to);
+  const then = row.rule.then_to && recipientText(row.rule.then_to.to);
   const facts = { place, to, then, now: reading?.now ?? present(home, row, now), quiet };
   return watchConfirmation(row.rule, { ...facts, checked: checkedEvery(row.rule, reading) }, now);
 }

@@ -18,7 +18,7 @@ import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf, viewOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { nameOf, toWords } from "../../../kernel/home/notices/reach.ts";
+import { nameOf, recipientText } from "../../../kernel/home/notices/reach.ts";
 import { roleNow } from "../../../kernel/home/people/roles.ts";
 import type { RuleBody, RuleChanged, RuleList, RuleView } from "../contract.ts";
 import { onPresence } from "./alarm-part.ts";
@@ -191,7 +191,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     by: maker.principal,
     channel,
     conversation: conversation.join("/"),
-    to: toWords(row.to, maker.conversation !== null),
+    to: recipientText(row.to, maker.conversation !== null),
     made_at: madeAt,
   };
   if (row.kind === "remind") {

@@ -11,7 +11,7 @@ import type { HomeContext } from "../context.ts";
 import { emit } from "../feature.ts";
 import { noticeRetriesOf } from "./notice-retries.ts";
 import { noticesOf, type PendingNotice } from "./notice-store.ts";
-import { DeliverLaterError, subscriptionKind, toWords } from "./reach.ts";
+import { DeliverLaterError, recipientText, subscriptionKind } from "./reach.ts";
 
 const WHY_MAX = 200;
 /** More than a server of pushes may take for its answer: it does not know a message that comes again. */
@@ -23,7 +23,7 @@ export const NOT_DELIVERED = "not delivered to ";
 
 /**
  * Writes one message before it is handed over.
- * @param recipients conversations and outlets
+ * @param recipients conversations, browsers and topics
  * @param opens the conversation that a browser's notification opens
  * @param from until then it is held back, epoch ms, and in quiet hours; undefined: it goes out at once
  */
@@ -109,7 +109,7 @@ async function give(home: HomeContext, { recipient, tells }: PendingNotice): Pro
 /** Rules hear of it, and the next recipient gets the message. @param notice of a briefing only its rule */
 function notDelivered(home: HomeContext, failed: string, notice: Notice | string, why: string): void {
   const { next, ...said } = typeof notice === "string" ? { rules: [notice] } : notice;
-  const words = `${NOT_DELIVERED}${toWords(failed)}: ${plainText(why, WHY_MAX)}`;
+  const words = `${NOT_DELIVERED}${recipientText(failed)}: ${plainText(why, WHY_MAX)}`;
   logInfo("rule.not_delivered", { rule: said.rules[0] });
   const [first] = next ?? [];
   // All browsers and topics together, and chats one after the other.

@@ -41,7 +41,7 @@ export function subscriptionKind(home: HomeContext): Subscriptions | undefined {
 }
 
 /** As the row has it, for people. @param isHere the conversation where that is read made the rule */
-export function toWords(to: string | null, isHere = true): string {
+export function recipientText(to: string | null, isHere = true): string {
   if (to === null) return isHere ? "you here" : "you by your notifications";
   return to === OWNERS ? "the owners" : nameOf(to);
 }
