@@ -1,5 +1,15 @@
-// Reads vitest's JSON reports: a line for each test that did not run or failed, then "<passed> <failed>".
+// Reads vitest's JSON reports: for each test that did not run or failed a line and its first error, then "<passed> <failed>".
 import { readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+
+const ERROR_LINES = 12;
+const ERROR_LINE_CHARS = 300;
+
+/** The errors stand far above, among thousands of lines, and a log is often kept in part. */
+function printErrors(messages) {
+  const lines = stripVTControlCharacters((messages ?? []).join("\n")).split("\n");
+  for (const line of lines.slice(0, ERROR_LINES)) console.log(`    ${line.slice(0, ERROR_LINE_CHARS)}`);
+}
 
 let passed = 0;
 let failed = 0;
@@ -26,6 +36,7 @@ for (const name of process.argv.slice(2)) {
         failed += 1;
         // "skipped", "pending", "todo": nothing may be left out here, whatever the reason.
         console.log(`${test.status}: ${file.name}: ${test.fullName}`);
+        printErrors(test.failureMessages);
       }
     }
   }
