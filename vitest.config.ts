@@ -108,6 +108,7 @@ const ALONE = [
 ALONE.push(
   "bench/start.test.ts",
   "worker/features/chat/platforms/format/hostile-text.unit.test.ts",
+  "pi-agent/env/bounded-writes.test.ts",
   "pi-agent/env/write-attempts.test.ts",
 );
 
