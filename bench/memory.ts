@@ -1,11 +1,13 @@
 /**
- * The agent's part of a Pi's memory: the resident bytes of its bundle, compared with a Node that does nothing. Both
+ * The agent's part of a Pi's memory: the resident bytes of the installed command, compared with a Node that does nothing. Both
  * start with the same flags, five of each at once.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { bundleCommand } from "../local/bundles.ts";
 import { until } from "../test/wait.ts";
-import { BENCH_ACTION, writeAgentConfig, writeAgentProgram } from "./agents.ts";
+import { BENCH_ACTION, writeAgentConfig } from "./agents.ts";
 import { Caller } from "./caller.ts";
 import type { NodeStart } from "./node-starts.ts";
 import type { Leashed, Processes } from "./processes.ts";
@@ -34,7 +36,8 @@ export async function measureMemory(
   starts: readonly NodeStart[],
 ): Promise<MemoryFigures[]> {
   const caller = await Caller.connect(mqttUrl);
-  const program = await writeAgentProgram(dir);
+  const program = join(dir, "edgecall.cjs");
+  writeFileSync(program, await bundleCommand());
   try {
     const sets = [];
     for (const [at, start] of starts.entries()) {
@@ -45,7 +48,7 @@ export async function measureMemory(
         const config = writeAgentConfig(dir, mqttUrl, id);
         const node = [process.execPath, ...start.flags];
         bare.push(await processes.start(`bare-${at}-${i}`, [...node, "-e", BARE_NODE], start.env));
-        const agent = [...node, program, "--config", config];
+        const agent = [...node, program, "agent", "run", "--config", config];
         agents.push({ id, ...(await processes.start(id, agent, start.env)) });
       }
       sets.push({ start, bare, agents });

@@ -12,5 +12,13 @@
  */
 export const NODE_FLAGS: readonly string[] = ["--optimize-for-size", "--no-opt", "--max-lazy"];
 
-/** The number of glibc's memory pools. By default it makes one or more for each of Node's threads, and frees little of them. */
-export const NODE_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "2" };
+/**
+ * Of glibc: two memory pools, where by default it makes one or more for each of Node's threads, and frees little of them; and its own
+ * first thresholds, kept as they are. By default they grow with the largest block that was freed, and then less is given back: an idle
+ * agent keeps 5 MiB more (docs/install.md).
+ */
+export const NODE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: "131072",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+};
