@@ -1,14 +1,15 @@
-/** The two floors: the machine's time for the same hops without any work on the way. */
-import { join } from "node:path";
+/** The floors: the machine's time for the same hops without any work on the way. */
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../local/bundles.ts";
-import { startWorker } from "../local/gateway.ts";
 import { until } from "../test/wait.ts";
+import { read } from "./agents.ts";
+import { startEndpoint } from "./endpoint.ts";
 import { connectBroker } from "./floor/broker-client.ts";
 import { FLOOR_COMMANDS, type FloorCommand, type FloorReport, floorReports } from "./floor/topics.ts";
 import { poster } from "./http.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
+import { startBenchWorker } from "./started.ts";
+import { CALLS_OF_A_TURN, conversations, startAsker } from "./turns.ts";
 
 /** As many bytes as a real command and its report, so that size makes no difference between the rows. */
 const PAYLOAD = JSON.stringify({ filling: "x".repeat(240) });
@@ -16,6 +17,9 @@ const PAYLOAD = JSON.stringify({ filling: "x".repeat(240) });
 const program = (name: string) => fileURLToPath(new URL(`./floor/${name}`, import.meta.url));
 
 export type Floor = { work: Work; stop(): Promise<void> };
+
+/** Floor 2, and the platform's floor: the same hops, with the model's request and the rows that nobody can leave out. */
+export type PathFloor = Floor & { call: Work; turn: Work; workerd: number };
 
 /** (a) An MQTT request and response between this process and the echo. Starts the echo, which (b) needs too. */
 export async function startMqttFloor(mqttUrl: string, processes: Processes): Promise<Floor> {
@@ -45,14 +49,12 @@ export async function startPathFloor(
   mqttUrl: string,
   atOnce: number,
   processes: Processes,
-): Promise<Floor> {
-  const bundle = await bundleWorker({ entry: program("worker.ts") });
-  const worker = await startWorker({
-    port: 0,
-    dir: join(dir, "floor"),
+): Promise<PathFloor> {
+  const endpoint = await startEndpoint();
+  const { worker, pid } = await startBenchWorker(dir, "floor", {
+    entry: program("worker.ts"),
     config: program("wrangler.toml"),
-    bundle,
-    onLog: () => {},
+    vars: { MODEL_URL: endpoint.url },
   });
   const socketUrl = worker.url.replace("http:", "ws:");
   await processes.start("floor-bridge", [process.execPath, program("bridge.ts"), socketUrl, mqttUrl]);
@@ -68,11 +70,23 @@ export async function startPathFloor(
   await until(() => Promise.race([work(-1).catch(() => undefined), later(200)]), {
     what: "the floor's bridge answers",
   });
+  const asker = startAsker(worker.url, endpoint, atOnce);
+  const conversationOf = conversations();
+  const run = (slot: number, calls: number) =>
+    asker.ask(conversationOf(slot), Array(calls).fill([read("floor")]));
   return {
     work,
+    call: async (slot) => (await run(slot, CALLS_OF_A_TURN)).times.calls,
+    turn: async (slot) => {
+      const { took, times } = await run(slot, 1);
+      return [took - times.own];
+    },
+    workerd: pid,
     async stop() {
       close();
+      asker.close();
       await worker.stop();
+      await endpoint.close();
     },
   };
 }

@@ -49,6 +49,8 @@ function judgePath({ measured, cpu, sizes, start, memory }: Calls): Judged[] {
     atMost("(d)/(b) at p50, 1 at a time", ratios[1]["d/b"].p50, 5.5),
     atLeast("calls a second of (c) over (b), 64 at a time", ratios[64]["c/b"].perSecond, 0.3),
     atMost("workerd's processor time of a call", cpu.workerd, 2.7, "ms"),
+    atMost("… of a call, over the platform's floor, 64 at a time", cpu.among.call / cpu.among.floorCall, 1.8),
+    atMost("… of a turn, over the platform's floor, 64 at a time", cpu.among.turn / cpu.among.floorTurn, 1.8),
     atMost("the Worker, minified, in gzip", sizes.gzipBytes / 1_024, WORKER_GZIP_KIB, "KiB"),
     atMost(`processor time of the Worker's start, over ${KEPT}'s`, start.ratio, START_RATIO),
     ...memory.flatMap(({ start, bareNode, idle, afterCalls }) => {

@@ -51,7 +51,7 @@ It needs Mosquitto (apt-get install mosquitto), but for --fronts.`;
 const FLEET_STEP_MS = 120_000;
 
 /**
- * About 20 minutes on a quiet machine: 8 for the calls, half of them waits, 7 for the fleets, 5 for the soak and the homes;
+ * About 21 minutes on a quiet machine: 9 for the calls, half of them waits, 7 for the fleets, 5 for the soak and the homes;
  * never more than 40, since each step of a fleet has an end. `--quick`: about 4, to check that it runs.
  */
 const FULL = {
@@ -147,11 +147,11 @@ async function benchCalls(): Promise<Calls> {
   stops.push(path.stop);
   say("warming up");
   const measured = await measureRounds(
-    { a: floor1.work, b: floor2.work, c: path.call, d: path.turn },
+    { a: floor1.work, b: floor2.work, c: path.call, d: path.turn, e: floor2.call, f: floor2.turn },
     { ...plan, onRound: (round) => say(`round ${round} of ${plan.rounds}`) },
   );
   say("processor time of a call");
-  const cpu = await measureCpu(path, plan.cpuMs);
+  const cpu = await measureCpu(path, floor2, plan.cpuMs);
   say("batches: five calls at once, and one by one");
   const batches = await measureBatches(path, plan.batchPairs);
   say("costs: each turn is counted until its last alarm has run");

@@ -6,10 +6,7 @@ import { type ModelCall, startEndpoint } from "./endpoint.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
 import { startBenchBridge, startBenchWorker } from "./started.ts";
-import { conversations, startAsker } from "./turns.ts";
-
-/** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
-const CALLS_OF_A_TURN = 4;
+import { CALLS_OF_A_TURN, conversations, startAsker } from "./turns.ts";
 
 export type Path = {
   /** (c) From the last byte of a reply with a call to the first byte of the next request. */

@@ -1,15 +1,15 @@
-/** Rounds of A B C D A B C D …, so that drift of a shared machine affects all rows alike. */
+/** Rounds of A B C D E F A B C D E F …, so that drift of a shared machine affects all rows alike. */
 import { load, type Work } from "./load.ts";
 import { type Figures, median, medianFigures } from "./stats.ts";
 
-export const ROWS = ["a", "b", "c", "d"] as const;
+export const ROWS = ["a", "b", "c", "d", "e", "f"] as const;
 export type Row = (typeof ROWS)[number];
 /** The numbers of calls at a time. */
 export const LEVELS = [1, 8, 64] as const;
 type Level = (typeof LEVELS)[number];
 
 type Round = Record<Level, Record<Row, Figures>>;
-export type RatioOf = "c/b" | "d/b" | "c/a";
+export type RatioOf = "c/b" | "d/b" | "c/a" | "c/e" | "d/f";
 type Ratios = Record<RatioOf, { p50: number; p99: number; perSecond: number }>;
 export type Measured = { rows: Round; ratios: Record<Level, Ratios>; rounds: Round[] };
 
@@ -46,7 +46,13 @@ function ratiosOf(rounds: Array<Record<Row, Figures>>): Ratios {
       median(rounds.map((round) => round[of][figure] / round[to][figure]));
     return { p50: over("p50"), p99: over("p99"), perSecond: over("perSecond") };
   };
-  return { "c/b": ratio("c", "b"), "d/b": ratio("d", "b"), "c/a": ratio("c", "a") };
+  return {
+    "c/b": ratio("c", "b"),
+    "d/b": ratio("d", "b"),
+    "c/a": ratio("c", "a"),
+    "c/e": ratio("c", "e"),
+    "d/f": ratio("d", "f"),
+  };
 }
 
 async function byLevel<T>(make: (level: Level) => Promise<T>): Promise<Record<Level, T>> {
@@ -54,5 +60,12 @@ async function byLevel<T>(make: (level: Level) => Promise<T>): Promise<Record<Le
 }
 
 async function byRow<T>(make: (row: Row) => Promise<T>): Promise<Record<Row, T>> {
-  return { a: await make("a"), b: await make("b"), c: await make("c"), d: await make("d") };
+  return {
+    a: await make("a"),
+    b: await make("b"),
+    c: await make("c"),
+    d: await make("d"),
+    e: await make("e"),
+    f: await make("f"),
+  };
 }

@@ -7,11 +7,17 @@ import { childrenNamed } from "../local/workerd-guard.ts";
 import { TOKENS } from "../test/tokens.ts";
 import type { Leashed, Processes } from "./processes.ts";
 
-/** @param entry of a Worker that counts @returns `pid`: of its workerd */
+/** @param entry of a Worker that counts, or of the floor's @returns `pid`: of its workerd */
 export async function startBenchWorker(
   dir: string,
   name: string,
-  { entry, ...options }: Pick<GatewayOptions, "vars" | "inspector"> & { port?: number; entry?: string },
+  {
+    entry,
+    ...options
+  }: Pick<GatewayOptions, "vars" | "inspector" | "config"> & {
+    port?: number;
+    entry?: string;
+  },
 ): Promise<{ worker: Gateway; pid: number }> {
   const others = new Set(childrenNamed("workerd"));
   const worker = await startWorker({

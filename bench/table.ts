@@ -10,8 +10,10 @@ const NAMES: Record<Row, string> = {
   b: "(b) floor 2: HTTP, 2 objects, WebSocket, MQTT, echo",
   c: "(c) a call: model's reply to its next request",
   d: "(d) a turn with one call, less the model's time",
+  e: "(e) platform's floor of (c): (b), model and rows",
+  f: "(f) platform's floor of (d)",
 };
-const RATIOS: RatioOf[] = ["c/b", "d/b", "c/a"];
+const RATIOS: RatioOf[] = ["c/b", "d/b", "c/a", "c/e", "d/f"];
 const LABEL = 52;
 const CELL = 9;
 
@@ -45,6 +47,7 @@ export function table({ measured, cpu, batches, sizes, start, memory }: Calls): 
     ),
     "",
     `processor time of a call, its share of the turn included: workerd ${ms(cpu.workerd)} ms, bridge ${ms(cpu.bridge)} ms, agent ${ms(cpu.agent)} ms`,
+    `workerd's processor time at ${cpu.among.atOnce} at a time: a call ${ms(cpu.among.call)} ms, the platform's floor ${ms(cpu.among.floorCall)} ms; a turn ${ms(cpu.among.turn)} ms, the floor ${ms(cpu.among.floorTurn)} ms`,
     `${batches.calls} calls of a tool of ${batches.toolMs} ms: at once ${ms(batches.atOnceMs)} ms, one by one ${ms(batches.oneByOneMs)} ms, ${batches.timesFaster.toFixed(2)} times faster`,
     `the Worker: ${kib(sizes.rawBytes)} as bundled, ${kib(sizes.minifiedBytes)} minified, ${kib(sizes.gzipBytes)} of that in gzip; ${ms(start.today)} ms of processor time to start, ${KEPT} ${ms(start.kept)} ms`,
     ...memory.map(({ start, bareNode, idle, afterCalls }) => {
@@ -68,6 +71,7 @@ export function limitLines(limits: readonly Judged[]): string {
 export const NOTES = [
   "Mosquitto with set_tcp_nodelay; the Worker in workerd (Miniflare); bridge and agent as they are shipped.",
   "The load generator and the model endpoint run in one process that shares the cores with all that is measured.",
+  "The platform's floor is floor 2 with a model's request for each reply, and a row for the question, each reply and each outcome.",
   "(c) has turns of 4 calls, (d) of 1; each conversation gets 5 turns and then a new one follows, so that its",
   "history stays short; its first turn makes the object and its tables, which counts towards (d).",
 ];

@@ -20,6 +20,9 @@ function isSuccess({ status, calls = [] }: Called): boolean {
   return status === "success" && calls.every(isSuccess);
 }
 
+/** Calls of one turn where calls are measured: most of its time is then the call path, and its history stays short. */
+export const CALLS_OF_A_TURN = 4;
+
 /** After this many turns a new conversation starts, because a long history would measure JSON. */
 const TURNS_OF_A_CONVERSATION = 5;
 

@@ -5,12 +5,13 @@ import { conversationOf, withRetry } from "../../kernel/api/stubs.ts";
 import type { ClientContext, ClientHistoryEntry } from "../../kernel/api/turns.ts";
 import type { App } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
-import { startAlone, startTurn } from "../../kernel/http/start-turn.ts";
+import { startAlone, startAndFollow, startAndWait } from "../../kernel/http/start-turn.ts";
 import { traceOf } from "../../kernel/http/trace.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
 import { type SortedMessages, storePictures } from "./client-messages.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
 import type { OwnTools } from "./own-tools.ts";
+import { PACE } from "./sending.ts";
 
 /** One turn runs and one waits. A third request to the same conversation gets 409. */
 const UNFINISHED_MAX = 2;
@@ -42,6 +43,8 @@ export type TurnRequest = {
   wait: number | undefined;
   /** The client gets every event, or the end alone. Undefined: it gets neither now. */
   follows: "live" | "end" | undefined;
+  /** The client hung up before it knew its turn. */
+  left: (place: Place, turn: string) => void;
 };
 
 export type Begun = StartedTurn & { place: Place };
@@ -111,9 +114,10 @@ async function start(
   const limit = place.key !== undefined ? inKey : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
   const chars = limit === 1 ? SHARED_MAX_CHARS : undefined;
   const rule = { within: limit, ...(chars !== undefined && { chars }) };
-  return asked.follows === undefined
-    ? await startAlone(c.env, place.name, turn, rule)
-    : await startTurn(c.env, place.name, turn, rule, asked.follows === "live");
+  if (asked.follows === undefined) return await startAlone(c.env, place.name, turn, rule);
+  if (asked.follows === "live") return await startAndFollow(c.env, place.name, turn, rule);
+  const heldMs = Math.min((wait ?? Number.POSITIVE_INFINITY) * 1_000, PACE.patienceMs);
+  return await startAndWait(c, place.name, turn, rule, heldMs, (id) => asked.left(place, id));
 }
 
 /** @returns true when the caller accepts another model while the named one is down */

@@ -18,10 +18,10 @@ import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";
 import { ChatRequest, messagesInChat } from "./chat-request.ts";
 import { sortMessages } from "./client-messages.ts";
 import { clientWait, forVoice } from "./client-wait.ts";
-import { namedPlace } from "./conversation-key.ts";
+import { namedPlace, type Place } from "./conversation-key.ts";
 import { chosenModel } from "./models.ts";
 import { NO_TOOLS, ownTools } from "./own-tools.ts";
-import { eventStream, patientJson } from "./sending.ts";
+import { eventStream, paceAfter, patientJson } from "./sending.ts";
 import { LOST } from "./turn-text.ts";
 
 export async function postChat(c: Context<App>): Promise<Response> {
@@ -35,13 +35,14 @@ export async function postChat(c: Context<App>): Promise<Response> {
   const own = isBackground ? NO_TOOLS : tools;
   const model = chosenModel(c.env, request.model);
   const follows = request.stream ? "live" : "end";
-  const asked = { hash, place: wanted, sorted, model, own, waits: true, wait, follows } as const;
+  // A turn that its client does not wait for goes on without it.
+  const left = (at: Place, id: string) => wait === undefined && stopper(c, at, id)();
+  const asked = { hash, place: wanted, sorted, model, own, waits: true, wait, follows, left } as const;
   const { place, ...started } = await beginTurn(c, token, asked);
   const { turn } = started;
   nameTurn(c, place, turn);
   const stop = stopper(c, place, turn);
-  // A turn that its client does not wait for goes on without it.
-  const hungUp = wait === undefined ? stop : () => {};
+  const hungUp = () => void left(place, turn);
   const chat: Chat = {
     turn,
     place,
@@ -64,5 +65,5 @@ export async function postChat(c: Context<App>): Promise<Response> {
     const result = await turnEnd(c, place, started, signal, hurry, wait);
     return result ? await chatCompletion(result, chat) : { error: LOST };
   };
-  return patientJson(c, answer, hungUp);
+  return patientJson(c, answer, hungUp, paceAfter(started.waitedMs));
 }

@@ -10,7 +10,7 @@ import { beginTurn } from "./begin-turn.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { sortMessages } from "./client-messages.ts";
 import { clientWait, forVoice } from "./client-wait.ts";
-import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
+import { namedPlace, type Place, type ResponseRef, readResponseId } from "./conversation-key.ts";
 import { inputItems, pageOf, readPage } from "./input-items.ts";
 import { withReferenced } from "./item-references.ts";
 import { chosenModel, VOICE_NAME } from "./models.ts";
@@ -18,7 +18,7 @@ import { NO_TOOLS, ownTools } from "./own-tools.ts";
 import { responseEvents } from "./response-events.ts";
 import { type About, responseObject } from "./response-object.ts";
 import { messagesInResponse, ResponseRequest } from "./response-request.ts";
-import { eventStream, patientJson } from "./sending.ts";
+import { eventStream, paceAfter, patientJson } from "./sending.ts";
 import { LOST } from "./turn-text.ts";
 
 export async function postResponse(c: Context<App>): Promise<Response> {
@@ -53,6 +53,10 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const after = before && wanted?.name === before.place.name ? before.turn : undefined;
   const model = chosenModel(c.env, request.model);
   const follows = request.stream ? "live" : background ? undefined : "end";
+  // A turn in the background continues without a connection, as one does whose client waits a bounded time.
+  const left = (at: Place, id: string) => {
+    if (!background && wait === undefined) stopper(c, at, id)();
+  };
   const asked = {
     hash,
     place: wanted,
@@ -64,21 +68,21 @@ export async function postResponse(c: Context<App>): Promise<Response> {
     waits: !background,
     wait,
     follows,
+    left,
   } as const;
   const { place, ...started } = await beginTurn(c, token, asked);
   const { turn } = started;
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
   const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background, stored };
-  // A turn in the background continues without a connection, as one does whose client waits a bounded time.
-  const stop = background || wait !== undefined ? () => {} : stopper(c, place, turn);
+  const stop = () => left(place, turn);
   if (request.stream) return stream(c, about, started, -1, stop);
   if (background) return c.json(await responseObject(about));
   const answer = async (signal: AbortSignal, hurry: () => void) => {
     const result = await turnEnd(c, place, started, signal, hurry, wait);
     return result ? await responseObject(about, result) : { error: LOST };
   };
-  return patientJson(c, answer, stop);
+  return patientJson(c, answer, stop, paceAfter(started.waitedMs));
 }
 
 /** `?stream=true&starting_after=N` attaches to the stream again. Leaving this stream does not cancel the turn. */

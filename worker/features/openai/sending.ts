@@ -13,7 +13,12 @@ export type Pace = {
   patienceMs: number;
 };
 
-const PACE: Pace = { keepAliveMs: 2_000, patienceMs: 5_000 };
+export const PACE: Pace = { keepAliveMs: 2_000, patienceMs: 5_000 };
+
+/** The pace for a client that has waited so long already. */
+export function paceAfter(waitedMs = 0): Pace {
+  return { ...PACE, patienceMs: Math.max(0, PACE.patienceMs - waitedMs) };
+}
 
 /** A comment line, which clients of an event stream ignore. */
 export const KEEP_ALIVE = ": keep-alive\n\n";

@@ -14,9 +14,13 @@ import type { HistoryPage, HistoryPlace, NewTurn, TurnInput } from "./turns.ts";
 export interface ConversationApi {
   /**
    * Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns.
+   * @param withinMs waits so long for its end, while nothing but models and calls of less than a second take its time. An object of 0.3
+   *   does not wait
    * @returns undefined: the rule does not take it, and nothing was accepted
    */
-  start(request: NewTurn, rule: StartRule): Promise<TurnResult | undefined>;
+  start(request: NewTurn, rule: StartRule, withinMs?: number): Promise<TurnResult | undefined>;
+  /** The client of a `start` that waits has hung up: it returns now. @param request the turn's id in it */
+  letGo(request: string): Promise<void>;
   /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */
   adopt(request: string, principal: string): Promise<string | undefined>;
   /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
@@ -106,7 +110,7 @@ export interface ConversationApi {
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
   restore(step: RestoreStep): Promise<void>;
   /**
-   * `/start`: `start` and `/attach` in one; 409: the rule does not take the turn. `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
+   * `/start`: `start` and `/attach` in one, for a client that wants the events; 409: the rule does not take the turn. `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
    * lets the object sleep.
    */
   fetch(request: Request): Promise<Response>;

@@ -1,4 +1,5 @@
 /** How the Worker starts a turn and attaches to it with one request. */
+import type { TurnResult } from "./answers.ts";
 import type { NewTurn } from "./turns.ts";
 
 /** The path at a conversation's object. */
@@ -18,5 +19,10 @@ export type StartRule = "any" | "own" | { within: number; chars?: number };
 /** The JSON of the header. */
 export type StartRequest = { turn: NewTurn; rule: StartRule };
 
-/** @property turn its id, or that of the turn that was recognised @property socket its events; absent: attach to it */
-export type StartedTurn = { turn: string; socket?: WebSocket };
+/**
+ * @property turn its id, or that of the turn that was recognised
+ * @property socket its events
+ * @property result it has ended. Without socket and result: attach to it
+ * @property waitedMs how long its client waited for it so far
+ */
+export type StartedTurn = { turn: string; socket?: WebSocket; result?: TurnResult; waitedMs?: number };

@@ -22,7 +22,7 @@ test(
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
-    const start = hold(Conversation, "fetch", "after");
+    const start = hold(Conversation, "start", "after");
     const said = say(id, script({ calls: [siren] }, results));
     await start.reached();
     // The model is not asked again about what was stored.
@@ -40,7 +40,7 @@ test(
   "so is a request of an OpenAI client",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
-    const start = hold(Conversation, "fetch", "after");
+    const start = hold(Conversation, "start", "after");
     const headers = { "x-edge-conversation": "stopped" };
     const said = chat([user(script({ calls: [siren] }, results))], {}, headers);
     await start.reached();

@@ -95,12 +95,12 @@ const PAUSE_MS = 1_000;
  * error would have it done a second time.
  * @param ask something that the object recognises by its id; it makes a new stub each time
  */
-export async function withRetry<T>(ask: () => Promise<T>): Promise<T> {
+export async function withRetry<T>(ask: () => Promise<T>, most = TRIES): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
-      if (tries >= TRIES || comesAgain(error)) throw error;
+      if (tries >= most || comesAgain(error)) throw error;
       // With jitter: a deploy resets all objects at once.
       await scheduler.wait(PAUSE_MS * (0.5 + Math.random()));
     }

@@ -54,7 +54,7 @@ import { Subscribers } from "./subscribers.ts";
 import { watchCalls } from "./tool-calls.ts";
 import { turnInput } from "./turn-input.ts";
 import { drive, resume } from "./turn-loop.ts";
-import { historyPage, turnResult } from "./turn-view.ts";
+import { begunResult, historyPage, turnResult } from "./turn-view.ts";
 import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
 
 /** worker/conversation.ts gives it its features. */
@@ -106,10 +106,20 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
 
   // ── turns ───────────────────────────────────────────────────────────────────────────────────────────
 
-  async start(request: NewTurn, rule: StartRule): Promise<TurnResult | undefined> {
+  async start(request: NewTurn, rule: StartRule, withinMs = 0): Promise<TurnResult | undefined> {
     const context = this.#made();
     const turn = this.#begin(context, request, rule);
-    return turn && turnResult(context.transcript, turn);
+    if (turn?.status !== "running" || withinMs <= 0) return turn && turnResult(context.transcript, turn);
+    lostClientsOf(context).attached(turn.id);
+    const why = await context.subscribers.held.hold(request.id, turn.id, withinMs);
+    if (why === "later" && turn.origin.client) lostClientsOf(context).expect(turn.id);
+    const { transcript } = context;
+    const now = transcript.turn(turn.id);
+    return now ? turnResult(transcript, now) : begunResult(turn);
+  }
+
+  async letGo(request: string): Promise<void> {
+    this.#context?.subscribers.held.left(request);
   }
 
   /** No await before the rows are written: two who begin at once are told apart here. @returns undefined: the rule does not take it */

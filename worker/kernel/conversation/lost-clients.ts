@@ -37,6 +37,7 @@ class LostClients {
 
   attached(turn: string): void {
     this.#expected.delete(turn);
+    if (this.#wanted.has(turn)) this.#subscribers.probe(turn);
   }
 
   /** True if a client waited for the turn and has no answer of it. */
@@ -110,11 +111,16 @@ class LostClients {
   async #probed(turn: Turn | undefined): Promise<Turn | undefined> {
     if (!turn) return undefined;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), PROBE_MS);
+    // One that was held attaches first; one that does not is gone with its Worker.
+    const timer = setInterval(() => {
+      const attaches = this.#isThere(turn) && !this.#subscribers.has(turn.id);
+      const now = this.#transcript.turn(turn.id);
+      if (!attaches) resolve(now !== undefined && this.#isLost(now));
+    }, PROBE_MS);
     this.#wanted.set(turn.id, resolve);
     this.#subscribers.probe(turn.id);
     const lost = await promise;
-    clearTimeout(timer);
+    clearInterval(timer);
     this.#wanted.delete(turn.id);
     return lost ? turn : undefined;
   }

@@ -5,6 +5,7 @@
  */
 import type { FollowedEvent, TurnEvent } from "../api/turn-events.ts";
 import { acceptSocket, closeQuietly } from "../sockets.ts";
+import { HeldStarts } from "./held-starts.ts";
 import type { Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { eventsOf, userMessage } from "./turn-view.ts";
@@ -15,6 +16,7 @@ const FOLLOWS = "follows";
 export class Subscribers {
   readonly #ctx: DurableObjectState;
   readonly #transcript: Transcript;
+  readonly held = new HeldStarts();
   /** The model's words so far in the step that goes on, by turn: for clients that attach in the middle. */
   readonly #deltas = new Map<string, string>();
 
@@ -54,7 +56,7 @@ export class Subscribers {
 
   /** True if a client waits for this turn. */
   has(turnId: string): boolean {
-    return this.#ctx.getWebSockets(turnId).length > 0 || this.#hasFollowers();
+    return this.held.has(turnId) || this.#ctx.getWebSockets(turnId).length > 0 || this.#hasFollowers();
   }
 
   /** True if a client wants to see the turn as it goes. */
@@ -121,6 +123,7 @@ export class Subscribers {
       for (const event of eventsOf(this.#transcript, ended, (ended.finishedSeq ?? 1) - 1))
         this.#send(turn.id, event);
     for (const socket of this.#ctx.getWebSockets(turn.id)) closeQuietly(socket, "done");
+    this.held.release("ended", turn.id);
   }
 
   /** Something was added to a turn. Who follows the conversation gets the result of one that has ended again. */
@@ -131,12 +134,14 @@ export class Subscribers {
       if (event.event === "done") this.#sendToFollowers({ ...event, turn: id });
   }
 
-  /** Writes to every client of a turn: only a write shows whether a client has left. */
+  /** Writes to every client of a turn: only a write shows whether a client has left. One that is held attaches first. */
   probe(turnId: string): void {
+    this.held.release("later", turnId);
     sendAll(this.#ctx.getWebSockets(turnId), { event: "probe", data: {} } satisfies TurnEvent);
   }
 
   closeAll(): void {
+    this.held.release("left");
     for (const socket of this.#ctx.getWebSockets()) closeQuietly(socket, "forgotten");
   }
 

@@ -50,6 +50,8 @@ async function run(context: ConversationContext): Promise<void> {
     await stepFailed(context, error);
   } finally {
     loop.isRunning = false;
+    // From here on the object may sleep: who waits for a turn waits elsewhere.
+    context.subscribers.held.release("later");
   }
 }
 

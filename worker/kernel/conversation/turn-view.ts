@@ -32,6 +32,11 @@ export function turnResult(transcript: Transcript, turn: Turn): TurnResult {
   };
 }
 
+/** The result of a turn that has just begun. */
+export function begunResult(turn: Turn): TurnResult {
+  return resultOf(turn, [], []);
+}
+
 /** The newest turns before a place, the oldest of them first, with their texts. */
 export function historyPage(transcript: Transcript, { before, limit }: HistoryPlace): HistoryPage {
   const left = transcript.turns().filter(({ n }) => n < before);

@@ -16,7 +16,8 @@ import { reportOf } from "./turn-view.ts";
 export function beginTurn(context: ConversationContext, request: NewTurn): Turn {
   const { transcript, media, subscribers, name } = context;
   const { turn, as } = transcript.begin(withTrace(context, request), owedBefore(context, request));
-  logInfo("turn.begun", { turn: turn.id, conversation: name, as });
+  // The line of its end says when a new one began.
+  if (as !== "new") logInfo("turn.begun", { turn: turn.id, conversation: name, as });
   if (as === "known") return turn;
   for (const picture of request.media ?? []) media.add(picture);
   subscribers.began(turn);

@@ -22,20 +22,26 @@ function counted(): { fetch: number; start: number } {
 }
 
 test.each([
-  ["of any letters is one request to its conversation", "Wie warm ist es im Büro? 🌡\u2028", 0],
-  ["that is too long for a header is two", "ü".repeat(6_000), 1],
+  ["of any letters is one request to its conversation, streamed too", "Wie warm ist es im Büro? 🌡\u2028", 0],
+  ["that is too long for a header is one request, and two when it is streamed", "ü".repeat(6_000), 1],
 ])("a turn %s, and its words arrive whole", async (_, words, alone) => {
   const counts = counted();
-  const id = crypto.randomUUID();
   const text = `${words}\n${script({ text: "warm" })}`;
-  expect(await say(id, text)).toMatchObject({ status: 200, body: { answer: "warm" } });
-  expect(counts).toEqual({ fetch: 1, start: alone });
-  const history = await (await ask(`/v1/conversations/${id}`)).json();
-  expect(history).toMatchObject({ turns: [{ text: text.trim() }] });
+  const shown = async (id: string) =>
+    expect(await (await ask(`/v1/conversations/${id}`)).json()).toMatchObject({
+      turns: [{ text: text.trim() }],
+    });
+
+  const whole = crypto.randomUUID();
+  expect(await say(whole, text)).toMatchObject({ status: 200, body: { answer: "warm" } });
+  expect(counts).toEqual({ fetch: 0, start: 1 });
+  await shown(whole);
+
+  const streamed = crypto.randomUUID();
   const headers = { "idempotency-key": "once", accept: "text/event-stream" };
   const again = async () =>
     await (
-      await ask(`/v1/conversations/${id}/messages`, {
+      await ask(`/v1/conversations/${streamed}/messages`, {
         method: "POST",
         headers,
         body: JSON.stringify({ text }),
@@ -43,6 +49,8 @@ test.each([
     ).text();
   const first = await again();
   expect(first).toContain("event: done");
+  expect(counts).toEqual({ fetch: 1, start: 1 + alone });
+  await shown(streamed);
   // The same key is the same turn, whose events come once more.
   expect(/"turn":"([^"]+)"/.exec(await again())?.[1]).toBe(/"turn":"([^"]+)"/.exec(first)?.[1]);
 });

@@ -13,7 +13,7 @@ import { eventStream, messagesOf, openSocket, type Recheck, whileAllowed } from 
 /** A JSON caller waits so long for the answer, and then gets the turn's id to look at later. */
 export const JSON_PATIENCE_MS = 25_000;
 /** Consecutive attempts to attach again, and the pause between them: about 15 s in all. */
-const REATTACH_TRIES = 15;
+export const REATTACH_TRIES = 15;
 const REATTACH_PAUSE_MS = 1_000;
 
 /**
@@ -77,7 +77,8 @@ async function* eventsWhile(
 }
 
 /**
- * @returns the turn's result; undefined when it takes longer than `patienceMs`
+ * @param patienceMs from the moment in which the turn was asked for
+ * @returns the turn's result; undefined when it takes longer
  * @param probe is called when the conversation asks whether the client is still there
  */
 export async function turnResult(
@@ -89,7 +90,10 @@ export async function turnResult(
   probe: () => void = () => {},
   recheck?: Recheck,
 ): Promise<TurnResult | undefined> {
-  const signal = AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)]);
+  if (turn.result) return turn.result;
+  const leftMs = patienceMs - (turn.waitedMs ?? 0);
+  if (leftMs <= 0) return undefined;
+  const signal = AbortSignal.any([hangup, AbortSignal.timeout(leftMs)]);
   for await (const event of turnEvents(env, name, turn, 0, false, signal, recheck))
     if (event.event === "done") return event.data;
     else if (event.event === "probe") probe();

@@ -8,8 +8,9 @@ import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { readText, UUID } from "../http/request.ts";
 import { as, json, route } from "../http/route.ts";
-import { startTurn } from "../http/start-turn.ts";
+import { startAndWait } from "../http/start-turn.ts";
 import { traceOf } from "../http/trace.ts";
+import { JSON_PATIENCE_MS } from "../http/turn-stream.ts";
 import { applyWait, originOf, PREFER, resultWithin } from "../http/wait.ts";
 
 export const ask = newRoutes();
@@ -43,13 +44,15 @@ route(ask, "POST /ask", ASKING, async (c, { token, headers: { prefer } }) => {
     images: [],
     origin: { principal: token.name, role: token.role, channel: "ask", ...traceOf(c) },
   };
-  const started = await startTurn(c.env, name, asked, "any", false);
+  const seconds = prefer ?? ASK_PATIENCE_S;
+  const heldMs = Math.min(seconds * 1_000, JSON_PATIENCE_MS);
+  const started = await startAndWait(c, name, asked, "any", heldMs);
   if (!started) throw new Error("a conversation of one question did not take it");
   if (prefer !== undefined) applyWait(c, prefer);
   const recheck = () => requireValid(c.env, token);
   const place = `/v1/ask/${id}`;
   const patience = {
-    seconds: prefer ?? ASK_PATIENCE_S,
+    seconds,
     ends: `The answer will be at ${originOf(c)}${place}`,
   };
   const result = await resultWithin(c, name, started, patience, c.req.raw.signal, recheck);

@@ -19,7 +19,7 @@ import { anyText, optionalText, text, wholeNumber } from "../http/fields.ts";
 import { SSE, socketEventStream } from "../http/object-stream.ts";
 import { readBody, UUID } from "../http/request.ts";
 import { type Answer, as, json, route } from "../http/route.ts";
-import { startTurn } from "../http/start-turn.ts";
+import { startAndFollow, startAndWait } from "../http/start-turn.ts";
 import { traceOf } from "../http/trace.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { applyWait, PREFER, resultWithin, WITH_NEXT_MESSAGE } from "../http/wait.ts";
@@ -94,10 +94,14 @@ route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, 
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };
-  const started = await startTurn(c.env, name, turn, seen, isStream);
+  const hangsUp = headers["edgecall-on-hangup"] === "cancel" ? canceller(c, name) : () => {};
+  const waitMs = wait === undefined ? JSON_PATIENCE_MS : wait * 1_000;
+  const started = isStream
+    ? await startAndFollow(c.env, name, turn, seen)
+    : await startAndWait(c, name, turn, seen, Math.min(waitMs, JSON_PATIENCE_MS), hangsUp);
   if (!started) throw idInUse();
   c.header("edgecall-turn", started.turn);
-  if (headers["edgecall-on-hangup"] === "cancel") cancelOnHangup(c, name, started.turn);
+  c.req.raw.signal.addEventListener("abort", () => hangsUp(started.turn));
   if (isStream) return events(c, name, started, 0);
   if (wait !== undefined) {
     applyWait(c, wait);
@@ -199,10 +203,8 @@ function events(
 }
 
 /** For a client that asks once: when it hangs up, nobody needs the answer. */
-function cancelOnHangup(c: Context<App>, name: string, turn: string): void {
-  c.req.raw.signal.addEventListener("abort", () =>
-    c.executionCtx.waitUntil(conversationOf(c.env, name).cancel(turn)),
-  );
+function canceller(c: Context<App>, name: string): (turn: string) => void {
+  return (turn) => c.executionCtx.waitUntil(conversationOf(c.env, name).cancel(turn));
 }
 
 /** @throws HttpError 400 */
