@@ -23,10 +23,7 @@ export function makeStateFolder(dir: string): void {
   }
 }
 
-/**
- * The error of a file in the state folder, in words.
- * @param path the file, or the folder
- */
+/** The error of a file in the state folder, in words. @param path the file, or the folder */
 export function stateError(path: string, error: unknown): Error {
   const { kind, error: code } = unwritableBy(path, error);
   if (kind === "full")

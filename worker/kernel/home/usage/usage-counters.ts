@@ -74,10 +74,7 @@ export class UsageCounters {
     this.called(call.id, call.agent, tool, now - (call.sentAt ?? call.createdAt), outcome, now);
   }
 
-  /**
-   * A call that no turn reports.
-   * @param elapsedMs from the sending to the result, as the gateway sees it
-   */
+  /** A call that no turn reports. @param elapsedMs from the sending to the result, as the gateway sees it */
   called(
     id: string,
     agent: string,

@@ -39,10 +39,7 @@ export class UsageReports {
     return this.#pending;
   }
 
-  /**
-   * @param addToSums is called in the same write when the ring is full
-   * @returns false: it is known
-   */
+  /** @param addToSums is called in the same write when the ring is full @returns false: it is known */
   add(report: UsageReport, addToSums: (reports: readonly UsageReport[]) => void): boolean {
     const ids = this.#read();
     if (ids.has(report.id)) return false;
