@@ -2,9 +2,9 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { deleteExpiredCodes } from "./device-codes.ts";
-import { PairingRpc } from "./rpc.ts";
+import { pairingRpc } from "./rpc.ts";
 
 export const pairing = {
-  rpc: { pairing: PairingRpc },
+  rpc: { pairing: pairingRpc },
   prune: (home, now) => deleteExpiredCodes(home.ctx.storage.sql, now),
 } satisfies HomeFeature;
