@@ -212,7 +212,8 @@ export function toFinish(reason: string): Finish {
   return FINISHES.find(([pattern]) => pattern.test(reason))?.[1] ?? reason;
 }
 
-function textOfContent(content: unknown): string {
+/** The text of a message whose content is a text or a list of parts. */
+export function textOfContent(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content

@@ -9,6 +9,7 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { slot } from "../../../kernel/home/slot.ts";
+import { randomCode } from "../../../kernel/random-code.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
 import { BrokerForDevice, type CodeState, type NewCode } from "../contract.ts";
 
@@ -20,8 +21,6 @@ export const TRIES_MAX = 5;
 const OPEN_MAX = 20;
 const FINDER_LENGTH = 3;
 const SECRET_LENGTH = 9;
-/** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
-const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 type CodeRow = {
   finder: string;
@@ -53,7 +52,7 @@ class DeviceCodes extends SqlStore {
     { agent, broker, by }: NewCode,
     now: number,
   ): Promise<{ end: string; expiresAt: number } | undefined> {
-    const end = randomText(FINDER_LENGTH + SECRET_LENGTH);
+    const end = randomCode(FINDER_LENGTH + SECRET_LENGTH);
     const hash = await hashOf(end);
     this.deleteExpired(now);
     const { count } = this.sql.one<{ count: number }>("SELECT COUNT(*) AS count FROM device_code");
@@ -115,10 +114,6 @@ function finderOf(end: string): string {
 
 async function hashOf(end: string): Promise<string> {
   return await sha256Hex(end);
-}
-
-function randomText(length: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => ALPHABET[byte % 32]).join("");
 }
 
 export const deviceCodesOf = slot(({ ctx }) => new DeviceCodes(ctx.storage));

@@ -11,6 +11,7 @@ import type {
   SenderKey,
   UnknownSender,
 } from "../../api/senders.ts";
+import { randomCode } from "../../random-code.ts";
 import type { Role } from "../../settings/chat.ts";
 import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
@@ -26,8 +27,6 @@ const NOTICES_MAX = 5;
 const SENDERS_MAX = 1_000;
 const NAME_MAX = 64;
 const CODE_LENGTH = 6;
-/** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
-const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 export class SenderStore extends SqlStore {
   roleOf({ channel, connection, sender }: SenderKey): Role | undefined {
@@ -48,7 +47,7 @@ export class SenderStore extends SqlStore {
     }
     const { count } = this.sql.one<{ count: number }>("SELECT COUNT(*) AS count FROM pairing");
     if (count >= REQUESTS_MAX) return undefined;
-    const code = newCode();
+    const code = randomCode(CODE_LENGTH);
     this.sql.insert("OR REPLACE INTO pairing", {
       code,
       connection,
@@ -107,12 +106,6 @@ export class SenderStore extends SqlStore {
       AND sender = ${sender} RETURNING sender`;
     return rows.toArray().length > 0;
   }
-}
-
-function newCode(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(CODE_LENGTH)), (byte) => ALPHABET[byte % 32]).join(
-    "",
-  );
 }
 
 /** A stranger chose the name: it is cut to one short line. */
