@@ -143,6 +143,18 @@ export type RunOptions = {
 /** `signal`: the signal that ended it, e.g. `SIGKILL`; `stopped`: whether we sent it, at the abort. */
 export type Ran = { exitCode: number | null; signal: string | null; stopped: boolean };
 
+/** Why a sandbox or another machine did not start a program. */
+export type NotStarted = "no-cwd" | "outside" | "no-program";
+
+export function notStarted(why: NotStarted, cwd: string, program: string): ExecError {
+  if (why === "no-cwd") return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
+  if (why === "outside")
+    return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
+  return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+    absent: true,
+  });
+}
+
 export class ExecError extends Error {
   override readonly name = "ExecError";
   readonly code: Extract<ErrorCode, "spawn_failed" | "cwd_missing" | "blocked" | "io">;
