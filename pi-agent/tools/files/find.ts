@@ -1,6 +1,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../../env/environment.ts";
+import { FILE_READ } from "../reads.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
 import { PATTERN_MAX_CHARS } from "./grep.ts";
@@ -35,12 +36,7 @@ function listing(environment: Place, own: { name: string; description: string; n
       path: z.optional(filePath("Folder to look in; the workspace when left out")),
       limit: z.optional(z.int().check(z.minimum(1), z.maximum(FILES_MAX))),
     }),
-    effect: "read",
-    permission: "file_read",
-    idempotent: true,
-    taints: true,
-    timeoutMs: 5_000,
-    maxTimeoutMs: 30_000,
+    ...FILE_READ,
     async execute({ pattern, path = ".", limit = FILES_LIMIT }, { signal }): Promise<ToolResult> {
       return await orFault(
         async () => await listFiles(environment, { pattern, path, limit, newestFirst }, signal),
