@@ -6,7 +6,6 @@ import { unwritableBy } from "@edgecall/node/writable.ts";
 /**
  * Makes one folder at a time, because Node's `recursive` loops for ever on a file system that reports ENOENT below an
  * existing folder, as /proc does.
- *
  * @param dir absolute
  * @throws an error that names EDGECALL_DIR
  */

@@ -172,7 +172,6 @@ function joinedInner(before: unknown, piece: unknown): unknown {
 
 /**
  * Finds the error in a chunk or a completion: beside the choices, or in place of them.
- *
  * @param event the name of its server-sent event
  */
 function errorIn(value: Record<string, unknown>, event: string): unknown {
@@ -228,7 +227,6 @@ function count(value: unknown): number {
 /**
  * Gives requested calls our own ids. The model's id is kept when it is usable (some endpoints check its form) and new to
  * the conversation: a repeated one would pair two calls with one result.
- *
  * @param used the model call ids that the conversation already has
  */
 export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<string>): Call[] {

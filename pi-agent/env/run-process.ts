@@ -31,7 +31,6 @@ export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "
 /**
  * Runs to the end, or kills the whole tree at the abort. Processes that the program leaves running are killed too, so that
  * nothing outlives a call.
- *
  * @throws ExecError `spawn_failed`
  */
 export async function runProcess(

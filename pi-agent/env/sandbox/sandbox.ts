@@ -41,7 +41,6 @@ export type SandboxOptions = {
 
 /**
  * Tries the sandbox with a real call.
- *
  * @returns what is missing and how to install it; undefined when it works
  * @throws NoAnswer when it is installed but does not start
  */

@@ -56,7 +56,6 @@ export function mayBeCall(text: string): boolean {
 
 /**
  * Finds calls that a model wrote as text: JSON alone, or marked with `<tool_call>`.
- *
  * @param offered the tools' names; JSON without one of them is an ordinary answer
  */
 export function callsInText(text: string, offered: ReadonlySet<string>): Loose[] | undefined {
