@@ -2,8 +2,10 @@
  * This machine's agent.toml under `npm start`. It is written once. From then on only the broker's address and login follow the start's, each on
  * its own line: what a person wrote there (a policy, a model, comments) stays as it is.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isObject } from "@edgecall/core/protocol/is-object.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { parse, stringify } from "smol-toml";
 
@@ -52,7 +54,7 @@ function newText({ agentId, stateDir }: NewAgent, broker: BrokerAccess): string 
 function withBroker(file: string, text: string, broker: BrokerAccess): string {
   const before = parsed(file, text);
   const wanted = withoutMissing(broker);
-  const now = isTable(before.mqtt) ? before.mqtt : {};
+  const now = isObject(before.mqtt) ? before.mqtt : {};
   const changed = KEYS.filter((key) => wanted[key] !== undefined && now[key] !== wanted[key]);
   const isOld = WRITTEN_EACH_TIME.test(text);
   const lines = (isOld ? text.replace(WRITTEN_EACH_TIME, HEADER) : text).split("\n");
@@ -60,7 +62,7 @@ function withBroker(file: string, text: string, broker: BrokerAccess): string {
   const after = lines.join("\n");
   // A file may say [mqtt] in a way that no line can be changed in: dotted keys, an inline table.
   const read = changed.length === 0 ? before : tryParse(after);
-  const ended = read && isTable(read.mqtt) ? read.mqtt : {};
+  const ended = read && isObject(read.mqtt) ? read.mqtt : {};
   const isOther = read && JSON.stringify({ ...read, mqtt: 0 }) !== JSON.stringify({ ...before, mqtt: 0 });
   if (changed.some((key) => ended[key] !== wanted[key]) || isOther)
     throw new AgentTomlError(
@@ -109,10 +111,6 @@ function tryParse(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function withoutMissing(broker: BrokerAccess): Record<string, string> {

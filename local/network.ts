@@ -1,7 +1,7 @@
 /** Where the gateway listens: HOST and TLS_*, read once, errors that name the field. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 import { ownAddress } from "@edgecall/node/own-address.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -66,7 +66,3 @@ export function networkUrl({ host, tls }: Network, port: number, own = ownAddres
 /** Said at each start without TLS. */
 export const PLAIN_WARNING =
   "WARNING: plain HTTP in this network: whoever can read its traffic reads the tokens. Set TLS_CERT and TLS_KEY, or let a proxy with TLS stand before it (docs/deploy.md)";
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
-}

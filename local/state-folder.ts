@@ -6,7 +6,6 @@ import { unwritableBy } from "@edgecall/node/writable.ts";
 /**
  * Makes one folder at a time, because Node's `recursive` loops for ever on a file system that reports ENOENT below an
  * existing folder, as /proc does.
- *
  * @param dir absolute
  * @throws an error that names EDGECALL_DIR
  */
@@ -23,10 +22,7 @@ export function makeStateFolder(dir: string): void {
   }
 }
 
-/**
- * The error of a file in the state folder, in words.
- * @param path the file, or the folder
- */
+/** The error of a file in the state folder, in words. @param path the file, or the folder */
 export function stateError(path: string, error: unknown): Error {
   const { kind, error: code } = unwritableBy(path, error);
   if (kind === "full")

@@ -109,10 +109,7 @@ function isWithoutSync(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "EINVAL";
 }
 
-/**
- * Puts `text` at `path`, which is in memory, at once and without a sync.
- * @throws the system's error
- */
+/** Puts `text` at `path`, which is in memory, at once and without a sync. @throws the system's error */
 export function replaceInMemory(path: string, text: string, mode: number): void {
   const next = `${path}.next`;
   writeFileSync(next, text, { mode });

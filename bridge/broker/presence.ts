@@ -328,10 +328,6 @@ export class Roster {
       .map(({ id }) => id);
   }
 
-  isDeaf(id: string): boolean {
-    return this.#agents.get(id)?.deaf !== undefined;
-  }
-
   /** @returns undefined for an unknown agent */
   judge(id: string): Judgement | undefined {
     const agent = this.#agents.get(id);

@@ -22,7 +22,6 @@ export async function runAgent({ text, env }: CommandCall): Promise<never> {
 /**
  * Without STATE_DIRECTORY the service's settings would make an agent with a new key, which the gateway does not know, and a
  * new folder beside them.
- *
  * @throws UsageError that names the two right ways
  */
 export function mustHaveItsState(

@@ -5,10 +5,7 @@ import { asUser } from "../service/as-user.ts";
 import { environmentText, readEnvironment, type Wanted } from "../service/environment-file.ts";
 import { BRIDGE } from "../service/services.ts";
 
-/**
- * @param values by variable; undefined ones are left out
- * @throws UsageError when a value is wrong
- */
+/** @param values by variable; undefined ones are left out @throws UsageError when a value is wrong */
 export function newSettings(values: Wanted): string {
   const text = environmentText(
     `This home's bridge; docs/settings.md has every variable. After a change: sudo systemctl restart ${BRIDGE.unit}`,

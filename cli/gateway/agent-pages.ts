@@ -15,10 +15,7 @@ const Page = z.looseObject({
 
 export type AgentFilter = { words?: string | undefined; online?: boolean };
 
-/**
- * @param most so many agents at most
- * @returns total: of all that fit the filter, listed or not
- */
+/** @param most so many agents at most @returns total: of all that fit the filter, listed or not */
 export async function readAgents(
   gateway: Gateway,
   {

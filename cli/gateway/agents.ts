@@ -4,7 +4,7 @@ import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
-import { type Paint, paintFor } from "./paint.ts";
+import { type Paint, paintFor, statusColumn } from "./paint.ts";
 import { Actions, Agent, statusOf } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago } from "./times.ts";
@@ -42,10 +42,7 @@ function mostOf({ flag, text }: CommandCall): number | undefined {
 function roster(all: readonly Agent[], width: number | undefined, paint: Paint): string {
   const columns = [
     { title: "AGENT", gives: true },
-    {
-      title: "STATUS",
-      paint: (cell: string) => paint(cell.trim() === "offline" ? "red" : "green", cell),
-    },
+    statusColumn(paint),
     { title: "LAST SEEN" },
     { title: "LAST ACTIVE" },
     { title: "CALLS", right: true },

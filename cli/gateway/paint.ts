@@ -21,3 +21,11 @@ export function paintFor(terminal: boolean, env: CommandCall["env"]): Paint {
     return `\u001b[${begin}m${text}\u001b[${end}m`;
   };
 }
+
+/** A table's column for what `statusOf` says. */
+export function statusColumn(paint: Paint) {
+  return {
+    title: "STATUS",
+    paint: (cell: string) => paint(cell.trim() === "offline" ? "red" : "green", cell),
+  };
+}

@@ -3,7 +3,7 @@ import { type CommandCall, EXIT } from "../command.ts";
 import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
-import { paintFor } from "./paint.ts";
+import { paintFor, statusColumn } from "./paint.ts";
 import { type Agent, Status, statusOf } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago, took } from "./times.ts";
@@ -100,10 +100,7 @@ function toolTable(
 ): string {
   const columns = [
     { title: "AGENT", gives: true },
-    {
-      title: "STATUS",
-      paint: (cell: string) => paint(cell.trim() === "offline" ? "red" : "green", cell),
-    },
+    statusColumn(paint),
     { title: "CALLS", right: true },
     { title: "SUCCESS", right: true },
     { title: "ERROR", right: true },

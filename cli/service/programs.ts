@@ -31,11 +31,7 @@ export function run(
   });
 }
 
-/**
- * Runs a program that must succeed.
- * @returns its output
- * @throws with its error output
- */
+/** Runs a program that must succeed. @returns its output @throws with its error output */
 export async function must(program: string, ...args: string[]): Promise<string> {
   const { code, out, err } = await run(program, args);
   if (code === 0) return out.trim();

@@ -22,13 +22,19 @@ const LOOK_EVERY_MS = 250;
 /** A status with a hundred tools and the last errors has some 50 KB. */
 const STATUS_BYTES = 1024 * 1024;
 
+/** @returns what systemd says of a unit, by the property's name */
+export async function propertiesOf(
+  unit: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string | undefined, string>> {
+  const { out } = await run("systemctl", ["show", unit, ...names.flatMap((name) => ["-p", name])]);
+  return new Map(out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
+}
+
 /** @param unit systemd's name, for instance "edgecall-agent" */
 export async function serviceState(unit: string): Promise<ServiceState> {
   const names = ["ActiveState", "SubState", "UnitFileState", "NRestarts", "Result", "MemoryCurrent"];
-  const { out } = await run("systemctl", ["show", unit, ...names.flatMap((name) => ["-p", name])]);
-  const properties = new Map(
-    out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
-  );
+  const properties = await propertiesOf(unit, names);
   const memory = Number(properties.get("MemoryCurrent"));
   return {
     active: properties.get("ActiveState") ?? "unknown",

@@ -17,7 +17,6 @@ export type Slot = {
 
 /**
  * Runs the calls, at most `maxParallel` at a time. The first one that is ready is next.
- *
  * @returns the results in the order of the calls; undefined = not started, because of the abort or because it never was ready
  * @throws the first error that a call threw, once all calls under way have ended; no call is started after it
  */

@@ -13,7 +13,6 @@ const MAX_KEPT = 512;
 /**
  * Marks equal calls of a reply, and answers those that are too many. Equal are calls of the same tool with the same arguments
  * as the model wrote them, `id` and `after` included: with another `after` a call is meant to run once more.
- *
  * @param isOthers true for a call that another program runs, which may have its own rules
  */
 export function boundCalls<C extends Call>(calls: readonly C[], isOthers: (call: C) => boolean = none): C[] {

@@ -29,10 +29,7 @@ export type BudgetVerdict =
   /** Make no model call. `freeAt`: epoch ms; absent when waiting does not free the budget. */
   | { state: "refused"; text: string; keys: BudgetKey[]; freeAt?: number };
 
-/**
- * @param now epoch ms
- * @param told the keys of earlier notices about these figures
- */
+/** @param now epoch ms @param told the keys of earlier notices about these figures */
 export function checkBudget(
   used: Used,
   limits: BudgetLimits,

@@ -8,7 +8,6 @@ const STEPS = 12;
 
 /**
  * Cuts the longest results to a common length, so that the turn fits; the rest stays whole.
- *
  * @returns the turn itself when it fits; with all results at their shortest when even that does not fit
  */
 export function fitCurrent(turn: readonly Entry[], maxTokens: number): readonly Entry[] {

@@ -144,10 +144,7 @@ export function habitsOfHost(host: string): readonly Habit[] {
 export type HabitStore = {
   /** @param source `sourceOf` the model (replay.ts) */
   of(source: string): readonly string[];
-  /**
-   * Forms were needed and taken.
-   * @param dropped forms that were known, and are refused now
-   */
+  /** Forms were needed and taken. @param dropped forms that were known, and are refused now */
   learned(source: string, habits: readonly Habit[], dropped: readonly Habit[]): void;
 };
 

@@ -25,7 +25,7 @@ export function inForm(messages: readonly Message[], habits: ReadonlySet<Habit>)
   if (habits.has("no_null_content")) all = all.map(withContent);
   if (habits.has("named_results")) all = withNames(all);
   if (habits.has("ids_of_nine")) all = all.map(withShortIds);
-  if (habits.has("alternating_roles")) all = alternating(all);
+  if (habits.has("alternating_roles")) all = merged(all);
   if (habits.has("answer_after_results")) all = withAnswers(all);
   return all;
 }
@@ -116,10 +116,6 @@ function shortId(id: string): string {
 }
 
 /** Messages of one role in a row become one. Results are messages of their own. */
-function alternating(messages: readonly Message[]): Message[] {
-  return merged(messages);
-}
-
 function merged(messages: readonly Message[]): Message[] {
   const all: Message[] = [];
   for (const message of messages) {

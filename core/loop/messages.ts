@@ -51,15 +51,17 @@ export type Pictures = (id: string) => string | undefined;
 
 /** Returns the ids of the stored pictures that a request for these entries includes, newest first. */
 export function pictureIds(entries: readonly Entry[]): string[] {
-  const ids = entries.flatMap((entry) => {
-    if (entry.role === "user")
-      return (entry.images ?? []).flatMap((url) => (url.startsWith(KEPT) ? [url.slice(KEPT.length)] : []));
-    if (entry.role === "note") return [];
-    return entry.calls.flatMap(({ outcome }) =>
-      (outcome?.media ?? []).flatMap((item) => ("id" in item && isPicture(item) ? [item.id] : [])),
-    );
-  });
-  return ids.reverse().slice(0, MAX_PICTURES);
+  return entries.flatMap(pictureIdsOf).reverse().slice(0, MAX_PICTURES);
+}
+
+/** The ids of the stored pictures of an entry. */
+export function pictureIdsOf(entry: Entry): string[] {
+  if (entry.role === "user")
+    return (entry.images ?? []).flatMap((url) => (url.startsWith(KEPT) ? [url.slice(KEPT.length)] : []));
+  if (entry.role === "note") return [];
+  return entry.calls.flatMap(({ outcome }) =>
+    (outcome?.media ?? []).flatMap((item) => ("id" in item && isPicture(item) ? [item.id] : [])),
+  );
 }
 
 /** @param system the part that stays the same, and the one that changes with time and roster */

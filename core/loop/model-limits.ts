@@ -72,7 +72,6 @@ export class ModelLimits {
   /**
    * Asks a local server for its window where that is due: before the first request, after the first reply, which loads the
    * model, and now and then.
-   *
    * @returns what it told, when that is news
    */
   async ask(model: ModelSettings): Promise<{ server: LocalServer; tokens: number } | undefined> {
@@ -114,7 +113,6 @@ export class ModelLimits {
 
   /**
    * A request was answered.
-   *
    * @param sent our estimate of it
    * @param lessons what made it short enough: now it is certain
    */

@@ -66,7 +66,6 @@ const MAX_GUESSES = 2;
 /**
  * Asks a model once. An endpoint that refuses a form of the request is asked again in the form that it takes (habits.ts), and a
  * model that writes a call as text is asked once more to make it. Other failures are for the caller to try again (retry.ts).
- *
  * @throws ModelError, and no other error
  */
 export async function callModel(
@@ -180,7 +179,6 @@ class Forms {
 
   /**
    * Changes the form to one that the error asks for.
-   *
    * @param makes the body in a form, to leave out one that changes nothing
    * @returns false when there is none
    */
@@ -232,7 +230,6 @@ class Forms {
 
 /**
  * Returns the address of a request. People paste addresses with the path of a request, and Azure's have a query.
- *
  * @throws ModelError when the base is no address
  */
 function addressOf(baseUrl: string, path: Wire["path"]): URL {
@@ -328,7 +325,6 @@ async function readReply(
 
 /**
  * Reads the events of a body until `[DONE]` or its end.
- *
  * @returns whether the reply is whole without a finish_reason
  * @throws ModelError also for an event that is too long, since it would be held whole
  */

@@ -28,7 +28,6 @@ export type Picked =
 /**
  * Picks the model to call now: the wanted one, or the first in the list that is not cooling down. When all are cooling
  * down it picks the one that recovers first, since trying is better than refusing.
- *
  * @param wanted a name; absent = the first of the list
  * @param replaceable another model may replace the wanted one
  * @param now epoch ms, as is `coolUntil`

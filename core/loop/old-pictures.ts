@@ -1,15 +1,15 @@
 /** Takes the pictures out of a history that a request does not include, so that its size is what is sent. Pure. */
 import { isPicture, type Media, mediaText } from "../protocol/media.ts";
 import type { Call, Entry } from "./history.ts";
-import { GONE_PICTURE, KEPT, pictureIds } from "./messages.ts";
+import { GONE_PICTURE, KEPT, pictureIds, pictureIdsOf } from "./messages.ts";
 
 /** @returns the same list when it has no such picture */
 export function withoutOldPictures<E extends Entry>(history: readonly E[]): readonly E[] {
   const shown = new Set(pictureIds(history));
   const isOld = (id: string) => !shown.has(id);
-  if (!history.some((entry) => idsOf(entry).some(isOld))) return history;
+  if (!history.some((entry) => pictureIdsOf(entry).some(isOld))) return history;
   return history.map((entry): E => {
-    if (!idsOf(entry).some(isOld)) return entry;
+    if (!pictureIdsOf(entry).some(isOld)) return entry;
     if (entry.role === "user") {
       const images = (entry.images ?? []).filter(
         (url) => !url.startsWith(KEPT) || !isOld(url.slice(KEPT.length)),
@@ -25,16 +25,6 @@ export function withoutOldPictures<E extends Entry>(history: readonly E[]): read
       ? { ...entry, calls: entry.calls.map((call) => withoutOld(call, isOld)) }
       : entry;
   });
-}
-
-/** The ids of the stored pictures of an entry. */
-function idsOf(entry: Entry): string[] {
-  if (entry.role === "user")
-    return (entry.images ?? []).flatMap((url) => (url.startsWith(KEPT) ? [url.slice(KEPT.length)] : []));
-  if (entry.role === "note") return [];
-  return entry.calls.flatMap(({ outcome }) =>
-    (outcome?.media ?? []).flatMap((item) => ("id" in item && isPicture(item) ? [item.id] : [])),
-  );
 }
 
 /** The picture's name stays in the result, so that a person can still ask for it. */

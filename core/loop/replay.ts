@@ -86,7 +86,6 @@ function joinedObject(
 
 /**
  * Returns what is stored of a reply to be sent back with it.
- *
  * @param calls as they are stored, in the order of the reply's
  * @returns undefined when there is nothing, or too much
  */
@@ -109,7 +108,6 @@ export function replayOf(
 
 /**
  * Puts each replay into its message, where it came from this address and model, and takes it off elsewhere.
- *
  * @param from `sourceOf` the request
  */
 export function withReplays(messages: readonly ChatMessage[], from: string): ChatCompletionMessageParam[] {

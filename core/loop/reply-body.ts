@@ -29,10 +29,7 @@ export class ReplyBody {
     return this.#text.length > PART_MAX || this.#events.length > PART_MAX;
   }
 
-  /**
-   * @returns the events that this piece ends
-   * @throws ModelError for an HTML page
-   */
+  /** @returns the events that this piece ends @throws ModelError for an HTML page */
   add(piece: Uint8Array): ServerEvent[] {
     const text = this.#decoder.decode(piece, { stream: true });
     if (this.#form !== "events") this.#text += text;
@@ -40,10 +37,7 @@ export class ReplyBody {
     return this.#form === "events" ? this.#take(this.#events.add(text)) : [];
   }
 
-  /**
-   * @returns what the end of the body ends
-   * @throws ModelError when the body is no reply
-   */
+  /** @returns what the end of the body ends @throws ModelError when the body is no reply */
   end(): ServerEvent[] {
     const events = this.#take(this.#events.end());
     if (!this.#hasEvents && isJson(this.#text)) this.#form = "json";

@@ -4,6 +4,7 @@
  */
 
 import { isObject } from "../protocol/is-object.ts";
+import { jsonIn } from "../protocol/json-text.ts";
 import { cutText } from "../text/cut.ts";
 import { CallPieces, type LooseCall } from "./call-pieces.ts";
 import { errorDetail } from "./error-detail.ts";
@@ -172,7 +173,6 @@ function joinedInner(before: unknown, piece: unknown): unknown {
 
 /**
  * Finds the error in a chunk or a completion: beside the choices, or in place of them.
- *
  * @param event the name of its server-sent event
  */
 function errorIn(value: Record<string, unknown>, event: string): unknown {
@@ -212,7 +212,8 @@ export function toFinish(reason: string): Finish {
   return FINISHES.find(([pattern]) => pattern.test(reason))?.[1] ?? reason;
 }
 
-function textOfContent(content: unknown): string {
+/** The text of a message whose content is a text or a list of parts. */
+export function textOfContent(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
@@ -227,7 +228,6 @@ function count(value: unknown): number {
 /**
  * Gives requested calls our own ids. The model's id is kept when it is usable (some endpoints check its form) and new to
  * the conversation: a repeated one would pair two calls with one result.
- *
  * @param used the model call ids that the conversation already has
  */
 export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<string>): Call[] {
@@ -247,7 +247,7 @@ export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<s
 export function readArguments(raw: string): { args: Record<string, unknown>; problem?: string } {
   const text = withoutFence(raw.trim());
   if (text === "") return { args: {} };
-  const value = parse(text) ?? parse(withoutTrailingCommas(text));
+  const value = jsonIn(text) ?? jsonIn(withoutTrailingCommas(text));
   // The JSON was encoded twice. The inner text is shorter, so the recursion ends.
   if (typeof value === "string") return readArguments(value);
   if (value === null) return { args: {} };
@@ -265,12 +265,4 @@ function withoutFence(text: string): string {
 /** Matches strings first, so that commas inside them stay. */
 function withoutTrailingCommas(text: string): string {
   return text.replace(/("(?:[^"\\]|\\[\s\S])*"?)|,(?=\s*[}\]])/g, "$1");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -12,7 +12,6 @@ export type RequestBody = Record<string, unknown>;
 /**
  * OpenAI's reasoning models want `max_completion_tokens` in place of `max_tokens` and refuse `temperature`; older servers refuse
  * `stream_options`. All other servers know only these forms, so they are sent first.
- *
  * @param habits the forms that the endpoint takes instead
  */
 export function requestBody(

@@ -98,7 +98,6 @@ const FINAL =
 
 /**
  * Sorts an HTTP error of the endpoint.
- *
  * @param headers its `retry-after-ms` and `retry-after`
  * @param body the beginning of the error's body
  */
@@ -142,7 +141,6 @@ function spentBy(body: string, waitMs: number | undefined): "credit" | "period" 
 /**
  * Sorts an error that arrived with status 200, within a stream or in place of a completion. There is no agreed form: some endpoints put
  * an HTTP status in `code`, others a word in `code` or `type`.
- *
  * @param error its object; anything else counts as words
  */
 export function errorInReply(error: unknown): ModelError {

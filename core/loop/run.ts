@@ -67,7 +67,6 @@ export type LoopResult = {
 
 /**
  * Runs one turn from the prompt to its answer.
- *
  * @throws ModelError when the model gave no answer after the allowed retries; the reason of `signal` when that was aborted
  */
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {

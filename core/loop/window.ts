@@ -2,6 +2,7 @@
  * Asks a local model server for the window of the model as it is loaded. `/v1/chat/completions` does not tell it, and Ollama cuts
  * a longer prompt without a word.
  */
+import { isObject } from "../protocol/is-object.ts";
 import { withTimeLimit } from "../time-limit.ts";
 import { isPrivateHost } from "../web/address.ts";
 import type { Fetch } from "./model.ts";
@@ -75,8 +76,8 @@ function ollama(answer: unknown, model: string): Window | undefined {
 
 /** `n_ctx` is of one slot, as a request gets it. */
 function llamaCpp(answer: unknown): Window | undefined {
-  const settings = isRecord(answer) ? answer.default_generation_settings : undefined;
-  if (!isRecord(settings) || settings.n_ctx === undefined) return undefined;
+  const settings = isObject(answer) ? answer.default_generation_settings : undefined;
+  if (!isObject(settings) || settings.n_ctx === undefined) return undefined;
   return { server: "llama.cpp", ...tokensIn(settings.n_ctx) };
 }
 
@@ -95,7 +96,7 @@ function lmStudioV1(answer: unknown, model: string): Window | undefined {
   );
   const instance = loaded.find(({ id }) => id === model) ?? oneOf(loaded, "key", model);
   const config = instance?.config;
-  return { server: "LM Studio", ...tokensIn(isRecord(config) ? config.context_length : undefined) };
+  return { server: "LM Studio", ...tokensIn(isObject(config) ? config.context_length : undefined) };
 }
 
 /** SGLang tells it in the same form. */
@@ -115,12 +116,8 @@ function tokensIn(value: unknown): { tokens?: number } {
 }
 
 function listIn(answer: unknown, key: string): Array<Record<string, unknown>> | undefined {
-  const list = isRecord(answer) ? answer[key] : undefined;
-  return Array.isArray(list) ? list.filter(isRecord) : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const list = isObject(answer) ? answer[key] : undefined;
+  return Array.isArray(list) ? list.filter(isObject) : undefined;
 }
 
 async function answerOf(url: string, { apiKey }: Endpoint, fetch: Fetch): Promise<unknown> {

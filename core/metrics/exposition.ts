@@ -38,14 +38,10 @@ function page(family: MetricFamily): string {
   const lines =
     family.type === "histogram"
       ? family.series.flatMap((it) => buckets(family.name, it))
-      : samplesOf(family.name, family.samples);
+      : family.samples.map(({ labels = {}, value }) => line(family.name, labels, value));
   if (lines.length === 0) return "";
   const help = family.help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
   return `# HELP ${family.name} ${help}\n# TYPE ${family.name} ${family.type}\n${lines.join("")}`;
-}
-
-function samplesOf(name: string, samples: readonly Sample[]): string[] {
-  return samples.map(({ labels = {}, value }) => line(name, labels, value));
 }
 
 function buckets(

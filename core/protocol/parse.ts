@@ -17,6 +17,10 @@ export { z };
 /** A checked value, or an error that names the field. */
 export type Parsed<T> = { ok: true; value: T } | { ok: false; error: string };
 
+export function wrong(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}
+
 /** Checks a value. The error names each wrong field: `payload.tool: Invalid input: expected string, …`. */
 export function check<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
   const result = schema.safeParse(value);

@@ -32,10 +32,7 @@ export function peerPlace(origin: string, home: string, kind: string): string {
   return `${origin === "" ? "" : new URL(origin).host}/v1/peer/${home}/${kind}`;
 }
 
-/**
- * Returns the first part of a token, which is to be signed.
- * @param now epoch ms
- */
+/** Returns the first part of a token, which is to be signed. @param now epoch ms */
 export async function peerTokenBody(
   claims: Pick<PeerClaims, "grant" | "from" | "for">,
   body: string,

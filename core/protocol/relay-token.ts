@@ -3,7 +3,7 @@
  * (signed-token.ts). `for` names the relay, so that another gateway that knows the device cannot use the token here.
  */
 import { AGENT_ID } from "./names.ts";
-import { type Parsed, z } from "./parse.ts";
+import { type Parsed, wrong, z } from "./parse.ts";
 import { type SignedToken, splitToken, tokenBody, tokenBytes } from "./signed-token.ts";
 
 /** Separates this use of the key from all others. The version rises when the form changes. */
@@ -47,8 +47,4 @@ export function readRelayToken(token: string, place: string, now: number): Parse
     return wrong("it holds for longer than five minutes, or the device's clock is ahead");
   if (split.claims.for !== place) return wrong(`it is for another address than ${place}`);
   return { ok: true, value: split };
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }

@@ -39,7 +39,7 @@ export function heldUntil(home: HomeLimits, severity: Severity, now: number): nu
     capEnd(home.sent, severity, now),
     quietEnd(home, severity, now),
     gatherEnd(home, severity, now),
-    noisyEnd(home, severity),
+    home.noisyAt === undefined || severity === "critical" ? undefined : home.noisyAt + HOUR_MS,
   ];
   const held = Math.max(...times.map((time) => time ?? 0));
   return held > now ? held : undefined;
@@ -74,10 +74,6 @@ function quietEnd({ quiet }: HomeLimits, severity: Severity, now: number): numbe
 function gatherEnd({ lastAt }: HomeLimits, severity: Severity, now: number): number | undefined {
   if (lastAt === undefined || severity === "critical" || lastAt > now) return undefined;
   return lastAt + GATHER_MS;
-}
-
-function noisyEnd({ noisyAt }: HomeLimits, severity: Severity): number | undefined {
-  return noisyAt === undefined || severity === "critical" ? undefined : noisyAt + HOUR_MS;
 }
 
 /** @returns when there is room for one more within an hour; undefined: there is */

@@ -1,5 +1,5 @@
 /** Makes the schedule of a reminder from the fields that a model fills. */
-import type { Parsed } from "../protocol/parse.ts";
+import { type Parsed, wrong } from "../protocol/parse.ts";
 import { type LocalTime, localTime, MINUTE_MS, WEEKDAYS, type Weekday } from "../time/zone.ts";
 import { nextTime, type Schedule } from "./schedule.ts";
 import { timeText } from "./time-text.ts";
@@ -68,8 +68,4 @@ function everyOf(
 
 function sorted(days: readonly Weekday[]): Weekday[] {
   return WEEKDAYS.filter((day) => days.includes(day));
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }

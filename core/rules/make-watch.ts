@@ -1,5 +1,5 @@
 /** Makes a watch from the fields that a model fills and the readings that the device has, with defaults that do not flap. */
-import { check, type Parsed } from "../protocol/parse.ts";
+import { check, type Parsed, wrong } from "../protocol/parse.ts";
 import type { TimeWindow } from "../protocol/rules.ts";
 import { closest } from "../text/closest.ts";
 import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
@@ -237,8 +237,4 @@ function stepOf(value: number): number {
 
 function sameName(a: string, b: string): boolean {
   return a.trim().toLowerCase() === b.trim().toLowerCase();
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }

@@ -1,7 +1,9 @@
 /** The tools by which a model makes, lists and ends rules. A model fills fields; it never writes cron or a UTC time. */
+
 import { check, type Parsed, z } from "../protocol/parse.ts";
 import { CheckSeconds, CONDITIONS, REPEATS, RULE_ID } from "../protocol/rules.ts";
 import type { Tool } from "../tools/contract.ts";
+import { withoutEmpty } from "../tools/session-tools.ts";
 import { REMINDER_TEXT_MAX } from "./reminder.ts";
 import { isMissing } from "./value.ts";
 import {
@@ -94,36 +96,31 @@ export type AckInput = z.infer<typeof Ack>;
 export type RuleToolName = "ack" | "remind" | "rules" | "watch";
 export type RuleTool = Pick<Tool, "name" | "description" | "input" | "prepare">;
 
-/** Models give an empty text or null for what they leave out. */
-function prepare(args: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== "" && value !== null));
-}
-
 /** Sorted by name. `parseArguments` reads their arguments. */
 export const RULE_TOOLS: Record<RuleToolName, RuleTool> = {
   ack: {
     name: "ack",
     description: "Acknowledge what fires, or snooze it.",
     input: Ack,
-    prepare,
+    prepare: withoutEmpty,
   },
   remind: {
     name: "remind",
     description: "Remind the person, once or again and again. Give one of in_minutes, at_date, every.",
     input: Remind,
-    prepare,
+    prepare: withoutEmpty,
   },
   rules: {
     name: "rules",
     description: "List, pause, resume or cancel watches and reminders, or show their history.",
     input: Rules,
-    prepare,
+    prepare: withoutEmpty,
   },
   watch: {
     name: "watch",
     description: "Tell the person when a device's reading is so. Nothing else has to run.",
     input: Watch,
-    prepare,
+    prepare: withoutEmpty,
   },
 };
 

@@ -30,7 +30,8 @@ function wholeCharacter(text: string, at: number): number {
   return isLow(text, at) && at > 1 ? at - 1 : at;
 }
 
-function isLow(text: string, at: number): boolean {
+/** True if a character of two units ends here. */
+export function isLow(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -2,10 +2,12 @@
  * Brings the arguments of a call to one form: with the tool's own names, repaired and parsed. The person sees this form, the
  * policy judges it, the hash covers it, the record stores it, and the tool runs with it.
  */
+
 import { isObject } from "../protocol/is-object.ts";
 import { check, jsonSchema } from "../protocol/parse.ts";
 import { type Aliases, faultResult, type Tool, type ToolResult } from "./contract.ts";
 import { errorText } from "./errors.ts";
+import { jsonType } from "./schema-choices.ts";
 
 export type ParsedArguments = { ok: true; input: Record<string, unknown> } | { ok: false; fault: ToolResult };
 
@@ -148,9 +150,4 @@ function mendText(text: string, types: readonly unknown[]): unknown {
   return types.includes(jsonType(value)) || (Number.isInteger(value) && types.includes("integer"))
     ? value
     : text;
-}
-
-function jsonType(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
 }

@@ -93,7 +93,6 @@ export type ToolContext = {
   /**
    * Makes content for the result from a picture or file. A picture that fits travels in the report; anything else is uploaded
    * to the gateway first.
-   *
    * @param bytes at most MEDIA_MAX_BYTES of core/protocol/media.ts
    * @throws Unstorable when it cannot be stored; a tool that does not catch it ends with a fault that says so
    */

@@ -233,7 +233,7 @@ function aborted(signal: AbortSignal, ended: Promise<void>): Promise<void> {
 }
 
 /** Waits at most `ms` for the work to end. @returns whether it ended */
-function atMost(ms: number, ended: Promise<void>): Promise<boolean> {
+export function atMost(ms: number, ended: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms);
     void ended.then(() => {

@@ -23,7 +23,6 @@ export class Locks {
 
   /**
    * Runs `work` when its locks are free, and releases them when its promise settles.
-   *
    * @param signal limits only the wait; after the start `work` handles an abort itself
    * @throws the signal's reason when it is aborted before the start, in which case `work` is not called; any error of `work`
    */

@@ -122,8 +122,11 @@ async function attempt(
     tool,
     input,
     caller: request.caller,
-    timeoutMs: Math.min(Math.max(1, wantedMs(tool, input, request)), tool.maxTimeoutMs),
-    what: whatTimedOut(input),
+    timeoutMs: Math.min(
+      Math.max(1, tool.timeoutIn?.(input) ?? request.timeoutMs ?? tool.timeoutMs),
+      tool.maxTimeoutMs,
+    ),
+    what: typeof input.command === "string" ? `Command: '${input.command.slice(0, 200)}'.` : undefined,
     signal: request.signal,
     update: request.update,
     ask: request.ask,
@@ -150,11 +153,6 @@ export function parseCall(
   return parsed.ok ? { tool, input: parsed.input } : { fault: parsed.fault };
 }
 
-/** The arguments' own time-out takes precedence over the request's. */
-function wantedMs(tool: Tool, input: unknown, { timeoutMs }: RunRequest): number {
-  return tool.timeoutIn?.(input) ?? timeoutMs ?? tool.timeoutMs;
-}
-
 /** Returns when the result is there, and releases the lock when the tool has really stopped. */
 async function underLock(locks: Locks, execution: Execution): Promise<ToolResult> {
   const { tool, input, signal } = execution;
@@ -169,10 +167,6 @@ async function underLock(locks: Locks, execution: Execution): Promise<ToolResult
       })
       .catch(() => resolve(notStarted(tool.name)));
   });
-}
-
-function whatTimedOut(args: Record<string, unknown>): string | undefined {
-  return typeof args.command === "string" ? `Command: '${args.command.slice(0, 200)}'.` : undefined;
 }
 
 function failed(name: string, error: unknown): ToolResult {

@@ -182,7 +182,7 @@ function sizeOf({ properties, required, enum: values }: Json): number {
   return 1 + names + listOf(required).length + listOf(values).length;
 }
 
-function jsonType(value: unknown): string {
+export function jsonType(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }

@@ -79,12 +79,12 @@ const ALIASES: Aliases = {
 };
 
 /** Models give an empty text or null for what they leave out. */
-function prepare(args: Record<string, unknown>): Record<string, unknown> {
+export function withoutEmpty(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== "" && value !== null));
 }
 
 function sessionTool(name: SessionToolName, description: string, input: Tool["input"]): SessionTool {
-  return { name, description, input, aliases: aliasesFor(input), prepare };
+  return { name, description, input, aliases: aliasesFor(input), prepare: withoutEmpty };
 }
 
 /** Those of the tool's own parameters: another tool's alias is an unknown argument. */

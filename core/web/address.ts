@@ -109,7 +109,6 @@ function v4(high: number, low: number): ipaddr.IPv4 {
 
 /**
  * Checks an address before a request is sent, and again at each redirect.
- *
  * @param base the page that named the address, from which a relative one is resolved
  * @returns the URL without its fragment, or why it is refused. The text never quotes the address, as it may hold a password.
  */

@@ -1,4 +1,5 @@
 /** Converts a fetched page to text that a model can read. */
+import { isLow } from "../text/cut.ts";
 import { htmlToMarkdown } from "./html-markdown.ts";
 
 export type Page = {
@@ -104,7 +105,7 @@ export type TextPart = { text: string; next?: number; total: number };
  * @param offset in characters
  */
 export function partOf(text: string, offset: number, maxChars: number, maxBytes: number): TextPart {
-  const from = isLowSurrogate(text, offset) ? offset + 1 : offset;
+  const from = isLow(text, offset) ? offset + 1 : offset;
   let to = Math.min(text.length, from + maxChars);
   // A UTF-16 unit takes 1 to 3 bytes in UTF-8; a result's size is counted in bytes.
   for (
@@ -113,15 +114,10 @@ export function partOf(text: string, offset: number, maxChars: number, maxBytes:
     over = bytesOf(text.slice(from, to)) - maxBytes
   )
     to -= Math.ceil(over / 3);
-  if (to < text.length && isLowSurrogate(text, to)) to -= 1;
+  if (to < text.length && isLow(text, to)) to -= 1;
   return { text: text.slice(from, to), total: text.length, ...(to < text.length && { next: to }) };
 }
 
 function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code <= 0xdfff;
 }

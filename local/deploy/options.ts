@@ -1,7 +1,7 @@
 /** Reads and checks the flags and environment of `npm run deploy`. Pure. */
 import { parseArgs } from "node:util";
 import { type Api, readApi } from "@edgecall/core/loop/api.ts";
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 
 /** Cloudflare's own, or any OpenAI-compatible endpoint. Keys come from the environment or the keyboard, never from argv. */
 export type Model =
@@ -167,7 +167,3 @@ function isPlaceholder(text: string): boolean {
 }
 
 const nonEmpty = (text: string | undefined) => text?.trim() || undefined;
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
-}

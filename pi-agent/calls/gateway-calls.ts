@@ -54,10 +54,7 @@ export class GatewayCalls {
     this.#features = features;
   }
 
-  /**
-   * Asks, and waits for the outcome.
-   * @throws the signal's reason when it is aborted first
-   */
+  /** Asks, and waits for the outcome. @throws the signal's reason when it is aborted first */
   async call({ requestId, callId, ...asked }: GatewayCall, signal: AbortSignal): Promise<CalledOutcome> {
     signal.throwIfAborted();
     const event: CallEvent = { type: "call", request_id: requestId, call_id: callId, ...asked };

@@ -142,7 +142,6 @@ export class JobFiles {
 
   /**
    * Reads lines of what a job printed.
-   *
    * @param from the first line, from 1; absent: the last ones
    * @param lines at most so many
    */

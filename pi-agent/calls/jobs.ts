@@ -321,10 +321,7 @@ export class Jobs implements JobList {
     return { text: shown.join("\n"), first: 1, last: shown.length, total: shown.length, stderr: "" };
   }
 
-  /**
-   * Cancels a job by its token, or the jobs of a call.
-   * @returns true if there was one
-   */
+  /** Cancels a job by its token, or the jobs of a call. @returns true if there was one */
   cancel(id: string): boolean {
     const found = this.#of(id);
     for (const job of found) job.control.abort(new CallEnded("cancelled"));

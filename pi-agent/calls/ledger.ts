@@ -196,10 +196,7 @@ export class CommandLedger {
     return await this.#add({ t: "heard", id, at: this.#wallClock() }, true);
   }
 
-  /**
-   * A prompt's loop is about to make this call.
-   * @returns the error of the write, or undefined
-   */
+  /** A prompt's loop is about to make this call. @returns the error of the write, or undefined */
   async innerStarted(id: string, inner: Omit<InnerCall, "done">, durable: boolean): Promise<unknown> {
     return await this.#add({ t: "inner", id, at: this.#wallClock(), ...inner }, durable);
   }

@@ -22,7 +22,6 @@ const STRANGERS =
 
 /**
  * A tool's own rule wins over its permission's rule, and that over the default: reads are allowed, all else asks.
- *
  * @param tainted true if a stranger's text is in the conversation. That text may have caused this call, so whatever is not a
  *   read asks even where the rule allows it, unless the owner has set otherwise
  * @param danger what this very call would do, in the tool's words. It asks even where the rule allows it
@@ -52,7 +51,6 @@ export function decide(
 /**
  * Decides about a tool that is made of others, before anything of it runs. A step that the policy denies denies all of it.
  * The owner's rule for the tool's own name counts for its steps; without one the strictest decision counts.
- *
  * @param tool with the strictest effect and the permissions of its steps
  * @param steps the tools of its steps, in their order
  */
@@ -152,7 +150,6 @@ export type Verdict = { approved: true } | ({ approved: false } & Advised);
 
 /**
  * Judges the answer to an approval.
- *
  * @param hash of exactly what is about to run, computed after the answer came
  */
 export function verdictOf(tool: string, answered: Answered, hash: string): Verdict {

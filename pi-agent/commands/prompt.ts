@@ -328,10 +328,7 @@ function guidesOf({ tools, guides }: PromptParts): string {
   return tools.registry.get("skill") ? guides() : "";
 }
 
-/**
- * @param owners text that agent.toml and the tuning add
- * @param asked text that the caller adds
- */
+/** @param owners text that agent.toml and the tuning add @param asked text that the caller adds */
 function systemPromptOf(
   parts: PromptParts,
   guides: string,

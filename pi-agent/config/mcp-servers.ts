@@ -1,5 +1,5 @@
 /** Reads `[[mcp]]` of agent.toml: the MCP servers whose tools this agent offers as its own. */
-import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { check, type Parsed, wrong, z } from "@edgecall/core/protocol/parse.ts";
 import { type Effect, PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { refuseEnv } from "../env/clean-env.ts";
@@ -104,10 +104,6 @@ function reachOf({
     return wrong(`env: ${messageOf(error)}`);
   }
   return { ok: true, value: { by: "command", argv: [program, ...args], env, sandbox: sandbox ?? false } };
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }
 
 /** Keys are longer than this. Shorter values (`1`, `info`) are no secrets and occur in many texts. */

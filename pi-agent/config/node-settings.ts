@@ -1,6 +1,6 @@
 /** Reads `[[nodes]]` of agent.toml: other machines on which this agent's tools can work. */
 import { resolve } from "node:path";
-import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { check, type Parsed, wrong, z } from "@edgecall/core/protocol/parse.ts";
 import { MAX_NODES, NODE_FIELDS, type Node, nodeProblem } from "../env/nodes/node.ts";
 
 const Kind = z.looseObject({ kind: z.enum(["ssh", "http"]) });
@@ -40,8 +40,4 @@ export function withPaths(nodes: readonly Node[], path: (text: string) => string
       ...(ca_file !== undefined && { ca_file: path(ca_file) }),
     };
   });
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }

@@ -137,11 +137,7 @@ const ANSWER_MS = 180_000;
 
 export type ReadSettings = { settings: Settings; notes: string[] };
 
-/**
- * Reads agent.toml.
- * @param override the flag `--id`
- * @throws AgentSettingsError
- */
+/** Reads agent.toml. @param override the flag `--id` @throws AgentSettingsError */
 export function loadSettings(
   file: string,
   env: Record<string, string | undefined>,

@@ -163,7 +163,6 @@ class Watch {
   /**
    * True if the run's own processes wrote more than `most`, since the owner, a package manager or another call may fill the
    * disk too.
-   *
    * @param unknown the result where the system does not tell
    */
   async #wroteItself(most: number, unknown: boolean): Promise<boolean> {

@@ -137,11 +137,7 @@ export async function treeOfDetached(dir: string): Promise<ProcessTree | undefin
   return program && isOfThisBoot(program) ? treeOfProgram(program) : undefined;
 }
 
-/**
- * Follows the program of a folder: see DetachedOps.
- *
- * @returns also what a sandbox's script reported
- */
+/** Follows the program of a folder: see DetachedOps. @returns also what a sandbox's script reported */
 export async function followDetached(
   dir: string,
   { signal, onOutput, onStarted }: FollowOptions,

@@ -78,7 +78,6 @@ export type ExecOps = {
   /**
    * Runs a program to its end or until the signal. On the signal its whole process tree is killed, and `run` still resolves.
    * stdin is empty unless given. The environment is made from an allow-list and `env`, without this process's own variables.
-   *
    * @param argv the program and its arguments, never a shell line
    * @throws ExecError when it could not be started
    */
@@ -91,7 +90,6 @@ export type ExecOps = {
 export type DetachedOps = {
   /**
    * Starts a program, and returns when it is recorded in its folder. It runs until its end or until `follow` stops it.
-   *
    * @param options.dir absolute; without another program
    * @param options.endAfterMs it is killed then, even if nothing follows it. `follow` calls it lost
    * @throws ExecError when it could not be started
@@ -103,7 +101,6 @@ export type DetachedOps = {
   /**
    * Follows the program of a folder to its end, from the first byte of its output, as `run` does. Also works in a later process.
    * On the signal its whole tree is killed, except with the reason LeftRunning, with which `follow` rejects.
-   *
    * @throws ProgramLost when nobody knows how it ended
    * @throws ExecError when it could not be started
    */
@@ -142,6 +139,18 @@ export type RunOptions = {
 
 /** `signal`: the signal that ended it, e.g. `SIGKILL`; `stopped`: whether we sent it, at the abort. */
 export type Ran = { exitCode: number | null; signal: string | null; stopped: boolean };
+
+/** Why a sandbox or another machine did not start a program. */
+export type NotStarted = "no-cwd" | "outside" | "no-program";
+
+export function notStarted(why: NotStarted, cwd: string, program: string): ExecError {
+  if (why === "no-cwd") return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
+  if (why === "outside")
+    return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
+  return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+    absent: true,
+  });
+}
 
 export class ExecError extends Error {
   override readonly name = "ExecError";

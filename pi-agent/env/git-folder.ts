@@ -18,10 +18,7 @@ function isGitName(name: string): boolean {
   return plain === ".git" || plain === "git~1";
 }
 
-/**
- * @param top the workspace, without links
- * @param real the target of the write, without links, below `top`
- */
+/** @param top the workspace, without links @param real the target of the write, without links, below `top` */
 export async function isInGitFolder(top: string, real: string): Promise<boolean> {
   if (real.slice(top.length).split(sep).some(isGitName)) return true;
   for (let path = real; path !== top && path.startsWith(top); path = dirname(path)) {

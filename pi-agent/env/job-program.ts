@@ -14,10 +14,7 @@ export type JobStart = { argv: readonly [string, ...string[]]; maxMs: number };
 /** The agent ends a job whose time is over. The supervisor does that only where no agent has, for so much longer. */
 const WITHOUT_AGENT_MS = 60_000;
 
-/**
- * @throws ExecError when it could not be started
- * @throws ProgramLost when nobody knows how it ended
- */
+/** @throws ExecError when it could not be started @throws ProgramLost when nobody knows how it ended */
 export async function runJobProgram(
   { run, detached }: ExecOps,
   { dir, start }: JobProgram,

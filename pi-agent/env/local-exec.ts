@@ -34,7 +34,6 @@ export function localExec(cwd: string): ExecOps {
 
 /**
  * Returns the folder to start in, without links.
- *
  * @throws ExecError `cwd_missing`, or `blocked` when it leads out of `root`
  */
 async function workingFolder(root: string, cwd = "."): Promise<string> {

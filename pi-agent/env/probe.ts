@@ -14,7 +14,6 @@ export type Looked = { exitCode: number; output: string };
 
 /**
  * Starts a program to find out whether it is installed.
- *
  * @param look a harmless command: `["ping", "-V"]`
  * @returns undefined when the program is missing
  * @throws NoAnswer for other failures: too slow, killed, or not started

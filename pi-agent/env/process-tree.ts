@@ -34,7 +34,6 @@ export function treeOf(root: number, mark: string): ProcessTree {
 
 /**
  * Kills the tree and waits until it is gone.
- *
  * @returns false when a process was still there after `withinMs`: stuck in the kernel, or another user's
  */
 export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boolean> {
@@ -96,7 +95,6 @@ function members(tree: ProcessTree, known: ReadonlyMap<number, Process> = new Ma
 /**
  * Returns the bytes that the tree wrote to disks (`write_bytes`) or to anything (`wchar`). Bytes of an ended child count for
  * its parent.
- *
  * @returns undefined where the system does not tell; Infinity if a program hides its figures, as it may from an agent that is not root
  */
 export function writtenBy(tree: ProcessTree, field: "write_bytes" | "wchar"): number | undefined {

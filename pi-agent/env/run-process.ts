@@ -1,8 +1,10 @@
 /** Runs one process of this machine, from its start until its whole tree is gone. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { atMost } from "@edgecall/core/tools/execute.ts";
 import { ExecError, type Ran, type RunOptions } from "./environment.ts";
 import { killTree, MARK_VARIABLE, type ProcessTree, treeOf } from "./process-tree.ts";
 
@@ -29,7 +31,6 @@ export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "
 /**
  * Runs to the end, or kills the whole tree at the abort. Processes that the program leaves running are killed too, so that
  * nothing outlives a call.
- *
  * @throws ExecError `spawn_failed`
  */
 export async function runProcess(
@@ -144,7 +145,7 @@ class Running {
     const { lifeline } = this.#options;
     if (lifeline) {
       this.#child.stdin?.destroy();
-      if (await within(lifeline.stopMs, this.#exited)) return true;
+      if (await atMost(lifeline.stopMs, this.#exited)) return true;
     }
     return await killTree(tree);
   }
@@ -155,7 +156,7 @@ class Running {
     for (;;) {
       const idleMs = performance.now() - this.#lastOutputAt;
       const left = Math.min(IDLE_GRACE_MS - idleMs, end - performance.now());
-      if (left <= 0 || (await within(Math.ceil(left), this.#closed))) return;
+      if (left <= 0 || (await atMost(Math.ceil(left), this.#closed))) return;
       // A process that was given no time sees its timers before it reads what is there.
       await nextTurn();
     }
@@ -164,7 +165,7 @@ class Running {
   /** The other side is done; a connection that a leftover process holds open is closed. */
   async #letGo(stopMs: number): Promise<void> {
     this.#child.stdin?.end();
-    if (!(await within(stopMs, this.#exited))) this.#child.kill("SIGKILL");
+    if (!(await atMost(stopMs, this.#exited))) this.#child.kill("SIGKILL");
   }
 
   #listen(stream: Readable | null, name: "stdout" | "stderr"): void {
@@ -185,15 +186,4 @@ class Running {
     else if (lifeline) void lifeline.done.then(() => this.#letGo(lifeline.stopMs));
     else stdin?.end();
   }
-}
-
-/** @returns true if `done` settled in time */
-function within(ms: number, done: Promise<unknown>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms);
-    void done.then(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
 }

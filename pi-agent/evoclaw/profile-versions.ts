@@ -7,7 +7,6 @@ import type { Profile } from "./profile.ts";
 /**
  * Makes a command that changes the profile. Repeating the same change has no effect. Every reply, also a refusal, names the
  * version in force.
- *
  * @param act handles the actions that only this command has
  */
 export function teaching(

@@ -79,7 +79,6 @@ export class Profile {
   /**
    * Makes a change, which is in force and on disk when this resolves. On any failure nothing has changed. A change without effect
    * makes no version.
-   *
    * @param change a short description
    * @param next returns the new profile, or why it is refused
    */

@@ -140,10 +140,7 @@ export class Connection {
     });
   }
 
-  /**
-   * Publishes with QoS 1. Without a connection nothing is queued.
-   * @returns true if the broker took it
-   */
+  /** Publishes with QoS 1. Without a connection nothing is queued. @returns true if the broker took it */
   async publish(topic: string, text: string, { retain = false } = {}): Promise<boolean> {
     const client = this.#client;
     if (!client?.connected) return false;

@@ -80,10 +80,7 @@ export async function openIdentity(stateDir: string): Promise<Identity> {
   return text === undefined ? await makeIdentity(stateDir) : readIdentity(path, text);
 }
 
-/**
- * Reads the identity from a key file's text.
- * @throws IdentityError when the text is damaged
- */
+/** Reads the identity from a key file's text. @throws IdentityError when the text is damaged */
 export function readIdentity(path: string, text: string): Identity {
   const file = checkJson(KeyFile, text);
   if (!file.ok) throw damaged(path, file.error);

@@ -116,7 +116,6 @@ export function formatSize(bytes: number): string {
  * Returns the notice below a cut text, such as
  * `[Showing lines 1-2000 of 2500. Use offset=2001 to continue.]`,
  * `[Showing matches 1-100 of more (50.0KB limit). Use limit=200 for more.]`.
- *
  * @param of the total; absent when it was not counted
  * @param limitBytes the limit, if it caused the cut
  * @param next a sentence on how to get the rest, naming the argument

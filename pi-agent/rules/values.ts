@@ -3,6 +3,7 @@
  * `used_percent` of `/` is `/.used_percent`. The list of what can be watched and each reading of a rule come from here.
  */
 
+import { isObject } from "@edgecall/core/protocol/is-object.ts";
 import type { ValueType } from "@edgecall/core/rules/value.ts";
 import { type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
 import { NO_OUTPUT } from "../output/captured-output.ts";
@@ -38,7 +39,7 @@ export function valuesIn(result: ToolResult, program: boolean): NamedValue[] {
   const { details = {} } = result;
   const content = program ? details.data : details;
   const found: NamedValue[] = [];
-  if (isRecord(content)) collect(content, [], found);
+  if (isObject(content)) collect(content, [], found);
   else if (program) found.push(...wholeText(textOf(result)));
   return found;
 }
@@ -74,7 +75,7 @@ function collect(
   for (const [name, value] of Object.entries(content)) {
     if (path.length === 0 && ABOUT_THE_PROGRAM.has(name)) continue;
     if (Array.isArray(value)) collectItems(value, path, found);
-    else if (isRecord(value) && path.length < DEPTH_MAX) collect(value, [...path, name], found);
+    else if (isObject(value) && path.length < DEPTH_MAX) collect(value, [...path, name], found);
     else if (isValue(value)) add(found, [...path, name], value, unitOf(name));
   }
 }
@@ -82,7 +83,7 @@ function collect(
 /** Items without a name are left out. The list's own name is none of theirs: `cpu.celsius`, not `sensors.cpu.celsius`. */
 function collectItems(items: readonly unknown[], path: readonly string[], found: NamedValue[]): void {
   for (const item of items.slice(0, ITEMS_MAX)) {
-    if (!isRecord(item)) continue;
+    if (!isObject(item)) continue;
     const names = isValue(item.value) ? NAMES.filter((one) => one !== "unit") : NAMES;
     const key = names.find((one) => typeof item[one] === "string" && item[one] !== "");
     if (key === undefined || path.length >= DEPTH_MAX) continue;
@@ -116,8 +117,4 @@ function isValue(value: unknown): value is NamedValue["value"] {
   if (typeof value === "string")
     return value !== "" && value.length <= TEXT_MAX_CHARS && !value.includes("\n");
   return typeof value === "boolean";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

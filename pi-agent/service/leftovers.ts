@@ -29,7 +29,6 @@ export type LeftoversOptions = {
 /**
  * Kills every process of the service's control group but this one and those of jobs. Call it before anything else is started.
  * Does nothing outside of such a service.
- *
  * @returns how many were killed
  */
 export async function endLeftovers({

@@ -54,7 +54,7 @@ export function composedTool(
     bound.push({ step, tool });
   }
   const tools = bound.map(({ tool }) => tool);
-  const effect = strictestOf(tools);
+  const effect = MILDEST_FIRST.findLast((one) => tools.some((tool) => tool.effect === one)) ?? "read";
   const permission = tools.find(
     (tool) => tool.effect === effect && tool.permission !== undefined,
   )?.permission;
@@ -117,10 +117,6 @@ function unfit({ params }: PlannedStep, tool: Tool): string | undefined {
     : textOf(parsed.fault)
         .replace(/^Error: /, "")
         .split("\n")[0];
-}
-
-function strictestOf(tools: readonly Tool[]): Effect {
-  return MILDEST_FIRST.findLast((effect) => tools.some((tool) => tool.effect === effect)) ?? "read";
 }
 
 function needsOf({ permission, permissions }: Tool): readonly Permission[] {

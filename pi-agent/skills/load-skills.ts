@@ -92,7 +92,6 @@ export async function loadSkills(options: SkillsOptions): Promise<{ set: SkillSe
 /**
  * Returns the set without some skills. None of their tools can be called, in any version, and tools that they hid are offered
  * again.
- *
  * @param why the reason in `skipped` for each one left out
  */
 export function withoutSkills(set: SkillSet, isLeftOut: (skill: string) => boolean, why: string): SkillSet {

@@ -3,7 +3,6 @@ const NUMBER = /^\d+$/;
 /**
  * Orders versions of a tool. `1.10` is above `1.9`, a pre-release (`2.0.0-rc1`) below its release, and no version below all
  * others. Text after a `+` is ignored.
- *
  * @returns a negative number when `a` is older
  */
 export function compareVersions(a: string, b: string): number {

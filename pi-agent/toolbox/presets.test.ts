@@ -18,8 +18,7 @@ import { startServed } from "../testing/served-files.ts";
 import { type Sshd, startSshd } from "../testing/sshd.ts";
 import { append } from "../tools/files/append.ts";
 import { applyPatch } from "../tools/files/apply-patch.ts";
-import { find } from "../tools/files/find.ts";
-import { glob } from "../tools/files/glob.ts";
+import { find, glob } from "../tools/files/find.ts";
 import { ls } from "../tools/files/ls.ts";
 import {
   allTools,

@@ -43,7 +43,6 @@ export function allTools(cwd: string): Tool[] {
 /**
  * All six on another machine, over ssh. Its host key must be in `~/.ssh/known_hosts`. For another file or port, or to close
  * the connection, pass `ssh(…)` to customTools.
- *
  * @param cwd absolute path on that machine
  * @param name the machine's name in results
  * @param key path of the private key; `~/` is the home folder of this process's user
@@ -56,7 +55,6 @@ export function remoteTools(cwd: string, name: string, host: string, user: strin
 /**
  * All six on another machine, through the agent there ([serve] in its agent.toml). For an authority of your own, or to close
  * the connection, pass `http(…)` to customTools.
- *
  * @param cwd the folder that the agent there serves
  * @param name the machine's name in results
  * @param url `https://host:port`, or `http://` to this machine itself

@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { REQUEST_FILE } from "@edgecall/node/systemd/update.ts";
 import { must, run } from "../programs.ts";
-import { serviceState } from "../service-state.ts";
+import { propertiesOf, serviceState } from "../service-state.ts";
 import { type Service, updateUnit } from "../services.ts";
 import { CLOSED_TO_ALL, OPEN_TO_NODE } from "./hardening.ts";
 
@@ -118,11 +118,8 @@ export async function isOnCommand(service: Service): Promise<boolean> {
 
 /** Describes whether the timer looks for updates, and when next, in systemd's format. */
 export async function schedule(service: Service): Promise<{ on: boolean; next: string | null }> {
-  const names = ["UnitFileState", "NextElapseUSecRealtime"].flatMap((name) => ["-p", name]);
-  const { out } = await run("systemctl", ["show", `${updateUnit(service)}.timer`, ...names]);
-  const properties = new Map(
-    out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
-  );
+  const names = ["UnitFileState", "NextElapseUSecRealtime"];
+  const properties = await propertiesOf(`${updateUnit(service)}.timer`, names);
   const on = properties.get("UnitFileState") === "enabled";
   return { on, next: (on && properties.get("NextElapseUSecRealtime")) || null };
 }

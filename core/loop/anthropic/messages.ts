@@ -2,10 +2,13 @@
  * Converts a history in OpenAI's form to Anthropic's: results in one user message right after their calls, roles that alternate, no empty
  * text, ids of the characters that the API takes.
  */
+
 import { isObject } from "../../protocol/is-object.ts";
+import { objectIn } from "../../protocol/json-text.ts";
 import type { Replay } from "../history.ts";
 import { NOT_SEEN } from "../message-forms.ts";
 import { type ChatMessage, NOTE_PREFIX } from "../messages.ts";
+import { textOfContent } from "../reply.ts";
 import {
   type AssistantBlock,
   type Message,
@@ -31,8 +34,9 @@ export function convert(messages: readonly ChatMessage[], { from, seesPictures }
   const passing: string[] = [];
   const history = new History();
   for (const message of messages) {
-    if (message.passing) passing.push(textOf(message.content));
-    else if (message.role === "system" || message.role === "developer") system.push(textOf(message.content));
+    if (message.passing) passing.push(textOfContent(message.content));
+    else if (message.role === "system" || message.role === "developer")
+      system.push(textOfContent(message.content));
     else if (message.role === "assistant") history.addReply(message, from);
     else if (message.role === "tool") history.addResult(message);
     else if (message.role === "user") history.add("user", userBlocks(message.content, seesPictures));
@@ -59,7 +63,7 @@ class History {
 
   addReply(message: Of<"assistant">, from: string): void {
     this.#ids = new Map();
-    const text = textOf(message.content);
+    const text = textOfContent(message.content);
     const calls = (message.tool_calls ?? []).flatMap((call): AssistantBlock[] =>
       call.type === "function"
         ? [
@@ -67,7 +71,7 @@ class History {
               type: "tool_use",
               id: this.#fit(call.id),
               name: call.function.name,
-              input: inputOf(call.function.arguments),
+              input: objectIn(call.function.arguments) ?? {},
             },
           ]
         : [],
@@ -79,7 +83,7 @@ class History {
 
   addResult({ tool_call_id, content, failed }: Of<"tool">): void {
     const id = this.#ids.get(tool_call_id);
-    const text = textOf(content);
+    const text = textOfContent(content);
     // The API takes no result without its call.
     const said = text.trim() ? text : NO_OUTPUT;
     const result: UserBlock =
@@ -151,27 +155,8 @@ function pictureBlock(url: string): UserBlock {
   return { type: "image", source: { type: "base64", media_type, data } };
 }
 
-function inputOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
-  } catch {
-    // A slip of another model, in a client's history.
-  }
-  return {};
-}
-
 export function textBlock(text: string): TextBlock {
   return { type: "text", text };
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part: { text?: unknown }) => (typeof part?.text === "string" ? part.text : ""))
-    .join("");
 }
 
 function joined(texts: readonly string[]): string {

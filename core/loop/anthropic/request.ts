@@ -16,7 +16,6 @@ const FEWER_TOKENS = 4_096;
  * At most four marks, which is all that the API takes: the tools, the system text, the end of the history, and its end in the request
  * before: the API looks for an older prefix at no more than twenty blocks before a mark. The members stand in the order of the API's cache.
  * Thinking is not switched on: newer models think by themselves.
- *
  * @param habits the forms that the endpoint takes instead
  */
 export function messagesBody(

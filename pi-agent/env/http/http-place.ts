@@ -9,10 +9,7 @@ export function isLoopback(host: string): boolean {
 /** The words for an address that is not accepted. */
 const HTTP_PLACE = "https://host:port, or http:// to this machine itself";
 
-/**
- * Parses an address up to, and without, `/v1`.
- * @throws ExecError `blocked`
- */
+/** Parses an address up to, and without, `/v1`. @throws ExecError `blocked` */
 export function httpPlace(url: string, name: string): URL {
   const refused = (why: string) =>
     new ExecError(

@@ -96,7 +96,6 @@ export function podmanArguments(
 
 /**
  * Lists the mounts below the shown paths. podman's `ro` applies to one mount only, so each mount below needs its own.
- *
  * @returns the source for each path
  */
 function withMountsBelow(shown: readonly string[], workspace: string): Map<string, string> {

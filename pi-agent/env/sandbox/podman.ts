@@ -58,7 +58,6 @@ export async function removeForgotten(program = "podman"): Promise<void> {
 
 /**
  * Returns a unique name of a process, since ids repeat, in a container even at each start.
- *
  * @returns boot, PID namespace, id and start; the start is 0 when there is no such process
  */
 export function ownerOf(pid: number): string {

@@ -75,7 +75,6 @@ export function sandboxEnv(
 /**
  * Returns the script that runs first in every sandbox. It changes to the working directory, with links as the sandbox sees
  * them, and reports on descriptor 3 how far it came, so that the program's exit code cannot be mistaken for ours.
- *
  * @param before shell lines that run first
  * @param isChild for a kind without a process above the program: the first process of a PID namespace cannot be killed from
  *   within

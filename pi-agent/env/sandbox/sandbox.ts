@@ -7,7 +7,14 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { refuseEnv } from "../clean-env.ts";
 import { followDetached, isDetachable, startDetached } from "../detached.ts";
-import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
+import {
+  type Environment,
+  ExecError,
+  type ExecOps,
+  notStarted,
+  type Ran,
+  type RunOptions,
+} from "../environment.ts";
 import { asShellsTell } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
@@ -34,7 +41,6 @@ export type SandboxOptions = {
 
 /**
  * Tries the sandbox with a real call.
- *
  * @returns what is missing and how to install it; undefined when it works
  * @throws NoAnswer when it is installed but does not start
  */
@@ -121,8 +127,8 @@ function sandboxExec(
         });
         if (ran.stopped || entered === "ready") return ran;
         // Its arguments are not stored, so the text names neither the program nor the folder.
-        const words = { cwd: "of this job", program: "the program", errorText, absent: ran.exitCode === 127 };
-        throw notEntered(entered as Exclude<Entered, "ready"> | "", words);
+        const words = { cwd: "of this job", program: "the program", errorText };
+        throw notEntered(entered as Exclude<Entered, "ready"> | "", ran, words);
       },
     },
   };
@@ -158,32 +164,19 @@ async function enter(
   if (ran.stopped) return ran;
   const entered = status.trim() as Entered | "";
   if (entered === "ready") return asShellsTell(ran);
-  throw notEntered(entered, { cwd: cwd ?? ".", program, errorText, absent: ran.exitCode === 127 });
+  throw notEntered(entered, ran, { cwd: cwd ?? ".", program, errorText });
 }
 
 function notEntered(
   entered: Exclude<Entered, "ready"> | "",
-  { cwd, program, errorText, absent }: { cwd: string; program: string; errorText: string; absent: boolean },
+  { exitCode }: Ran,
+  { cwd, program, errorText }: { cwd: string; program: string; errorText: string },
 ): ExecError {
-  switch (entered) {
-    case "no-cwd":
-      return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
-    case "outside":
-      return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
-    case "no-program":
-      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
-        absent: true,
-      });
-    default:
-      return new ExecError(
-        "spawn_failed",
-        `The sandbox did not start: ${entered === "" ? errorText.trim() || "no reason given" : leftOpen(entered)}.`,
-        {
-          // A shell starts bwrap.
-          absent,
-        },
-      );
-  }
+  if (entered === "no-cwd" || entered === "outside" || entered === "no-program")
+    return notStarted(entered, cwd, program);
+  const why = entered === "" ? errorText.trim() || "no reason given" : leftOpen(entered);
+  // A shell starts bwrap.
+  return new ExecError("spawn_failed", `The sandbox did not start: ${why}.`, { absent: exitCode === 127 });
 }
 
 function leftOpen(entered: `open ${string}`): string {

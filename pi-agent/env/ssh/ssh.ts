@@ -6,13 +6,20 @@ import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
 import { cleanEnv, refuseEnv } from "../clean-env.ts";
-import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
+import {
+  type Environment,
+  ExecError,
+  type ExecOps,
+  notStarted,
+  type Ran,
+  type RunOptions,
+} from "../environment.ts";
 import { asShellsTell } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
 import { runProcess } from "../run-process.ts";
 import { shellQuote } from "../shell-quote.ts";
-import { FAR_SCRIPT, type FarEnd, FarEndFilter } from "./far-script.ts";
+import { FAR_SCRIPT, FarEndFilter } from "./far-script.ts";
 import { type SshOptions, sshArguments } from "./ssh-arguments.ts";
 import { SshMaster } from "./ssh-master.ts";
 
@@ -122,26 +129,9 @@ async function connect(
   if (ran.stopped) return { exitCode: null, signal: filter.end ? "SIGKILL" : null, stopped: true };
   if (filter.end?.end === "exit")
     return asShellsTell({ exitCode: filter.end.code, signal: null, stopped: false });
-  throw notRun(filter.end, { cwd: cwd ?? ".", program, machine, errorText });
-}
-
-function notRun(
-  end: Exclude<FarEnd, { end: "exit" }> | undefined,
-  { cwd, program, machine, errorText }: { cwd: string; program: string; machine: string; errorText: string },
-): ExecError {
-  switch (end?.end) {
-    case "no-cwd":
-      return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
-    case "outside":
-      return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
-    case "no-program":
-      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
-        absent: true,
-      });
-    case undefined:
-      return new ExecError(
-        "io",
-        `The connection to ${machine} failed or was lost: ${errorText.trim().slice(-300) || "no reason given"}.`,
-      );
-  }
+  if (filter.end) throw notStarted(filter.end.end, cwd ?? ".", program);
+  throw new ExecError(
+    "io",
+    `The connection to ${machine} failed or was lost: ${errorText.trim().slice(-300) || "no reason given"}.`,
+  );
 }

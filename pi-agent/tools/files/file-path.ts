@@ -16,7 +16,6 @@ export function filePath(description: string) {
  * Finds a file by its exact name, or else by the only name in its folder that looks the same: with a no-break space for a
  * space, a straight quote for a curly one, or composed accents for decomposed ones. Use it only for reads; a change must
  * reach exactly the file that the person was shown (`statExact`).
- *
  * @throws FileError; `not_found` lists similar names
  */
 export async function statFuzzy(

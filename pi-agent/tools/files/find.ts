@@ -1,15 +1,34 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../../env/environment.ts";
+import { FILE_READ } from "../reads.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
 import { PATTERN_MAX_CHARS } from "./grep.ts";
 import { FILES_LIMIT, FILES_MAX, listFiles } from "./list-files.ts";
 
-export function find(environment: Pick<Environment, "cwd" | "files" | "exec">): Tool {
-  return defineTool({
+type Place = Pick<Environment, "cwd" | "files" | "exec">;
+
+export function find(environment: Place): Tool {
+  return listing(environment, {
     name: "find",
     description: `Find files by name in this device's workspace folder: *.log in any folder, src/**/*.ts by path. Sorted by path. node_modules and __pycache__ only when named. At most ${FILES_LIMIT} (limit).`,
+    newestFirst: false,
+  });
+}
+
+export function glob(environment: Place): Tool {
+  return listing(environment, {
+    name: "glob",
+    description: `List files of this device's workspace folder that fit a glob, the last changed first: *.log in any folder, src/**/*.ts by path. node_modules and __pycache__ only when named. At most ${FILES_LIMIT} (limit).`,
+    newestFirst: true,
+  });
+}
+
+function listing(environment: Place, own: { name: string; description: string; newestFirst: boolean }): Tool {
+  const { newestFirst, ...words } = own;
+  return defineTool({
+    ...words,
     input: z.strictObject({
       pattern: z
         .string()
@@ -17,15 +36,10 @@ export function find(environment: Pick<Environment, "cwd" | "files" | "exec">): 
       path: z.optional(filePath("Folder to look in; the workspace when left out")),
       limit: z.optional(z.int().check(z.minimum(1), z.maximum(FILES_MAX))),
     }),
-    effect: "read",
-    permission: "file_read",
-    idempotent: true,
-    taints: true,
-    timeoutMs: 5_000,
-    maxTimeoutMs: 30_000,
+    ...FILE_READ,
     async execute({ pattern, path = ".", limit = FILES_LIMIT }, { signal }): Promise<ToolResult> {
       return await orFault(
-        async () => await listFiles(environment, { pattern, path, limit, newestFirst: false }, signal),
+        async () => await listFiles(environment, { pattern, path, limit, newestFirst }, signal),
       );
     },
   });

@@ -10,6 +10,7 @@ import {
   truncateLine,
   withNotice,
 } from "../../output/text-cut.ts";
+import { FILE_READ } from "../reads.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
 import { globOptions, notIgnored, RG_LINE_MAX_CHARS, type RgRan, runRg } from "./ripgrep.ts";
@@ -39,12 +40,7 @@ export function grep(environment: Pick<Environment, "name" | "cwd" | "files" | "
         .check(z.describe("Lines shown around each match")),
       limit: z.optional(z.int().check(z.minimum(1), z.maximum(GREP_MAX_MATCHES))),
     }),
-    effect: "read",
-    permission: "file_read",
-    idempotent: true,
-    taints: true,
-    timeoutMs: 5_000,
-    maxTimeoutMs: 30_000,
+    ...FILE_READ,
     aliases: { glob: "include", ignoreCase: "ignore_case" },
     async execute({ path = ".", limit = GREP_MATCHES, ...wanted }, { signal }): Promise<ToolResult> {
       return await orFault(async () => {

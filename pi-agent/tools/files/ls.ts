@@ -2,6 +2,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import type { DirEntry, Environment } from "../../env/environment.ts";
 import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "../../output/text-cut.ts";
+import { FILE_READ } from "../reads.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
 
@@ -17,12 +18,7 @@ export function ls(environment: Pick<Environment, "files">): Tool {
       path: z.optional(filePath("Folder; the workspace when left out")),
       limit: z.optional(z.int().check(z.minimum(1), z.maximum(LS_MAX))),
     }),
-    effect: "read",
-    permission: "file_read",
-    idempotent: true,
-    taints: true,
-    timeoutMs: 5_000,
-    maxTimeoutMs: 30_000,
+    ...FILE_READ,
     async execute({ path = ".", limit = LS_LIMIT }, { signal }): Promise<ToolResult> {
       return await orFault(async () => {
         const entries = await files.readDir(path, { signal });

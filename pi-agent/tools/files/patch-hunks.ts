@@ -20,7 +20,6 @@ const LIKENESS: Array<(line: string) => string> = [
 
 /**
  * Searches each hunk below the one before it.
- *
  * @throws FileError `no_match`, naming the hunk, or `too_large` when the search takes too long
  */
 export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): string {

@@ -20,6 +20,7 @@ import {
   NOTICE_BYTES,
   withNotice,
 } from "../../output/text-cut.ts";
+import { FILE_READ } from "../reads.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath, statFuzzy } from "./file-path.ts";
 import { imageType } from "./image-type.ts";
@@ -54,12 +55,7 @@ export function read(
         .optional(z.int().check(z.minimum(1), z.maximum(maxLines)))
         .check(z.describe("How many lines at most")),
     }),
-    effect: "read",
-    permission: "file_read",
-    idempotent: true,
-    taints: true,
-    timeoutMs: 5_000,
-    maxTimeoutMs: 30_000,
+    ...FILE_READ,
     async execute({ path, offset = 1, limit }, context): Promise<ToolResult> {
       return await orFault(async () => {
         const found = await statFuzzy(files, path, context.signal);

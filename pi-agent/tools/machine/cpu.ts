@@ -1,5 +1,6 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { readCpuTime, SAMPLE_MS, sampled } from "./cpu-time.ts";
 import { percent } from "./figures.ts";
 import { readKernel, readKernelNumber } from "./kernel-files.ts";
@@ -10,11 +11,7 @@ export function cpu({ root }: { root: string }): Tool {
     description:
       "Read this device's CPU (processor) usage right now: how busy it is in percent, its load average over 1, 5 and 15 minutes, number of cores and clock speed in MHz.",
     input: z.strictObject({}),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute(_input, { signal }) {
       const [before, after] = await sampled(() => readCpuTime(root), signal);
       if (!before || !after) {

@@ -8,6 +8,7 @@ import {
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { bytes } from "./figures.ts";
 import { readKernel } from "./kernel-files.ts";
 import { type Mount, mountOf, realMounts } from "./mounts.ts";
@@ -32,11 +33,7 @@ export function disk({ root }: { root: string }): Tool {
         .optional(z.string().check(z.regex(/^\//), z.maxLength(4_096)))
         .check(z.describe("Only the file system that holds this absolute path")),
     }),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute({ path }): Promise<ToolResult> {
       const text = await readKernel(root, "/proc/self/mounts");
       const mounts = realMounts(text ?? "");

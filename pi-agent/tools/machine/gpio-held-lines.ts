@@ -30,7 +30,6 @@ export class HeldLines {
 
   /**
    * Drives a line. A line that is already held is released first, and may be undriven for some milliseconds.
-   *
    * @param isDriven asks the kernel whether the line is held
    * @throws ExecError when gpioset cannot be started; the signal's reason
    */

@@ -1,6 +1,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../../env/environment.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { CHIP_NAME, chooseChip, linesOf, openGpio } from "./gpio-access.ts";
 import { headerChip, type Line } from "./gpio-lines.ts";
 
@@ -19,11 +20,7 @@ export function gpioList({ exec }: { exec: ExecOps }): Tool {
         ._default(z.int().check(z.minimum(0), z.maximum(4_096)), 0)
         .check(z.describe("First pin to list, to see more of a large chip")),
     }),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute({ chip: name, first }, { signal }) {
       const gpio = await openGpio(exec, signal);
       if (!("chips" in gpio)) return gpio;

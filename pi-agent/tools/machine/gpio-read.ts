@@ -7,6 +7,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../../env/environment.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { CHIP_NAME, gpioFault, levelText, lookAt, MAX_PIN, type Pin, pinName } from "./gpio-access.ts";
 import type { HeldLines } from "./gpio-held-lines.ts";
 import { gpioArgv, type Level, parseLevel } from "./gpio-lines.ts";
@@ -27,13 +28,9 @@ export function gpioRead({ exec, held }: { exec: ExecOps; held: HeldLines }): To
         .optional(z.string().check(z.regex(CHIP_NAME)))
         .check(z.describe("Another chip than the header's: gpiochip1")),
     }),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
+    ...DEVICE_READ,
     // The key leaves out the chip, because naming it is optional for the same pin.
     lock: ({ pin }) => `gpio ${pin}`,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
     async execute(input, { signal }) {
       const pin = await lookAt(exec, input, signal);
       if (!("line" in pin)) return pin;

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { readCpuTime, SAMPLE_MS, sampled } from "./cpu-time.ts";
 import { memoryBytes } from "./figures.ts";
 import { kilobytesOf, listKernel, readKernel } from "./kernel-files.ts";
@@ -23,11 +24,7 @@ export function listProcesses({ root }: { root: string }): Tool {
         ._default(z.int().check(z.minimum(1), z.maximum(MAX_LIMIT)), DEFAULT_LIMIT)
         .check(z.describe("How many to list")),
     }),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute({ sort_by, limit }, { signal }) {
       const processes = await allProcesses(root, signal);
       if (processes.length === 0) {

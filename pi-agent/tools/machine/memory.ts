@@ -1,5 +1,6 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { memoryBytes, percent } from "./figures.ts";
 import { kilobytesOf, readKernel } from "./kernel-files.ts";
 
@@ -9,11 +10,7 @@ export function memory({ root }: { root: string }): Tool {
     description:
       "Read this device's memory (RAM) and swap: how much is used, how much is free or available, and the total.",
     input: z.strictObject({}),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute() {
       const text = (await readKernel(root, "/proc/meminfo")) ?? "";
       const total = bytesOf(text, "MemTotal");

@@ -1,6 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { bytes } from "./figures.ts";
 import { readKernel } from "./kernel-files.ts";
 
@@ -10,11 +11,7 @@ export function networkInfo({ root }: { root: string }): Tool {
     description:
       "Read this device's network: interfaces and their IP addresses, whether the link is up, Wi-Fi (wireless) signal strength, bytes received and sent since the start.",
     input: z.strictObject({}),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute() {
       const counters = countersOf((await readKernel(root, "/proc/net/dev")) ?? "");
       if (counters.length === 0) {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../../env/environment.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { memoryBytes } from "./figures.ts";
 import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, programThere, runProgram } from "./run-program.ts";
@@ -27,14 +28,10 @@ export function services({ exec }: { exec: ExecOps }): Tool {
         )
         .check(z.describe('Names, or patterns with *: ["ssh", "mosquitto.service", "edgecall-*"]')),
     }),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     prepare: (raw) => (typeof raw.units === "string" ? { ...raw, units: raw.units.split(/[\s,]+/) } : raw),
     async execute({ units }, { signal }) {
-      const wrong = units?.find((unit) => !isUnit(unit));
+      const wrong = units?.find((unit) => !UNIT_NAME.test(unit.replace(/[*?]/g, "x")));
       if (wrong !== undefined) {
         return faultResult("invalid_params", {
           text: `Error: '${wrong}' is not the name of a unit.`,
@@ -88,10 +85,6 @@ function shownUnits(text: string): Array<Record<string, string>> {
       ),
     )
     .filter((unit) => unit.Id);
-}
-
-function isUnit(unit: string): boolean {
-  return UNIT_NAME.test(unit.replace(/[*?]/g, "x"));
 }
 
 async function overview(exec: ExecOps, signal: AbortSignal) {

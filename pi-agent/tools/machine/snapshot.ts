@@ -12,6 +12,7 @@ import {
 import { ExecError, type ExecOps } from "../../env/environment.ts";
 import { NoAnswer, PROBE_MS } from "../../env/probe.ts";
 import { formatSize } from "../../output/text-cut.ts";
+import { DEVICE_READ } from "../reads.ts";
 import {
   type Camera,
   type CameraPlace,
@@ -53,14 +54,10 @@ export function snapshot(place: CameraPlace): Tool {
         .optional(z.string().check(z.regex(/^(\d|\/dev\/video\d{1,2})$/)))
         .check(z.describe("Which camera where there are several: 0, 1 or /dev/video0")),
     }),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
+    ...DEVICE_READ,
     // Text on paper in front of the camera is a stranger's text.
     taints: true,
     lock: () => "camera",
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
     prepare: (raw) => (typeof raw.camera === "number" ? { ...raw, camera: `${raw.camera}` } : raw),
     async execute({ resolution, quality, camera: id }, context) {
       const [width = 0, height = 0] = resolution.split("x").map(Number);

@@ -1,6 +1,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../../env/environment.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { duration } from "./figures.ts";
 import { readKernel } from "./kernel-files.ts";
 import { readThrottling } from "./throttling.ts";
@@ -12,11 +13,7 @@ export function systemInfo({ root, exec }: { root: string; exec?: ExecOps }): To
     description:
       "Describe this device: hardware model, operating system version, kernel, hostname, uptime (how long it has been running since the last reboot), power and throttling problems.",
     input: z.strictObject({}),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute(_input, { signal }) {
       const [model, kernel, hostname, release, uptime, throttling] = await Promise.all([
         modelOf(root),
@@ -29,7 +26,7 @@ export function systemInfo({ root, exec }: { root: string; exec?: ExecOps }): To
       const seconds = uptime === undefined ? Number.NaN : Number.parseFloat(uptime);
       const known = {
         model,
-        os: release && prettyName(release),
+        os: release && /^PRETTY_NAME="?([^"\n]*)"?/m.exec(release)?.[1],
         kernel,
         hostname,
         uptime: Number.isFinite(seconds) ? duration(seconds) : undefined,
@@ -70,8 +67,4 @@ async function pcModel(root: string): Promise<string | undefined> {
     (part) => part && !/to be filled|default string|system (product|manu)/i.test(part),
   );
   return known.join(" ") || undefined;
-}
-
-function prettyName(release: string): string | undefined {
-  return /^PRETTY_NAME="?([^"\n]*)"?/m.exec(release)?.[1];
 }

@@ -1,5 +1,6 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { DEVICE_READ } from "../reads.ts";
 import { listKernel, readKernel, readKernelNumber } from "./kernel-files.ts";
 
 type Reading = { name: string; celsius: number };
@@ -18,11 +19,7 @@ export function temperature({ root }: { root: string }): Tool {
     description:
       "Read this device's temperature sensors: how warm or hot the CPU, the board, its chips and connected sensors (1-wire, I2C) are right now, in degrees Celsius (°C).",
     input: z.strictObject({}),
-    effect: "read",
-    permission: "device",
-    idempotent: true,
-    timeoutMs: 10_000,
-    maxTimeoutMs: 60_000,
+    ...DEVICE_READ,
     async execute() {
       const readings = await readAll(root);
       if (readings.length === 0) {

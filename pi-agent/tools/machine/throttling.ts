@@ -27,7 +27,6 @@ export function throttlingText(hex: string): string | undefined {
 
 /**
  * Reads the firmware's file, or asks vcgencmd, or else uses only the voltage sensor.
- *
  * @returns a text, or undefined when this is not a Pi
  */
 export async function readThrottling(

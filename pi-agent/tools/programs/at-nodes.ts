@@ -10,10 +10,7 @@ import type { Nodes } from "../../env/nodes/nodes.ts";
 
 type Args = Record<string, unknown>;
 
-/**
- * @param make the same tools for any environment
- * @returns the tools of `home`, with `node`
- */
+/** @param make the same tools for any environment @returns the tools of `home`, with `node` */
 export function atNodes(home: Environment, nodes: Nodes, make: (environment: Environment) => Tool[]): Tool[] {
   const made = new WeakMap<Environment, Tool[]>();
   const toolAt = (node: string, name: string): Tool | undefined => {

@@ -102,7 +102,10 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
       const problem = background
         ? problemInBackground(keys, environment)
         : (problemWith(keys, environment) ?? problemOfTime(timeout_ms, maxTimeoutMs));
-      if (problem !== undefined) return wrongInput(problem);
+      if (problem !== undefined) {
+        const text = `Error: Invalid parameters for 'bash': ${problem}.\nNothing was run.`;
+        return faultResult("invalid_params", text);
+      }
       if (guard?.onDanger === "refuse") {
         const judged = judgeCommand(whatRuns(command, keys), guard, context.caller.channel);
         if (judged.verdict === "blocked") return refused(judged.reason);
@@ -224,10 +227,6 @@ function problemInBackground(keys: readonly string[], environment: Environment):
 function problemOfTime(timeoutMs: number | undefined, most: number): string | undefined {
   if (timeoutMs === undefined || timeoutMs <= most) return undefined;
   return `timeout_ms: at most ${most}, except with background: true`;
-}
-
-function wrongInput(problem: string): ToolResult {
-  return faultResult("invalid_params", `Error: Invalid parameters for 'bash': ${problem}.\nNothing was run.`);
 }
 
 function refused(reason: string): ToolResult {

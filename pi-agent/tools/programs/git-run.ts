@@ -61,10 +61,7 @@ export async function gitMissing(environment: Environment): Promise<string | und
   throw new NoAnswer(`git does not tell its version: exit code ${git.exitCode}`);
 }
 
-/**
- * Runs git for a change, with the repository's own settings, hooks and filters.
- * @throws ExecError
- */
+/** Runs git for a change, with the repository's own settings, hooks and filters. @throws ExecError */
 export async function runGit(
   environment: Pick<Environment, "exec" | "cwd">,
   args: readonly string[],
@@ -74,10 +71,7 @@ export async function runGit(
   return await run(environment, [...OWN_REPOSITORY, "git", ...OPTIONS, ...args], signal, stdin);
 }
 
-/**
- * Runs git for a read, without any setting of the repository that could name a program.
- * @throws ExecError
- */
+/** Runs git for a read, without any setting of the repository that could name a program. @throws ExecError */
 export async function readGit(
   environment: Pick<Environment, "exec" | "cwd">,
   args: readonly string[],

@@ -1,7 +1,7 @@
 /** Histories of sub-agents that `task` may go on with: files in the agent's state folder, for whoever began each. */
 
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "@edgecall/core/loop/history.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -9,6 +9,7 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { deleteOldest } from "@edgecall/node/oldest-files.ts";
 
 /** The ones unused for longest are deleted first. */
 export const SESSIONS_MAX = 16;
@@ -49,18 +50,7 @@ export class TaskSessions {
   async write(id: string, caller: ToolContext["caller"], entries: readonly Entry[]): Promise<void> {
     const kept = { whose: whoseOf(caller), entries: fitting(entries.map(withoutMedia)) };
     await writeAtomic(this.#path(id), JSON.stringify(kept));
-    await this.#forgetOld();
-  }
-
-  async #forgetOld(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".json"));
-    if (names.length <= SESSIONS_MAX) return;
-    const dated = await Promise.all(
-      names.map(async (name) => ({ name, at: (await stat(join(this.#folder, name))).mtimeMs })),
-    );
-    dated.sort((a, b) => a.at - b.at);
-    for (const { name } of dated.slice(0, names.length - SESSIONS_MAX))
-      await rm(join(this.#folder, name), { force: true });
+    await deleteOldest(this.#folder, ".json", SESSIONS_MAX);
   }
 
   #path(id: string): string {

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { counted } from "@edgecall/core/text/counted.ts";
@@ -18,6 +18,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { deleteOldest } from "@edgecall/node/oldest-files.ts";
 
 export const MAX_ITEMS = 100;
 const ITEM_CHARS = 500;
@@ -199,24 +200,11 @@ class Lists {
     }
     try {
       await writeAtomic(this.#path(key), JSON.stringify(next));
-      if (list.items.length === 0) await this.#forgetOld();
+      if (list.items.length === 0) await deleteOldest(this.#folder, ".json", MAX_LISTS);
     } catch (error) {
       return unreadable(messageOf(error));
     }
     return listResult(next, "all");
-  }
-
-  /** Deletes old lists when a new one is added, because an agent runs for years on a small SD card. */
-  async #forgetOld(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".json"));
-    if (names.length <= MAX_LISTS) return;
-    const dated = await Promise.all(
-      names.map(async (name) => ({ name, at: (await stat(join(this.#folder, name))).mtimeMs })),
-    );
-    dated.sort((a, b) => a.at - b.at);
-    for (const { name } of dated.slice(0, names.length - MAX_LISTS)) {
-      await rm(join(this.#folder, name), { force: true });
-    }
   }
 
   #path(key: string): string {

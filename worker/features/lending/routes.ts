@@ -1,12 +1,11 @@
 /** `/v1/lending` and `/v1/borrowing`: agents that this home lends to other homes, and those that it borrows. For owners. */
 
-import type { Context } from "hono";
-import { type App, newRoutes } from "../../kernel/http/app.ts";
+import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
 import { UUID } from "../../kernel/http/request.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
-import { readSettings } from "../../kernel/settings/settings.ts";
+import { originOf } from "../../kernel/http/wait.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
 import { invitationText, NewBorrowing, NewLending, type Refused, readInvitation } from "./contract.ts";
 import { lendingAt } from "./lending-api.ts";
@@ -28,7 +27,7 @@ route(
   "POST /v1/lending",
   { ...OWNERS, body: NewLending },
   async (c, { token: { home, name }, body }) => {
-    const made = await lendingAt(c.env, home).lend(body, name, ownOrigin(c));
+    const made = await lendingAt(c.env, home).lend(body, name, originOf(c));
     if (!made.ok) throw refusal(made);
     return json(c, { invitation: invitationText(made.invitation), lent: made.lent }, 201);
   },
@@ -50,7 +49,7 @@ route(lending, "POST /v1/borrowing", { ...OWNERS, body: NewBorrowing }, async (c
   const invitation = readInvitation(body.invitation);
   if (!invitation)
     throw new HttpError(400, "invalid_body", "invitation: expected the text that begins with 'ecl_'");
-  const ownUrl = ownOrigin(c);
+  const ownUrl = originOf(c);
   // A Worker may not send a request to itself.
   const isHere = invitation.url === ownUrl && isNamedHome(c.env, invitation.home);
   const into = { name: body.name, by: token.name, ownUrl, isHere };
@@ -83,10 +82,6 @@ route(
 
 function notBorrowed(): HttpError {
   return new HttpError(404, "not_found", "nothing of this name is borrowed");
-}
-
-function ownOrigin(c: Context<App>): string {
-  return readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
 }
 
 function refusal({ status, code, message }: Refused): HttpError {

@@ -1,9 +1,10 @@
 /** `/install.sh`, with this gateway's address filled in, and the program that it installs. Both are files of the deploy. */
+
 import type { Context } from "hono";
 import type { App } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { countAddress } from "../../kernel/http/rate-limits.ts";
-import { readSettings } from "../../kernel/settings/settings.ts";
+import { originOf } from "../../kernel/http/wait.ts";
 
 /** The script's placeholder for this gateway's address. */
 const ADDRESS_MARK = "@GATEWAY@";
@@ -12,7 +13,7 @@ const SAFE_ORIGIN = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
 
 /** @returns where devices reach this gateway: `PUBLIC_URL`, or the address of this request @throws HttpError 400 */
 export function gatewayOrigin(c: Context<App>): string {
-  return plainOrigin(readSettings(c.env).publicUrl ?? new URL(c.req.url).origin);
+  return plainOrigin(originOf(c));
 }
 
 /** @throws HttpError 400; workerd refuses such a host itself, other runtimes may not */

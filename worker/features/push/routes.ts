@@ -7,7 +7,7 @@ import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
 import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
-import { readSettings } from "../../kernel/settings/settings.ts";
+import { originOf } from "../../kernel/http/wait.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
 import type { BrowserTarget, NtfyTarget } from "./contract.ts";
 import { arePushKeys } from "./encrypt.ts";
@@ -103,7 +103,7 @@ async function add(c: Context<App>, token: ApiToken, name: string, target: Brows
   const made = await pushAt(c.env, token.home).add({
     principal: token.name,
     token: token.made?.id ?? null,
-    origin: readSettings(c.env).publicUrl ?? new URL(c.req.url).origin,
+    origin: originOf(c),
     name,
     target,
   });

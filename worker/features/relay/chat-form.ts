@@ -25,7 +25,6 @@ type Asked = {
 
 /**
  * The temperature is the gateway's matter, since newer models refuse any.
- *
  * @returns a fetch that fails like one when the endpoint is not reached, and answers with the endpoint's status when that refuses
  */
 export function inChatForm(model: ModelSettings): Fetch {

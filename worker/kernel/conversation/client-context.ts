@@ -2,7 +2,9 @@
  * What a client sends along with its message when it keeps the conversation itself (worker/features/openai): instructions,
  * tools of its own, and its own history. It has a row beside the turn's.
  */
+
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { objectIn } from "@edgecall/core/protocol/json-text.ts";
 import type {
   ClientContext,
   ClientContextOutline,
@@ -188,21 +190,11 @@ function toCall({ id, name, arguments: raw, result }: ClientHistoryCall): Stored
     turn: CLIENT_TURN,
     modelCallId: id,
     name,
-    args: argumentsOf(raw),
+    // Other text is a slip of a model, long ago and elsewhere.
+    args: objectIn(raw) ?? {},
     ...(result !== undefined && { outcome: resultOutcome(result) }),
     submittedAt: null,
     settledAt: null,
     settledSeq: null,
   };
-}
-
-function argumentsOf(raw: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(raw);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
-  } catch {
-    // A model's slip, long ago and elsewhere.
-  }
-  return {};
 }

@@ -5,7 +5,6 @@ import type { ConversationContext } from "./context.ts";
 
 /**
  * Usage is the endpoint's figure. An endpoint that gives none is counted by our estimate, and nothing is priced.
- *
  * @param reserved tokens that Home counted beforehand
  * @param estimate of what was sent
  */

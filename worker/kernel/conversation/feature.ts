@@ -5,10 +5,11 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
 import type { Env } from "../env.ts";
+import type { Topics } from "../rpc-topics.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ChatView } from "./chat-view.ts";
 import { ConversationContext } from "./context.ts";
-import type { ConversationAccess, ConversationPart } from "./part.ts";
+import type { ConversationAccess } from "./part.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 
 /** Tools that a home runs, in a conversation. */
@@ -32,7 +33,7 @@ export type ConversationTools = HomeTools & {
 
 export type ConversationFeature = {
   /** Its methods over RPC, by topic. */
-  readonly rpc?: Readonly<Record<string, new (at: ConversationAccess) => ConversationPart>>;
+  readonly rpc?: Topics<ConversationAccess>;
   /** Tools for the model. */
   readonly tools?: ConversationTools;
   /** @returns undefined: the conversation takes place in no chat app */

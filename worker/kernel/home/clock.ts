@@ -5,6 +5,7 @@ import type { ClockBody, ClockView } from "../api/clock.ts";
 import type { Env } from "../env.ts";
 import { type ClockSettings, hoursOf, readClockSettings } from "../settings/clock.ts";
 import { readSettings } from "../settings/settings.ts";
+import { SqlStore } from "../sql-store.ts";
 import { slot } from "./slot.ts";
 
 /** @property zone null: the setting counts, as with the next @property quiet_hours as in the setting */
@@ -12,8 +13,7 @@ type ClockRow = { zone: string | null; quiet_hours: string | null; changed_by: s
 
 const UNDECIDED: Pick<ClockRow, "zone" | "quiet_hours"> = { zone: null, quiet_hours: null };
 
-class HomeClock {
-  readonly #sql: SqlStorage;
+class HomeClock extends SqlStore {
   readonly #env: Env;
   /** Null: there is none. Undefined: it was not read yet. */
   #row: ClockRow | null | undefined;
@@ -21,7 +21,7 @@ class HomeClock {
   #last: { settings: ClockSettings; clock: ClockSettings } | undefined;
 
   constructor(storage: DurableObjectStorage, env: Env) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#env = env;
   }
 
@@ -47,7 +47,7 @@ class HomeClock {
     const { zone = before.zone, quiet_hours = before.quiet_hours } = change;
     const merged = over(settings, { zone, quiet_hours });
     if (!merged.ok) return merged;
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT OR REPLACE INTO clock (one, zone, quiet_hours, changed_by, changed_at) VALUES (1, ?, ?, ?, ?)",
       ...[zone, quiet_hours, by, now],
     );
@@ -58,8 +58,7 @@ class HomeClock {
 
   #stored(): ClockRow | null {
     if (this.#row === undefined)
-      this.#row =
-        this.#sql.exec<ClockRow>("SELECT zone, quiet_hours, changed_by FROM clock").toArray()[0] ?? null;
+      this.#row = this.sql.first<ClockRow>("SELECT zone, quiet_hours, changed_by FROM clock") ?? null;
     return this.#row;
   }
 }

@@ -12,11 +12,12 @@ import type { Notice, Pressed, RulePress } from "../api/notices.ts";
 import type { RosterAgent } from "../api/roster.ts";
 import type { ToolReply } from "../api/tool-answer.ts";
 import type { Migration } from "../migrate.ts";
+import type { Topics } from "../rpc-topics.ts";
 import type { Connection } from "../settings/chat.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import type { HomeContext } from "./context.ts";
 import type { LedgerCall } from "./ledger/ledger.ts";
-import type { HomeAccess, HomePart } from "./part.ts";
+import type { HomeAccess } from "./part.ts";
 
 export type AlarmPart = {
   /** Changes nothing. @returns epoch ms; undefined: the part waits for nothing */
@@ -87,7 +88,7 @@ export type PrivateChat = { conversation: string; needsWord: boolean };
 
 export type HomeFeature = {
   /** Its methods over RPC, by topic. */
-  readonly rpc?: Readonly<Record<string, new (at: HomeAccess) => HomePart>>;
+  readonly rpc?: Topics<HomeAccess>;
   /** Its tables beside those of schema.ts. `part` of each step is the feature's name. */
   readonly migrations?: ReadonlyArray<Migration & { part: string }>;
   readonly alarm?: AlarmPart;

@@ -2,24 +2,24 @@
 import { defineTopics } from "../rpc-topics.ts";
 import type { HomeFeature } from "./feature.ts";
 import type { HomeObject } from "./home.ts";
-import { AgentsRpc } from "./rpc/agents.ts";
-import { CallsRpc } from "./rpc/calls.ts";
-import { ConversationsRpc } from "./rpc/conversations.ts";
-import { FilesRpc } from "./rpc/files.ts";
-import { ModelsRpc } from "./rpc/models.ts";
-import { NoticesRpc } from "./rpc/notices.ts";
-import { QuestionsRpc } from "./rpc/questions.ts";
-import { TokensRpc } from "./rpc/tokens.ts";
+import { agentsRpc } from "./rpc/agents.ts";
+import { callsRpc } from "./rpc/calls.ts";
+import { conversationsRpc } from "./rpc/conversations.ts";
+import { filesRpc } from "./rpc/files.ts";
+import { modelsRpc } from "./rpc/models.ts";
+import { noticesRpc } from "./rpc/notices.ts";
+import { questionsRpc } from "./rpc/questions.ts";
+import { tokensRpc } from "./rpc/tokens.ts";
 
 const KERNEL = {
-  agents: AgentsRpc,
-  calls: CallsRpc,
-  files: FilesRpc,
-  conversations: ConversationsRpc,
-  tokens: TokensRpc,
-  questions: QuestionsRpc,
-  notices: NoticesRpc,
-  models: ModelsRpc,
+  agents: agentsRpc,
+  calls: callsRpc,
+  files: filesRpc,
+  conversations: conversationsRpc,
+  tokens: tokensRpc,
+  questions: questionsRpc,
+  notices: noticesRpc,
+  models: modelsRpc,
 };
 
 /** Its methods `topic.method`. */

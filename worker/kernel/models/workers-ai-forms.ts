@@ -6,6 +6,8 @@
  * their text.
  */
 
+import { jsonIn } from "@edgecall/core/protocol/json-text.ts";
+
 type Loose = Record<string, unknown>;
 type Part = "delta" | "message";
 
@@ -56,7 +58,6 @@ export function mayBeCall(text: string): boolean {
 
 /**
  * Finds calls that a model wrote as text: JSON alone, or marked with `<tool_call>`.
- *
  * @param offered the tools' names; JSON without one of them is an ordinary answer
  */
 export function callsInText(text: string, offered: ReadonlySet<string>): Loose[] | undefined {
@@ -75,12 +76,8 @@ export function callsInText(text: string, offered: ReadonlySet<string>): Loose[]
 }
 
 function parse(json: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value : [value];
-  } catch {
-    return [undefined];
-  }
+  const value = jsonIn(json);
+  return Array.isArray(value) ? value : [value];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The variables of the gateway's own tools. */
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
 
@@ -81,8 +81,4 @@ function fitsHeader(key: string): boolean {
 function addressOf(text: string | undefined, fallback: string): string | undefined {
   const address = text?.trim() || fallback;
   return /^https?:\/\//.test(address) && URL.canParse(address) ? address : undefined;
-}
-
-function wrong(error: string): Parsed<GatewayToolSettings> {
-  return { ok: false, error };
 }

@@ -11,6 +11,7 @@ import type { Address } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
 import { logError } from "../../../kernel/log.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { Channel } from "../platforms/channel.ts";
 import { type Content, withLine } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
@@ -38,10 +39,9 @@ const DRAFT = 0;
 /** @property sent what the platform was sent last: more than a message takes changes nothing in it */
 type Shown = { turn: number; address: Address; way?: Way | undefined; sent?: string };
 
-export class Live {
+export class Live extends SqlStore {
   readonly #context: ConversationContext;
   readonly #platform: PlatformLine;
-  readonly #sql: SqlStorage;
   readonly #onDue: () => void;
   #list: Shown | undefined;
   #words: (Shown & { text: string; isNew?: boolean }) | undefined;
@@ -56,9 +56,9 @@ export class Live {
 
   /** @param onDue there is something to show: the sender is to call `show` when nothing else is to be sent */
   constructor(context: ConversationContext, platform: PlatformLine, onDue: () => void) {
+    super(context.ctx.storage);
     this.#context = context;
     this.#platform = platform;
-    this.#sql = context.ctx.storage.sql;
     this.#onDue = onDue;
   }
 
@@ -137,8 +137,8 @@ export class Live {
       if (isList) this.#listed = turn + listed;
       if (opening !== undefined || message === undefined || message === own) return;
       this.#context.tables.need("status_message");
-      if (message === edit) this.#sql.exec("DELETE FROM status_message WHERE turn = ?", DRAFT);
-      this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", key, message);
+      if (message === edit) this.sql.exec("DELETE FROM status_message WHERE turn = ?", DRAFT);
+      this.sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", key, message);
     } catch (error) {
       logError("live.failed", error, { conversation: this.#context.name });
       this.#platform.noteRefusal(error);
@@ -173,13 +173,13 @@ export class Live {
 
   /** The turn's answer is sent, or given up. What another one is saying already is then not shown before its next step. */
   answered(turn: number | null): void {
-    if (this.#hasRows()) this.#sql.exec("DELETE FROM status_message WHERE turn IN (?, ?)", DRAFT, turn);
+    if (this.#hasRows()) this.sql.exec("DELETE FROM status_message WHERE turn IN (?, ?)", DRAFT, turn);
     this.#rest();
   }
 
   /** Turns are counted anew. The draft stays one: the answer to it is still to be sent. */
   forgetTurns(): void {
-    if (this.#hasRows()) this.#sql.exec("DELETE FROM status_message WHERE turn <> ?", DRAFT);
+    if (this.#hasRows()) this.sql.exec("DELETE FROM status_message WHERE turn <> ?", DRAFT);
     this.#rest();
   }
 
@@ -209,9 +209,8 @@ export class Live {
 
   #message(turn: number): string | undefined {
     if (!this.#hasRows()) return undefined;
-    return this.#sql
-      .exec<{ message: string }>("SELECT message FROM status_message WHERE turn = ?", turn)
-      .toArray()[0]?.message;
+    return this.sql.first<{ message: string }>("SELECT message FROM status_message WHERE turn = ?", turn)
+      ?.message;
   }
 }
 

@@ -18,6 +18,7 @@ import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { settingsOrError } from "../../../kernel/settings/settings.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import { chatIn } from "../conversation-api.ts";
 import {
   type Attachment,
@@ -72,9 +73,8 @@ type ReplyRow = {
   sent_at: number | null;
 };
 
-export class Outbox {
+export class Outbox extends SqlStore {
   readonly #context: ConversationContext;
-  readonly #sql: SqlStorage;
   readonly #platform: PlatformLine;
   /** Shown when there is time, and never instead of anything. */
   readonly live: Live;
@@ -86,8 +86,8 @@ export class Outbox {
   #typing: Promise<void> = Promise.resolve();
 
   constructor(context: ConversationContext) {
+    super(context.ctx.storage);
     this.#context = context;
-    this.#sql = context.ctx.storage.sql;
     this.#platform = new PlatformLine(context.env, context.name);
     this.live = new Live(context, this.#platform, () => this.go());
   }
@@ -95,22 +95,23 @@ export class Outbox {
   /** Words beside the turns: a command's, which are shown as they are, or a device's to the person, in Markdown. */
   say(address: Address, text: string, form: "markdown" | "plain"): void {
     this.#context.tables.need("reply");
-    this.#sql.exec(
-      "INSERT INTO reply (kind, address, text, question) VALUES ('words', ?, ?, ?)",
-      JSON.stringify(address),
+    this.sql.insert("INTO reply", {
+      kind: "words",
+      address: JSON.stringify(address),
       text,
-      form === "plain" ? PLAIN : null,
-    );
+      question: form === "plain" ? PLAIN : null,
+    });
   }
 
   ask(turn: number, address: Address, question: string): void {
     this.#context.tables.need("reply");
-    this.#sql.exec(
-      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'question', ?, '', ?)",
+    this.sql.insert("INTO reply", {
       turn,
-      JSON.stringify(address),
+      kind: "question",
+      address: JSON.stringify(address),
+      text: "",
       question,
-    );
+    });
   }
 
   /**
@@ -119,14 +120,14 @@ export class Outbox {
    */
   tell(turn: number, address: Address, text: string, id: string): void {
     this.#context.tables.need("reply");
-    this.#sql.exec(
-      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'question', ?, ?, ?)",
+    this.sql.insert("INTO reply", {
       turn,
-      JSON.stringify(address),
+      kind: "question",
+      address: JSON.stringify(address),
       text,
-      OF_RULE + id,
-    );
-    this.#sql.exec(
+      question: OF_RULE + id,
+    });
+    this.sql.exec(
       `DELETE FROM reply WHERE id IN (
          SELECT id FROM reply WHERE sent_at IS NOT NULL AND question LIKE ? ORDER BY id DESC LIMIT -1 OFFSET ?)`,
       `${OF_RULE}%`,
@@ -141,9 +142,8 @@ export class Outbox {
    */
   close(question: string, words = ""): boolean {
     if (!this.#hasRows()) return false;
-    const [asked] = this.#sql
-      .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", question)
-      .toArray();
+    const [asked] = this.sql.all<ReplyRow>`SELECT * FROM reply WHERE question = ${question}
+      AND kind = 'question'`;
     if (!asked) return false;
     const isUnsent = asked.sent_at === null && asked.attempts === 0 && asked.parts === 0 && !this.#sending;
     // What a rule says is said, also when its buttons go.
@@ -151,13 +151,13 @@ export class Outbox {
       this.#delete(asked.id);
       return true;
     }
-    this.#sql.exec(
-      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'closed', ?, ?, ?)",
-      asked.turn,
-      asked.address,
-      words,
+    this.sql.insert("INTO reply", {
+      turn: asked.turn,
+      kind: "closed",
+      address: asked.address,
+      text: words,
       question,
-    );
+    });
     return true;
   }
 
@@ -168,9 +168,10 @@ export class Outbox {
    */
   closeRule({ rule, occurrence }: Omit<PressedRule, "do">, words: string): boolean {
     if (!this.#hasRows()) return false;
-    const standing = this.#sql
-      .exec<ReplyRow>("SELECT * FROM reply WHERE kind = 'question' AND question LIKE ?", `${OF_RULE}%`)
-      .toArray();
+    const standing = this.sql.all<ReplyRow>(
+      "SELECT * FROM reply WHERE kind = 'question' AND question LIKE ?",
+      `${OF_RULE}%`,
+    );
     const pressed = standing.filter((row) =>
       buttonsOf(this.#context.transcript, row).some(
         (button) => button.rule === rule && button.occurrence === occurrence,
@@ -200,11 +201,11 @@ export class Outbox {
   /** The turns were forgotten: what has to be said still is, without what they brought. */
   forgetTurns(): void {
     if (this.#hasRows()) {
-      this.#sql.exec(
+      this.sql.exec(
         `DELETE FROM reply WHERE sent_at IS NOT NULL
          AND question NOT IN (SELECT question FROM reply WHERE kind = 'closed')`,
       );
-      this.#sql.exec("UPDATE reply SET turn = iif(kind = 'answer', 0, NULL)");
+      this.sql.exec("UPDATE reply SET turn = iif(kind = 'answer', 0, NULL)");
     }
     this.live.forgetTurns();
   }
@@ -214,7 +215,7 @@ export class Outbox {
     this.#lastWroteAt = Date.now();
     if (!this.#hasRows()) return;
     const held = this.#lastWroteAt + LONGEST_PAUSE_MS;
-    this.#sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
+    this.sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
   }
 
   /** Sets the sender going. Never awaited. */
@@ -261,12 +262,8 @@ export class Outbox {
   /** In their order, but for those that wait until the person writes: an approved template may go before them. */
   #next(): ReplyRow | undefined {
     if (!this.#hasRows()) return undefined;
-    return this.#sql
-      .exec<ReplyRow>(
-        "SELECT * FROM reply WHERE sent_at IS NULL ORDER BY not_before > ?, id LIMIT 1",
-        Date.now() + LONGEST_PAUSE_MS,
-      )
-      .toArray()[0];
+    return this.sql.first<ReplyRow>`SELECT * FROM reply WHERE sent_at IS NULL
+      ORDER BY not_before > ${Date.now() + LONGEST_PAUSE_MS}, id LIMIT 1`;
   }
 
   async #send(row: ReplyRow): Promise<void> {
@@ -344,12 +341,12 @@ export class Outbox {
     if (held) {
       // Its last try, unless the person writes.
       const values = [TRIES_MAX - 1, Date.now() + HOLD_MS, row.id];
-      this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", ...values);
+      this.sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", ...values);
       return;
     }
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** row.attempts, PAUSE_MAX_MS);
     const notBefore = Date.now() + Math.max(pause, refusal.kind === "again" ? refusal.afterMs : 0);
-    this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", attempts, notBefore, row.id);
+    this.sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", attempts, notBefore, row.id);
   }
 
   /** @returns the turn of what a rule says; undefined: this is something else */
@@ -403,7 +400,7 @@ export class Outbox {
         this.#noteSent(row, channel, message);
       } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
-      this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
+      this.sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
       row.parts = at + 1;
       row.attempts = 0;
     }
@@ -445,7 +442,7 @@ export class Outbox {
     for (const [at, part] of before.entries()) {
       if (at < row.parts) continue;
       await channel.text(line, part, { nonce: `${row.nonce}.${at}` });
-      this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
+      this.sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
     }
     if (!fits && buttons.length === 0) return this.#delete(row.id);
     const about = question ? `Your decision about the above, for **${question.agent}**:` : "About the above:";
@@ -453,13 +450,8 @@ export class Outbox {
     const nonce = `${row.nonce}.${before.length}`;
     const message = await channel.question(line, contentOf(row, asked), buttons, { nonce });
     this.#noteSent(row, channel, message);
-    this.#sql.exec(
-      "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
-      Date.now(),
-      message ?? null,
-      asked,
-      row.id,
-    );
+    this.sql.exec`UPDATE reply SET sent_at = ${Date.now()}, message = ${message ?? null}, text = ${asked}
+      WHERE id = ${row.id}`;
   }
 
   /** Below a rule that was made in a chat app that does not deliver everything unasked. */
@@ -471,9 +463,8 @@ export class Outbox {
   }
 
   async #sendClosed(row: ReplyRow, { channel, line }: Way): Promise<void> {
-    const [asked] = this.#sql
-      .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
-      .toArray();
+    const [asked] = this.sql.all<ReplyRow>`SELECT * FROM reply WHERE question = ${row.question}
+      AND kind = 'question'`;
     const words = row.text || this.#closedText(row, channel.showsIdsAsNames && line.connection.channel);
     // An earlier press closed it while this one waited: what came of this one is said all the same.
     if (!asked && row.text === "") return;
@@ -497,7 +488,7 @@ export class Outbox {
   }
 
   #delete(id: number): void {
-    this.#sql.exec("DELETE FROM reply WHERE id = ?", id);
+    this.sql.exec("DELETE FROM reply WHERE id = ?", id);
   }
 }
 

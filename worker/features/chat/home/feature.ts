@@ -2,10 +2,10 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { channelOf } from "../platforms/all.ts";
-import { ChatRpc } from "./rpc.ts";
+import { chatRpc } from "./rpc.ts";
 
 export const chat = {
-  rpc: { chat: ChatRpc },
+  rpc: { chat: chatRpc },
   privateChat: (connection, sender) => {
     const channel = channelOf(connection.channel);
     const chat = channel?.privateChat?.(connection, sender);

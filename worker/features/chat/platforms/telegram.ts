@@ -325,7 +325,8 @@ async function call(
     const { result } = reply.body;
     return typeof result === "object" && result !== null ? (result as Record<string, unknown>) : {};
   }
-  const description = descriptionOf(reply);
+  const said = reply.body.description;
+  const description = typeof said === "string" ? cutText(said, 200) : "";
   if (/message is not modified/i.test(description)) return {};
   const moved = movedTo(reply, description);
   const again = moved && retargeted(body, moved);
@@ -369,10 +370,6 @@ function retargeted<T extends Record<string, unknown> | FormData>(
     if (value !== undefined) copy.set(field, String(value));
   }
   return isNew ? (copy as T) : undefined;
-}
-
-function descriptionOf({ body }: Reply): string {
-  return typeof body.description === "string" ? cutText(body.description, 200) : "";
 }
 
 function place({ chat, thread, reply_to }: Address): Record<string, unknown> {

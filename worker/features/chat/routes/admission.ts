@@ -87,9 +87,5 @@ export async function approveStranger(
   const sender = await chatAt(env, home).approveSender(code, role, by);
   if (!sender)
     return `There is no code ${code.toUpperCase()}: it may have expired. Whoever has it gets a new one by writing again.`;
-  return `${sender.name || sender.sender} (${sender.channel}) may speak now, as ${withArticle(role)}.`;
-}
-
-function withArticle(role: Role): string {
-  return role === "owner" ? "an owner" : `a ${role}`;
+  return `${sender.name || sender.sender} (${sender.channel}) may speak now, as ${role === "owner" ? "an" : "a"} ${role}.`;
 }

@@ -14,6 +14,7 @@ import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
+import { originOf } from "../../../kernel/http/wait.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import {
   CHANNEL_NAMES,
@@ -23,7 +24,6 @@ import {
   readConnection,
   readConnections,
 } from "../../../kernel/settings/chat.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 import { chatAt } from "../chat-api.ts";
 import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../platforms/connections.ts";
@@ -236,9 +236,4 @@ function accountOf({ name, link }: Account) {
 
 function addressOf(c: Context<App>, place: Place, isStored: boolean): string {
   return originOf(c) + webhookPath(place, isStored);
-}
-
-/** @returns the gateway's address for platforms */
-function originOf(c: Context<App>): string {
-  return readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
 }

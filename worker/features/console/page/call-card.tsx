@@ -27,7 +27,8 @@ type Props = {
 export function CallCard({ call, times, questions, waits, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   // A device may answer although a call that it made for the answer was denied or failed.
-  const failed = call.status === "success" ? failedOf(call) : 0;
+  const { calls = [] } = call;
+  const failed = call.status === "success" ? calls.filter(({ status }) => status === "error").length : 0;
   const open = waits || questions.some((question) => question.answer === undefined);
   return (
     <article
@@ -59,10 +60,6 @@ export function CallCard({ call, times, questions, waits, mayApprove, answer }: 
       )}
     </article>
   );
-}
-
-function failedOf({ calls = [] }: CallRecord): number {
-  return calls.filter(({ status }) => status === "error").length;
 }
 
 function endText({ status, error_type, asked }: CallRecord, failed: number): string {

@@ -3,7 +3,7 @@ import type { AnswerOf } from "@edgecall/client/client.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
-import { Field, Form, Panel, Small } from "./controls.tsx";
+import { Field, Form, Panel, SaveRow, Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
 type Clock = Pick<AnswerOf<"GET /v1/home/clock">, "zone" | "quiet_hours">;
@@ -78,12 +78,7 @@ function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean)
         </p>
       )}
       <p class="quiet">Both empty: no quiet hours. Rules keep their times of the clock.</p>
-      <div class="row">
-        <button type="submit" class="small good" disabled={busy}>
-          Save
-        </button>
-        <Small onClick={() => onDone(false)}>Cancel</Small>
-      </div>
+      <SaveRow busy={busy} onCancel={() => onDone(false)} />
       <Problem text={failed} />
     </Form>
   );

@@ -85,3 +85,15 @@ type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & { ki
 export function Small({ kind, ...button }: SmallProps) {
   return <button {...button} type="button" class={kind ? `small ${kind}` : "small"} />;
 }
+
+/** Below the fields of a form. */
+export function SaveRow({ busy, onCancel }: { busy: boolean; onCancel: () => void }) {
+  return (
+    <div class="row">
+      <button type="submit" class="small good" disabled={busy}>
+        Save
+      </button>
+      <Small onClick={onCancel}>Cancel</Small>
+    </div>
+  );
+}

@@ -3,7 +3,7 @@ import type { SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
-import { Form, Select, Small } from "./controls.tsx";
+import { Form, SaveRow, Select } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { changesOf, type Rule, type Written, writtenOf } from "./rule-changes.ts";
 
@@ -86,12 +86,7 @@ export function RuleEdit({ rule, role, onDone }: Props) {
           </>
         )}
       </div>
-      <div class="row">
-        <button type="submit" class="small good" disabled={busy}>
-          Save
-        </button>
-        <Small onClick={onDone}>Cancel</Small>
-      </div>
+      <SaveRow busy={busy} onCancel={onDone} />
       <Problem text={failed} />
     </Form>
   );

@@ -1,6 +1,6 @@
 /** What devices add to a home. */
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
-import { DevicesRpc } from "./rpc.ts";
+import { devicesRpc } from "./rpc.ts";
 
-export const devices = { rpc: { devices: DevicesRpc } } satisfies HomeFeature;
+export const devices = { rpc: { devices: devicesRpc } } satisfies HomeFeature;

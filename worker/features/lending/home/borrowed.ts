@@ -14,6 +14,7 @@ import {
 } from "../../../kernel/home/agents/advert-text.ts";
 import { namesByUse } from "../../../kernel/home/agents/adverts.ts";
 import { slot } from "../../../kernel/home/slot.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { PeerAgents } from "../contract.ts";
 
 const BORROWED_MAX = 50;
@@ -59,18 +60,13 @@ type Row = {
   at: number;
 };
 
-class Borrowed {
-  readonly #sql: SqlStorage;
+class Borrowed extends SqlStore {
   /** Read once: this class alone writes the rows, and each plan of a turn needs them. */
   #stored: Map<string, Borrowing> | undefined;
   /** Rises with each change of what a roster says of a lent agent. */
   version = 0;
   /** The words of this agent changed, or it came or went. */
   onChange: (id: string) => void = () => {};
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   list(): Borrowing[] {
     return [...this.#all().values()];
@@ -140,7 +136,7 @@ class Borrowed {
   remove(name: string): void {
     const before = this.get(name);
     if (!before) return;
-    this.#sql.exec("DELETE FROM borrowed WHERE name = ?", name);
+    this.sql.exec("DELETE FROM borrowed WHERE name = ?", name);
     this.#all().delete(name);
     this.#changed(before);
   }
@@ -190,24 +186,21 @@ class Borrowed {
   #store(borrowing: Borrowing): void {
     const { name, grant, url, home, lenderKey, expiresAt, seenAt, problem, by, at } = borrowing;
     const before = this.get(name);
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO borrowed
-         (name, grant_id, url, home, lender_key, reads_only, scopes, expires_at, agents, seen_at, problem, by, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    this.sql.insert("OR REPLACE INTO borrowed", {
       name,
-      grant,
+      grant_id: grant,
       url,
       home,
-      lenderKey,
-      borrowing.readsOnly ? 1 : 0,
-      JSON.stringify(borrowing.scopes),
-      expiresAt,
-      JSON.stringify(borrowing.agents),
-      seenAt,
+      lender_key: lenderKey,
+      reads_only: borrowing.readsOnly ? 1 : 0,
+      scopes: JSON.stringify(borrowing.scopes),
+      expires_at: expiresAt,
+      agents: JSON.stringify(borrowing.agents),
+      seen_at: seenAt,
       problem,
       by,
       at,
-    );
+    });
     this.#all().set(name, borrowing);
     if (before) this.#changed(before);
     this.#changed(borrowing);
@@ -220,7 +213,7 @@ class Borrowed {
 
   #all(): Map<string, Borrowing> {
     if (this.#stored) return this.#stored;
-    const rows = this.#sql.exec<Row>("SELECT * FROM borrowed ORDER BY name").toArray();
+    const rows = this.sql.all<Row>("SELECT * FROM borrowed ORDER BY name");
     this.#stored = new Map(rows.map((row) => [row.name, toBorrowing(row)]));
     return this.#stored;
   }

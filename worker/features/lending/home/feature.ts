@@ -6,10 +6,10 @@ import { nextDue, onAlarm, refreshBorrowed } from "./lender-calls.ts";
 import { isOpen, lentOf } from "./lent.ts";
 import { answerPeer, cancelAtLender } from "./outgoing.ts";
 import { tellBorrower } from "./progress.ts";
-import { LendingRpc } from "./rpc.ts";
+import { lendingRpc } from "./rpc.ts";
 
 export const lending = {
-  rpc: { lending: LendingRpc },
+  rpc: { lending: lendingRpc },
   alarm: { nextDue, onAlarm },
   prune: (home, now) => lentOf(home).prune(now),
   on: { progress: tellBorrower, turnPlanned: refreshBorrowed },

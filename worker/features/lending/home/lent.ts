@@ -2,6 +2,7 @@
 
 import type { GrantScope, LentView } from "../../../kernel/api/answers.ts";
 import { slot } from "../../../kernel/home/slot.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { NewLending } from "../contract.ts";
 
 /** Grants that count, offered or taken. */
@@ -50,20 +51,14 @@ type Row = {
   revoked_at: number | null;
 };
 
-class Lent {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
+class Lent extends SqlStore {
   /** The newest first. */
   list(): Grant[] {
-    return this.#sql.exec<Row>("SELECT * FROM lent ORDER BY made_at DESC, id").toArray().map(toGrant);
+    return this.sql.all<Row>("SELECT * FROM lent ORDER BY made_at DESC, id").map(toGrant);
   }
 
   get(id: string): Grant | undefined {
-    return this.#sql.exec<Row>("SELECT * FROM lent WHERE id = ?", id).toArray().map(toGrant)[0];
+    return this.sql.all<Row>("SELECT * FROM lent WHERE id = ?", id).map(toGrant)[0];
   }
 
   /** @returns undefined: there are too many, or one has this label */
@@ -71,48 +66,36 @@ class Lent {
     const open = this.list().filter((grant) => isOpen(grant, now));
     if (open.length >= LENT_MAX || open.some(({ label }) => label === lending.label)) return undefined;
     const id = crypto.randomUUID();
-    this.#sql.exec(
-      `INSERT INTO lent (id, label, agents, scopes, reads_only, expires_at, made_by, made_at, secret_hash, offered_until)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    this.sql.insert("INTO lent", {
       id,
-      lending.label,
-      JSON.stringify([...new Set(lending.agents)].sort()),
-      JSON.stringify([...new Set(lending.scopes)].sort()),
-      lending.reads_only ? 1 : 0,
-      now + lending.expires_in_days * DAY_MS,
-      madeBy,
-      now,
-      secretHash,
-      now + OFFERED_MS,
-    );
+      label: lending.label,
+      agents: JSON.stringify([...new Set(lending.agents)].sort()),
+      scopes: JSON.stringify([...new Set(lending.scopes)].sort()),
+      reads_only: lending.reads_only ? 1 : 0,
+      expires_at: now + lending.expires_in_days * DAY_MS,
+      made_by: madeBy,
+      made_at: now,
+      secret_hash: secretHash,
+      offered_until: now + OFFERED_MS,
+    });
     return this.get(id);
   }
 
   /** The invitation is used up with this. */
   take(id: string, { key, url, home }: Borrower, now: number): void {
-    this.#sql.exec(
-      `UPDATE lent SET secret_hash = NULL, peer_key = ?, peer_url = ?, peer_home = ?, taken_at = ?
-       WHERE id = ? AND secret_hash IS NOT NULL`,
-      key,
-      url,
-      home,
-      now,
-      id,
-    );
+    this.sql.exec`UPDATE lent SET secret_hash = NULL, peer_key = ${key}, peer_url = ${url},
+      peer_home = ${home}, taken_at = ${now} WHERE id = ${id} AND secret_hash IS NOT NULL`;
   }
 
   /** @returns false: there is no such grant that counts */
   revoke(id: string, now: number): boolean {
-    const revoked = this.#sql.exec(
-      "UPDATE lent SET revoked_at = ?, secret_hash = NULL WHERE id = ? AND revoked_at IS NULL RETURNING id",
-      now,
-      id,
-    );
+    const revoked = this.sql.exec`UPDATE lent SET revoked_at = ${now}, secret_hash = NULL
+      WHERE id = ${id} AND revoked_at IS NULL RETURNING id`;
     return revoked.toArray().length > 0;
   }
 
   prune(now: number): void {
-    this.#sql.exec("DELETE FROM lent WHERE COALESCE(revoked_at, expires_at) < ?", now - KEEP_ENDED_MS);
+    this.sql.exec("DELETE FROM lent WHERE COALESCE(revoked_at, expires_at) < ?", now - KEEP_ENDED_MS);
   }
 }
 

@@ -3,6 +3,7 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import type { OauthClientView } from "../../../kernel/api/answers.ts";
 import { slot } from "../../../kernel/home/slot.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { NewOauthClient, StoredClient, StoredDocument } from "../contract.ts";
 
 const CLIENTS_MAX = 50;
@@ -20,32 +21,25 @@ type Row = {
   fresh_until: number | null;
 };
 
-class OauthClients {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
+class OauthClients extends SqlStore {
   /** @returns false: there are too many */
   make({ id, name, redirectUris, secretHash }: NewOauthClient, by: string, now: number): boolean {
     if (this.#rows("typed").length >= CLIENTS_MAX) return false;
-    this.#sql.exec(
-      "INSERT INTO oauth_client (id, kind, name, redirects, secret_hash, made_by, made_at) VALUES (?, 'typed', ?, ?, ?, ?, ?)",
+    this.sql.insert("INTO oauth_client", {
       id,
+      kind: "typed",
       name,
-      JSON.stringify(redirectUris),
-      secretHash,
-      by,
-      now,
-    );
+      redirects: JSON.stringify(redirectUris),
+      secret_hash: secretHash,
+      made_by: by,
+      made_at: now,
+    });
     return true;
   }
 
   remove(id: string): boolean {
     return (
-      this.#sql.exec("DELETE FROM oauth_client WHERE id = ? AND kind = 'typed' RETURNING id", id).toArray()
-        .length > 0
+      this.sql.all("DELETE FROM oauth_client WHERE id = ? AND kind = 'typed' RETURNING id", id).length > 0
     );
   }
 
@@ -80,30 +74,24 @@ class OauthClients {
 
   /** The oldest copy makes room. */
   storeDocument({ id, name, redirectUris, freshUntil }: StoredDocument, now: number): void {
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO oauth_client (id, kind, name, redirects, made_at, fresh_until)
-       VALUES (?, 'document', ?, ?, ?, ?)`,
+    this.sql.insert("OR REPLACE INTO oauth_client", {
       id,
+      kind: "document",
       name,
-      JSON.stringify(redirectUris),
-      now,
-      freshUntil,
-    );
-    this.#sql.exec(
-      `DELETE FROM oauth_client WHERE id IN (SELECT id FROM oauth_client WHERE kind = 'document'
-       ORDER BY made_at DESC LIMIT -1 OFFSET ?)`,
-      DOCUMENTS_MAX,
-    );
+      redirects: JSON.stringify(redirectUris),
+      made_at: now,
+      fresh_until: freshUntil,
+    });
+    this.sql.exec`DELETE FROM oauth_client WHERE id IN (SELECT id FROM oauth_client WHERE kind = 'document'
+      ORDER BY made_at DESC LIMIT -1 OFFSET ${DOCUMENTS_MAX})`;
   }
 
   #row(id: string, kind: Row["kind"]): Row | undefined {
-    return this.#sql.exec<Row>("SELECT * FROM oauth_client WHERE id = ? AND kind = ?", id, kind).toArray()[0];
+    return this.sql.first<Row>("SELECT * FROM oauth_client WHERE id = ? AND kind = ?", id, kind);
   }
 
   #rows(kind: Row["kind"]): Row[] {
-    return this.#sql
-      .exec<Row>("SELECT * FROM oauth_client WHERE kind = ? ORDER BY made_at DESC, id", kind)
-      .toArray();
+    return this.sql.all<Row>("SELECT * FROM oauth_client WHERE kind = ? ORDER BY made_at DESC, id", kind);
   }
 }
 

@@ -2,11 +2,11 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { grantsOf } from "./grants.ts";
-import { OauthRpc } from "./rpc.ts";
+import { oauthRpc } from "./rpc.ts";
 import { useGrant } from "./token-grants.ts";
 
 export const oauth = {
-  rpc: { oauth: OauthRpc },
+  rpc: { oauth: oauthRpc },
   useGrant,
   prune: (home, now) => grantsOf(home).prune(now),
 } satisfies HomeFeature;

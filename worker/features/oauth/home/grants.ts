@@ -4,6 +4,7 @@ import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import type { OauthGrantView } from "../../../kernel/api/answers.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { Consent, ConsentResult, OauthScope } from "../contract.ts";
 
 /**
@@ -81,13 +82,7 @@ type CodeRow = {
   used: number;
 };
 
-class Grants {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
+class Grants extends SqlStore {
   /** @returns the code for the client of the new grant; or of what the person has too many */
   async make(consent: Consent, now: number): Promise<ConsentResult> {
     const clientHash = await sha256Hex(consent.clientId);
@@ -101,30 +96,28 @@ class Grants {
       AND grant_id IN (SELECT id FROM oauth_grant WHERE person = ? AND ended_at IS NULL)`;
     if (this.#count(open, now, person) >= CODES_MAX) return { full: "codes" };
     this.#pruneEnded(person);
-    this.#sql.exec(
-      `INSERT INTO oauth_grant (id, record, person, role, client_hash, client_name, host, scopes, trusted, resource,
-         generation, made_at, due) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+    this.sql.insert("INTO oauth_grant", {
       id,
-      consent.record,
-      consent.person,
-      consent.role,
-      clientHash,
-      consent.clientName,
-      consent.host,
-      JSON.stringify(consent.scopes),
-      consent.trusted ? 1 : 0,
-      consent.resource,
-      now,
-      now + GRANT_LIFE_MS,
-    );
-    this.#sql.exec(
-      "INSERT INTO oauth_code (hash, grant_id, redirect, challenge, due) VALUES (?, ?, ?, ?, ?)",
-      codeHash,
-      id,
-      consent.redirectUri,
-      consent.challenge ?? null,
-      now + CODE_LIFE_MS,
-    );
+      record: consent.record,
+      person: consent.person,
+      role: consent.role,
+      client_hash: clientHash,
+      client_name: consent.clientName,
+      host: consent.host,
+      scopes: JSON.stringify(consent.scopes),
+      trusted: consent.trusted ? 1 : 0,
+      resource: consent.resource,
+      generation: 1,
+      made_at: now,
+      due: now + GRANT_LIFE_MS,
+    });
+    this.sql.insert("INTO oauth_code", {
+      hash: codeHash,
+      grant_id: id,
+      redirect: consent.redirectUri,
+      challenge: consent.challenge ?? null,
+      due: now + CODE_LIFE_MS,
+    });
     return { code };
   }
 
@@ -135,7 +128,7 @@ class Grants {
   }
 
   code(hash: string, now: number): Code | undefined {
-    const [row] = this.#sql.exec<CodeRow>("SELECT * FROM oauth_code WHERE hash = ?", hash).toArray();
+    const [row] = this.sql.all<CodeRow>("SELECT * FROM oauth_code WHERE hash = ?", hash);
     return (
       row && {
         grant: row.grant_id,
@@ -149,19 +142,11 @@ class Grants {
 
   /** @returns false: the code was used meanwhile */
   useCode(hash: string, now: number): boolean {
-    const used = this.#sql
-      .exec<{ grant_id: string }>(
-        "UPDATE oauth_code SET used = 1 WHERE hash = ? AND used = 0 RETURNING grant_id",
-        hash,
-      )
-      .toArray()[0];
+    const used = this.sql.first<{ grant_id: string }>`UPDATE oauth_code SET used = 1
+      WHERE hash = ${hash} AND used = 0 RETURNING grant_id`;
     if (used)
-      this.#sql.exec(
-        "UPDATE oauth_grant SET token_at = ?, due = ? WHERE id = ?",
-        now,
-        now + GRANT_LIFE_MS,
-        used.grant_id,
-      );
+      this.sql.exec`UPDATE oauth_grant SET token_at = ${now}, due = ${now + GRANT_LIFE_MS}
+        WHERE id = ${used.grant_id}`;
     return used !== undefined;
   }
 
@@ -185,98 +170,67 @@ class Grants {
     if (isLate) return present;
     const isNew = generation === present + 1 && confirmedAt !== null;
     if (generation !== present && !isNew) return undefined;
-    this.#sql.exec(
-      "UPDATE oauth_grant SET generation = ?, confirmed_at = ?, due = ? WHERE id = ?",
-      generation,
-      isNew ? now : (confirmedAt ?? now),
-      now + GRANT_LIFE_MS,
-      id,
-    );
+    this.sql.exec`UPDATE oauth_grant SET generation = ${generation},
+      confirmed_at = ${isNew ? now : (confirmedAt ?? now)}, due = ${now + GRANT_LIFE_MS} WHERE id = ${id}`;
     return generation + 1;
   }
 
   /** Stores roughly when the grant was used. */
   used(id: string, now: number): void {
-    this.#sql.exec(
-      "UPDATE oauth_grant SET used_at = ? WHERE id = ? AND (used_at IS NULL OR used_at <= ?)",
-      now,
-      id,
-      now - USED_GRAIN_MS,
-    );
+    this.sql.exec`UPDATE oauth_grant SET used_at = ${now} WHERE id = ${id} AND (used_at IS NULL
+      OR used_at <= ${now - USED_GRAIN_MS})`;
   }
 
   /** @param by a person, or why the gateway ended it @returns the grant; undefined: none of this id counts */
   end(id: string, by: string, now: number): Grant | undefined {
-    return this.#sql
-      .exec<Row>(
-        "UPDATE oauth_grant SET ended_at = ?, ended_by = ? WHERE id = ? AND ended_at IS NULL RETURNING *",
-        now,
-        by,
-        id,
-      )
-      .toArray()
-      .map(toGrant)[0];
+    return this.sql.all<Row>`UPDATE oauth_grant SET ended_at = ${now}, ended_by = ${by}
+      WHERE id = ${id} AND ended_at IS NULL RETURNING *`.map(toGrant)[0];
   }
 
   /** The ids of a client's grants that have not ended. */
   ofClient(clientHash: string): string[] {
-    return this.#sql
-      .exec<Pick<Row, "id">>(
-        "SELECT id FROM oauth_grant WHERE client_hash = ? AND ended_at IS NULL",
-        clientHash,
-      )
-      .toArray()
-      .map(({ id }) => id);
+    return this.sql.all<Pick<Row, "id">>`SELECT id FROM oauth_grant
+      WHERE client_hash = ${clientHash} AND ended_at IS NULL`.map(({ id }) => id);
   }
 
   /** The newest first. */
   list(now: number): OauthGrantView[] {
-    return this.#sql
-      .exec<Row>("SELECT * FROM oauth_grant ORDER BY made_at DESC, id")
-      .toArray()
-      .map((row) => ({
-        id: row.id,
-        person: row.person,
-        client: row.client_name,
-        host: row.host,
-        scopes: toGrant(row).scopes,
-        trusted: row.trusted === 1,
-        state: stateOf(row, now),
-        made_at: row.made_at,
-        token_at: row.token_at,
-        used_at: row.used_at,
-        expires_at: row.due,
-        ended_at: row.ended_at,
-        ended_by: row.ended_by,
-      }));
+    return this.sql.all<Row>("SELECT * FROM oauth_grant ORDER BY made_at DESC, id").map((row) => ({
+      id: row.id,
+      person: row.person,
+      client: row.client_name,
+      host: row.host,
+      scopes: toGrant(row).scopes,
+      trusted: row.trusted === 1,
+      state: stateOf(row, now),
+      made_at: row.made_at,
+      token_at: row.token_at,
+      used_at: row.used_at,
+      expires_at: row.due,
+      ended_at: row.ended_at,
+      ended_by: row.ended_by,
+    }));
   }
 
   prune(now: number): void {
-    this.#sql.exec(
-      `DELETE FROM oauth_grant WHERE COALESCE(ended_at, due) < ? OR (token_at IS NULL AND made_at < ?)`,
-      now - KEEP_ENDED_MS,
-      now - KEEP_UNUSED_MS,
-    );
-    this.#sql.exec("DELETE FROM oauth_code WHERE due < ?", now - KEEP_CODE_MS);
+    this.sql.exec`DELETE FROM oauth_grant WHERE COALESCE(ended_at, due) < ${now - KEEP_ENDED_MS}
+      OR (token_at IS NULL AND made_at < ${now - KEEP_UNUSED_MS})`;
+    this.sql.exec("DELETE FROM oauth_code WHERE due < ?", now - KEEP_CODE_MS);
   }
 
   /** A person who connects and disconnects again and again fills no table. */
   #pruneEnded(person: string): void {
-    this.#sql.exec(
-      `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE person = ? AND ended_at IS NOT NULL
-       ORDER BY ended_at DESC LIMIT -1 OFFSET ?)`,
-      person,
-      ENDED_MAX,
-    );
-    this.#sql.exec("DELETE FROM oauth_code WHERE grant_id NOT IN (SELECT id FROM oauth_grant)");
+    this.sql.exec`DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant
+      WHERE person = ${person} AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT -1 OFFSET ${ENDED_MAX})`;
+    this.sql.exec("DELETE FROM oauth_code WHERE grant_id NOT IN (SELECT id FROM oauth_grant)");
   }
 
   #row(id: string): Row | undefined {
-    return this.#sql.exec<Row>("SELECT * FROM oauth_grant WHERE id = ?", id).toArray()[0];
+    return this.sql.first<Row>("SELECT * FROM oauth_grant WHERE id = ?", id);
   }
 
   #count(of: string, ...values: SqlStorageValue[]): number {
-    return this.#sql.exec<{ count: number }>(`SELECT COUNT(*) AS count FROM ${of}`, ...values).one().count;
+    return this.sql.one<{ count: number }>(`SELECT COUNT(*) AS count FROM ${of}`, ...values).count;
   }
 }
 

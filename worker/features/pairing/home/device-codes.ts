@@ -9,6 +9,8 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { slot } from "../../../kernel/home/slot.ts";
+import { randomCode } from "../../../kernel/random-code.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import { BrokerForDevice, type CodeState, type NewCode } from "../contract.ts";
 
 /** Time for a person to walk to the device. */
@@ -19,8 +21,6 @@ export const TRIES_MAX = 5;
 const OPEN_MAX = 20;
 const FINDER_LENGTH = 3;
 const SECRET_LENGTH = 9;
-/** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
-const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 type CodeRow = {
   finder: string;
@@ -41,16 +41,10 @@ type CheckedCode = {
   used: { agent: string; publicKey: string } | null;
 };
 
-/** A code may hold the login of a broker, so it is deleted as soon as it expires. */
-export function deleteExpiredCodes(sql: SqlStorage, now: number): void {
-  sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
-}
-
-class DeviceCodes {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
+class DeviceCodes extends SqlStore {
+  /** A code may hold the login of a broker, so it is deleted as soon as it expires. */
+  deleteExpired(now: number): void {
+    this.sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
   }
 
   /** @returns the end of the code, and when it expires (epoch ms); undefined: too many are open */
@@ -58,21 +52,20 @@ class DeviceCodes {
     { agent, broker, by }: NewCode,
     now: number,
   ): Promise<{ end: string; expiresAt: number } | undefined> {
-    const end = randomText(FINDER_LENGTH + SECRET_LENGTH);
+    const end = randomCode(FINDER_LENGTH + SECRET_LENGTH);
     const hash = await hashOf(end);
-    deleteExpiredCodes(this.#sql, now);
-    const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM device_code").one();
+    this.deleteExpired(now);
+    const { count } = this.sql.one<{ count: number }>("SELECT COUNT(*) AS count FROM device_code");
     if (count >= OPEN_MAX) return undefined;
     const expiresAt = now + LIFE_MS;
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO device_code (finder, secret_hash, agent, broker, made_by, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-      finderOf(end),
-      hash,
-      agent ?? null,
-      broker === undefined ? null : JSON.stringify(broker),
-      by,
-      expiresAt,
-    );
+    this.sql.insert("OR REPLACE INTO device_code", {
+      finder: finderOf(end),
+      secret_hash: hash,
+      agent: agent ?? null,
+      broker: broker === undefined ? null : JSON.stringify(broker),
+      made_by: by,
+      expires_at: expiresAt,
+    });
     return { end, expiresAt };
   }
 
@@ -83,7 +76,7 @@ class DeviceCodes {
     if (!row || row.tries >= TRIES_MAX) return undefined;
     // The time of comparing two hashes tells an attacker nothing of use.
     if (row.secret_hash !== hash) {
-      this.#sql.exec("UPDATE device_code SET tries = tries + 1 WHERE finder = ?", row.finder);
+      this.sql.exec("UPDATE device_code SET tries = tries + 1 WHERE finder = ?", row.finder);
       return undefined;
     }
     const { agent, used_by, used_key } = row;
@@ -94,16 +87,12 @@ class DeviceCodes {
 
   /** From now on the code is this device's. */
   use(end: string, agent: string, publicKey: string): void {
-    this.#sql.exec(
-      "UPDATE device_code SET used_by = ?, used_key = ? WHERE finder = ?",
-      agent,
-      publicKey,
-      finderOf(end),
-    );
+    this.sql.exec`UPDATE device_code SET used_by = ${agent}, used_key = ${publicKey}
+      WHERE finder = ${finderOf(end)}`;
   }
 
   release(end: string): void {
-    this.#sql.exec("UPDATE device_code SET used_by = NULL, used_key = NULL WHERE finder = ?", finderOf(end));
+    this.sql.exec("UPDATE device_code SET used_by = NULL, used_key = NULL WHERE finder = ?", finderOf(end));
   }
 
   stateOf(end: string, now: number): CodeState {
@@ -114,9 +103,8 @@ class DeviceCodes {
   }
 
   #row(finder: string, now: number): CodeRow | undefined {
-    return this.#sql
-      .exec<CodeRow>("SELECT * FROM device_code WHERE finder = ? AND expires_at > ?", finder, now)
-      .toArray()[0];
+    return this.sql.first<CodeRow>`SELECT * FROM device_code WHERE finder = ${finder}
+      AND expires_at > ${now}`;
   }
 }
 
@@ -126,10 +114,6 @@ function finderOf(end: string): string {
 
 async function hashOf(end: string): Promise<string> {
   return await sha256Hex(end);
-}
-
-function randomText(length: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => ALPHABET[byte % 32]).join("");
 }
 
 export const deviceCodesOf = slot(({ ctx }) => new DeviceCodes(ctx.storage));

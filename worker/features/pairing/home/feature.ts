@@ -1,10 +1,10 @@
 /** What pairing adds to a home. */
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
-import { deleteExpiredCodes } from "./device-codes.ts";
-import { PairingRpc } from "./rpc.ts";
+import { deviceCodesOf } from "./device-codes.ts";
+import { pairingRpc } from "./rpc.ts";
 
 export const pairing = {
-  rpc: { pairing: PairingRpc },
-  prune: (home, now) => deleteExpiredCodes(home.ctx.storage.sql, now),
+  rpc: { pairing: pairingRpc },
+  prune: (home, now) => deviceCodesOf(home).deleteExpired(now),
 } satisfies HomeFeature;

@@ -2,10 +2,10 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { deliverPush } from "./deliver.ts";
-import { PushRpc } from "./rpc.ts";
+import { pushRpc } from "./rpc.ts";
 import { subscriptionStoreOf } from "./subscription-store.ts";
 
 export const push = {
-  rpc: { push: PushRpc },
+  rpc: { push: pushRpc },
   subscriptions: { all: (home) => subscriptionStoreOf(home).all(), deliver: deliverPush },
 } satisfies HomeFeature;

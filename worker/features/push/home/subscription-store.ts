@@ -6,6 +6,7 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { BrowserTarget, NewSubscription, NtfyTarget, SubscriptionView } from "../contract.ts";
 import { newVapidPair, type VapidPair } from "../vapid.ts";
 
@@ -17,22 +18,20 @@ const OUTLETS_MAX = 200;
 /** Of ids that are shown; a home has few. */
 const ID_CHARS = 16;
 
-class SubscriptionStore {
-  readonly #sql: SqlStorage;
+class SubscriptionStore extends SqlStore {
   readonly #secrets: StoredSecrets;
   /** A home without any is asked for each message. */
   #all: Subscription[] | undefined;
   #pair: Promise<VapidPair> | undefined;
 
   constructor(storage: DurableObjectStorage, secrets: StoredSecrets) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#secrets = secrets;
   }
 
   #rows(): Subscription[] {
-    this.#all ??= this.#sql
-      .exec<Row>("SELECT * FROM outlet ORDER BY made_at, id")
-      .toArray()
+    this.#all ??= this.sql
+      .all<Row>("SELECT * FROM outlet ORDER BY made_at, id")
       .map(({ made_at, target, ...row }) => ({
         ...row,
         madeAt: made_at,
@@ -83,7 +82,7 @@ class SubscriptionStore {
     const isNew = !this.get(id);
     if (isNew && (this.of(principal).length >= OUTLETS_A_PERSON || this.#rows().length >= OUTLETS_MAX))
       return undefined;
-    this.#sql.exec(
+    this.sql.exec(
       `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem)
        VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`,
       ...[id, principal, token, origin, name, JSON.stringify(stored), now],
@@ -94,7 +93,7 @@ class SubscriptionStore {
 
   noteProblem(id: string, problem: string | null): void {
     if (this.get(id)?.problem === problem) return;
-    this.#sql.exec("UPDATE outlet SET problem = ? WHERE id = ?", problem, id);
+    this.sql.exec("UPDATE outlet SET problem = ? WHERE id = ?", problem, id);
     this.#all = undefined;
   }
 
@@ -102,18 +101,17 @@ class SubscriptionStore {
   remove(id: string, principal?: string): boolean {
     const outlet = this.get(id);
     if (!outlet || (principal !== undefined && outlet.principal !== principal)) return false;
-    this.#sql.exec("DELETE FROM outlet WHERE id = ?", id);
+    this.sql.exec("DELETE FROM outlet WHERE id = ?", id);
     this.#all = undefined;
     return true;
   }
 
   /** The link of a button is used. @returns false: it was used before */
   useLink(id: string, until: number, now: number): boolean {
-    this.#sql.exec("DELETE FROM used_link WHERE until < ?", now);
+    this.sql.exec("DELETE FROM used_link WHERE until < ?", now);
     return (
-      this.#sql
-        .exec("INSERT OR IGNORE INTO used_link (id, until) VALUES (?, ?) RETURNING id", id, until)
-        .toArray().length > 0
+      this.sql.all("INSERT OR IGNORE INTO used_link (id, until) VALUES (?, ?) RETURNING id", id, until)
+        .length > 0
     );
   }
 
@@ -127,17 +125,13 @@ class SubscriptionStore {
   }
 
   async #openPair(): Promise<VapidPair> {
-    const [row] = this.#sql
-      .exec<{ public_key: string; private_key: string }>("SELECT public_key, private_key FROM push_key")
-      .toArray();
+    const [row] = this.sql.all<{ public_key: string; private_key: string }>(
+      "SELECT public_key, private_key FROM push_key",
+    );
     if (row) return { publicKey: row.public_key, privateKey: row.private_key };
     const made = await newVapidPair();
     const { publicKey, privateKey } = made;
-    this.#sql.exec(
-      "INSERT INTO push_key (one, public_key, private_key) VALUES (1, ?, ?)",
-      publicKey,
-      privateKey,
-    );
+    this.sql.insert("INTO push_key", { one: 1, public_key: publicKey, private_key: privateKey });
     return made;
   }
 }

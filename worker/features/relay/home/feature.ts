@@ -1,6 +1,6 @@
 /** What relay adds to a home. */
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
-import { RelayRpc } from "./rpc.ts";
+import { relayRpc } from "./rpc.ts";
 
-export const relay = { rpc: { relay: RelayRpc } } satisfies HomeFeature;
+export const relay = { rpc: { relay: relayRpc } } satisfies HomeFeature;

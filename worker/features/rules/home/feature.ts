@@ -9,13 +9,13 @@ import { onAgentEvent, onHostedChanges } from "./changes.ts";
 import { noteNotDelivered } from "./not-delivered.ts";
 import { syncAgentLater, syncBridge } from "./places.ts";
 import { pressRule } from "./press.ts";
-import { RulesRpc } from "./rpc.ts";
+import { rulesRpc } from "./rpc.ts";
 import { rulesOf } from "./rule-store.ts";
 import { runRuleTool } from "./tools.ts";
 import { maySpeak, onUnsolicited } from "./unsolicited.ts";
 
 export const rules = {
-  rpc: { rules: RulesRpc },
+  rpc: { rules: rulesRpc },
   alarm: { nextDue, onAlarm },
   frames: { changes: onHostedChanges },
   tools: ruleTools,

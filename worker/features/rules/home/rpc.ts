@@ -1,33 +1,15 @@
 /** What the rest of the Worker asks a home about rules. */
 
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { ClockBody, ClockView } from "../../../kernel/api/clock.ts";
-import type { Viewer } from "../../../kernel/api/may-see.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
-import { HomePart } from "../../../kernel/home/part.ts";
-import type { RuleBody, RuleChanged, RuleList } from "../contract.ts";
+import type { HomePart } from "../../../kernel/home/part.ts";
 import type { RulesApi } from "../rules-api.ts";
 import { changeClock } from "./clock-changed.ts";
 import { changeRuleBy, removeRuleBy, ruleList } from "./views.ts";
 
-export class RulesRpc extends HomePart implements RulesApi {
-  async list(viewer: Viewer): Promise<RuleList> {
-    return ruleList(this.home, viewer);
-  }
-
-  async clock(): Promise<ClockView> {
-    return clockOf(this.home).view();
-  }
-
-  async changeClock(change: ClockBody, by: string): Promise<Parsed<ClockView>> {
-    return await changeClock(this.home, change, by);
-  }
-
-  async change(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged> {
-    return await changeRuleBy(this.home, id, change, viewer);
-  }
-
-  async remove(id: string, viewer: Viewer): Promise<boolean> {
-    return await removeRuleBy(this.home, id, viewer);
-  }
-}
+export const rulesRpc: HomePart<RulesApi> = {
+  list: async ({ home }, viewer) => ruleList(home, viewer),
+  clock: async ({ home }) => clockOf(home).view(),
+  changeClock: async ({ home }, change, by) => await changeClock(home, change, by),
+  change: async ({ home }, id, change, viewer) => await changeRuleBy(home, id, change, viewer),
+  remove: async ({ home }, id, viewer) => await removeRuleBy(home, id, viewer),
+};

@@ -9,6 +9,7 @@ import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts"
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import type { Address, Origin } from "../../../kernel/api/turns.ts";
 import { slot } from "../../../kernel/home/slot.ts";
+import { SqlStore } from "../../../kernel/sql-store.ts";
 
 /** @property conversation null: a client without one @property call the model's call that made the rule, by which its repeat is known @property tainted a stranger's words may have asked for it */
 export type Maker = Pick<Origin, "principal" | "role" | "channel" | "limits"> & {
@@ -59,8 +60,7 @@ const FIRINGS_KEPT = 100;
 export type Unasked = { times: number[]; noisyAt: number; said: Said };
 const NOTHING_UNASKED: Unasked = { times: [], noisyAt: 0, said: { to: [], at: [] } };
 
-class RuleStore {
-  readonly #sql: SqlStorage;
+class RuleStore extends SqlStore {
   #rows: Map<string, RuleRow> | undefined;
   #sent: Sent | undefined;
   /** Watches of which their maker is about to hear whether they were made. */
@@ -70,16 +70,9 @@ class RuleStore {
   /** Rules that other places have to learn of, with the place. */
   #moved = new Map<string, WatchSource>();
 
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
   #all(): Map<string, RuleRow> {
     this.#rows ??= new Map(
-      this.#sql
-        .exec<SqlRow>("SELECT * FROM rule ORDER BY made_at")
-        .toArray()
-        .map((row) => [row.id, toRow(row)]),
+      this.sql.all<SqlRow>("SELECT * FROM rule ORDER BY made_at").map((row) => [row.id, toRow(row)]),
     );
     return this.#rows;
   }
@@ -103,21 +96,20 @@ class RuleStore {
     const watch = row.kind === "watch" ? row : undefined;
     const before = this.get(row.id);
     if (watch && versionThere(before) !== versionThere(row)) this.#moved.set(row.id, watch.rule.source);
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO rule (id, rule, maker, to_whom, status, why, record, state, said, due, handled, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      row.id,
-      JSON.stringify(row.rule),
-      JSON.stringify(row.maker),
-      row.to,
-      row.status,
-      row.why,
-      watch ? JSON.stringify(watch.record) : null,
-      watch ? JSON.stringify(watch.state) : null,
-      JSON.stringify(row.said),
-      row.due,
-      row.kind === "remind" ? row.handled : null,
-      row.madeAt,
-    );
+    this.sql.insert("OR REPLACE INTO rule", {
+      id: row.id,
+      rule: JSON.stringify(row.rule),
+      maker: JSON.stringify(row.maker),
+      to_whom: row.to,
+      status: row.status,
+      why: row.why,
+      record: watch ? JSON.stringify(watch.record) : null,
+      state: watch ? JSON.stringify(watch.state) : null,
+      said: JSON.stringify(row.said),
+      due: row.due,
+      handled: row.kind === "remind" ? row.handled : null,
+      made_at: row.madeAt,
+    });
     this.#all().set(row.id, row);
   }
 
@@ -132,8 +124,8 @@ class RuleStore {
   remove(id: string): void {
     const row = this.get(id);
     if (row?.kind === "watch" && isPlaced(row)) this.#moved.set(id, row.rule.source);
-    this.#sql.exec("DELETE FROM rule WHERE id = ?", id);
-    this.#sql.exec("DELETE FROM firing WHERE rule = ?", id);
+    this.sql.exec("DELETE FROM rule WHERE id = ?", id);
+    this.sql.exec("DELETE FROM firing WHERE rule = ?", id);
     this.#all().delete(id);
   }
 
@@ -141,57 +133,37 @@ class RuleStore {
   noteChange(rule: string, change: RuleChange, now: number): void {
     if (change.state === "firing") this.noteFiring(rule, change.occurrence, change.at, now, change.value);
     if (change.state === "idle" && change.since !== undefined)
-      this.#sql.exec(
-        "UPDATE firing SET until = ? WHERE rule = ? AND occurrence = ? AND until IS NULL",
-        change.until ?? change.at,
-        rule,
-        change.occurrence,
-      );
+      this.sql.exec`UPDATE firing SET until = ${change.until ?? change.at}
+        WHERE rule = ${rule} AND occurrence = ${change.occurrence} AND until IS NULL`;
   }
 
   noteFiring(rule: string, occurrence: number, at: number, now: number, value?: RuleChange["value"]): void {
-    this.#sql.exec(
-      "INSERT OR IGNORE INTO firing (rule, occurrence, at, taken_at, value) VALUES (?, ?, ?, ?, ?)",
+    this.sql.insert("OR IGNORE INTO firing", {
       rule,
       occurrence,
       at,
-      now,
-      value === undefined ? null : JSON.stringify(value),
-    );
-    this.#sql.exec(
-      `DELETE FROM firing WHERE rule = ? AND occurrence IN (
-         SELECT occurrence FROM firing WHERE rule = ? ORDER BY occurrence DESC LIMIT -1 OFFSET ?)`,
-      rule,
-      rule,
-      FIRINGS_KEPT,
-    );
+      taken_at: now,
+      value: value === undefined ? null : JSON.stringify(value),
+    });
+    this.sql.exec`DELETE FROM firing WHERE rule = ${rule} AND occurrence IN ( SELECT occurrence FROM firing
+      WHERE rule = ${rule} ORDER BY occurrence DESC LIMIT -1 OFFSET ${FIRINGS_KEPT})`;
   }
 
   acked(rule: string, occurrence: number, by: string): void {
-    this.#sql.exec("UPDATE firing SET acked_by = ? WHERE rule = ? AND occurrence = ?", by, rule, occurrence);
+    this.sql.exec("UPDATE firing SET acked_by = ? WHERE rule = ? AND occurrence = ?", by, rule, occurrence);
   }
 
   /** The newest first. */
   firings(rule: string, limit: number): StoredFiring[] {
-    return this.#sql
-      .exec<StoredFiring>(
-        "SELECT occurrence, at, until, value, acked_by FROM firing WHERE rule = ? ORDER BY occurrence DESC LIMIT ?",
-        rule,
-        limit,
-      )
-      .toArray();
+    return this.sql.all<StoredFiring>`SELECT occurrence, at, until, value, acked_by FROM firing
+      WHERE rule = ${rule} ORDER BY occurrence DESC LIMIT ${limit}`;
   }
 
   /** When Home learned of firings of these rules since then, the oldest first. */
   takenSince(rules: readonly string[], since: number): number[] {
-    return this.#sql
-      .exec<{ taken_at: number }>(
-        "SELECT taken_at FROM firing WHERE taken_at > ? AND rule IN (SELECT value FROM json_each(?)) ORDER BY taken_at",
-        since,
-        JSON.stringify(rules),
-      )
-      .toArray()
-      .map(({ taken_at }) => taken_at);
+    return this.sql.all<{ taken_at: number }>`SELECT taken_at FROM firing
+      WHERE taken_at > ${since} AND rule IN (SELECT value FROM json_each(${JSON.stringify(rules)}))
+      ORDER BY taken_at`.map(({ taken_at }) => taken_at);
   }
 
   /** Messages of the last hour, the oldest first, and when each recipient was last told something. */
@@ -208,9 +180,8 @@ class RuleStore {
   }
 
   #unasked(): Array<Unasked & { agent: string }> {
-    return this.#sql
-      .exec<{ agent: string; said: string }>("SELECT agent, said FROM unasked")
-      .toArray()
+    return this.sql
+      .all<{ agent: string; said: string }>("SELECT agent, said FROM unasked")
       .map(({ agent, said }) => ({
         // A row of an earlier version does not say what was told.
         ...NOTHING_UNASKED,
@@ -225,17 +196,16 @@ class RuleStore {
   }
 
   noteUnasked(agent: string, said: Unasked): void {
-    this.#sql.exec("INSERT OR REPLACE INTO unasked (agent, said) VALUES (?, ?)", agent, JSON.stringify(said));
+    this.sql.exec("INSERT OR REPLACE INTO unasked (agent, said) VALUES (?, ?)", agent, JSON.stringify(said));
   }
 
   /** Since when the bridge was gone (epoch ms) when that was told. */
   notifiedGone(): number | null | undefined {
-    return this.#sql.exec<{ gone_told: number | null }>("SELECT gone_told FROM bridge").toArray()[0]
-      ?.gone_told;
+    return this.sql.first<{ gone_told: number | null }>("SELECT gone_told FROM bridge")?.gone_told;
   }
 
   noteGone(since: number): void {
-    this.#sql.exec("UPDATE bridge SET gone_told = ?", since);
+    this.sql.exec("UPDATE bridge SET gone_told = ?", since);
   }
 }
 

@@ -124,7 +124,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   const answer = made(
     home,
     row,
-    readings.find(({ name, field }) => isReading(rule.value, name, field)),
+    readings.find(({ name, field }) => name === rule.value.reading && field === rule.value.field),
   );
   await onPresence(home).finally(() => rulesOf(home).beingMade.delete(id));
   const placed = rulesOf(home).get(id);
@@ -141,10 +141,6 @@ function othersWords(recipients: ReadonlyArray<string | null>): string {
 
 function freeId(home: HomeContext, kind: "w" | "r"): string {
   return newRuleId(kind, (taken) => rulesOf(home).get(taken) !== undefined);
-}
-
-function isReading({ reading, field }: WatchRule, name: string, of: string | undefined): boolean {
-  return name === reading && of === field;
 }
 
 async function remind(home: HomeContext, request: HomeToolRequest, input: RemindInput): Promise<Reply> {

@@ -1,7 +1,7 @@
 /** Rules as people see and change them outside of a conversation. */
 
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
-import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
+import { check, type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 import { conditionText } from "@edgecall/core/rules/condition-text.ts";
 import { stopped } from "@edgecall/core/rules/delivery.ts";
 import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
@@ -147,10 +147,6 @@ function changedReminder(row: ReminderRow, { status: _, text, ...others }: RuleB
   const [other] = Object.keys(others);
   if (other !== undefined) return wrong(`${other}: a reminder has none; it has \`status\` and \`text\``);
   return { ok: true, value: text === undefined ? row : { ...row, rule: { ...row.rule, text } } };
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }
 
 /** Times that were missed while it was paused are not made up for, and a watch begins anew: nobody knows what was meanwhile. */

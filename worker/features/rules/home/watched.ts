@@ -2,7 +2,7 @@
 
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
-import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { check, type Parsed, wrong, z } from "@edgecall/core/protocol/parse.ts";
 import { VALUE_TYPES } from "@edgecall/core/protocol/rules.ts";
 import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
@@ -91,10 +91,6 @@ async function askReadings(
   return read.ok
     ? { ok: true, value: read.value as ReadingOption[] }
     : wrong(`agent_id: '${id}': ${read.error}`);
-}
-
-function wrong(error: string): { ok: false; error: string } {
-  return { ok: false, error };
 }
 
 function optionOf({ name, value, unit, kind, class: of, at, unavailable }: Reading): ReadingOption {

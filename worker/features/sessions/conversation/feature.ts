@@ -3,12 +3,12 @@
 import type { ConversationFeature } from "../../../kernel/conversation/feature.ts";
 import { sessionTools } from "../model-tools.ts";
 import { usedUp } from "./budget.ts";
-import { SessionConversationRpc } from "./rpc.ts";
+import { sessionConversationRpc } from "./rpc.ts";
 import { tellParents } from "./tell-parent.ts";
 import { besideCall, cancelSession, hasSessionTools } from "./tools.ts";
 
 export const sessions = {
-  rpc: { sessions: SessionConversationRpc },
+  rpc: { sessions: sessionConversationRpc },
   usedUp: ({ transcript }, turn) => usedUp(transcript, turn),
   tellEnds: tellParents,
   tools: { ...sessionTools, isOffered: hasSessionTools, beside: besideCall, cancel: cancelSession },

@@ -1,6 +1,6 @@
 /** What updates add to a home. */
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
-import { UpdatesRpc } from "./rpc.ts";
+import { updatesRpc } from "./rpc.ts";
 
-export const updates = { rpc: { updates: UpdatesRpc } } satisfies HomeFeature;
+export const updates = { rpc: { updates: updatesRpc } } satisfies HomeFeature;

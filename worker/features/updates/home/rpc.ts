@@ -2,15 +2,11 @@
 
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
-import { HomePart } from "../../../kernel/home/part.ts";
+import type { HomePart } from "../../../kernel/home/part.ts";
 import type { UpdatesApi } from "../updates-api.ts";
 
-export class UpdatesRpc extends HomePart implements UpdatesApi {
-  async signManifest(named: string, body: string): Promise<string | undefined> {
-    return this.isBlank ? undefined : await gatewayKeyOf(this.home).signManifest(named, body);
-  }
-
-  async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
-    return bridgeOf(this.home).requestUpdate(id, Date.now());
-  }
-}
+export const updatesRpc: HomePart<UpdatesApi> = {
+  signManifest: async (at, named, body) =>
+    at.isBlank ? undefined : await gatewayKeyOf(at.home).signManifest(named, body),
+  updateBridge: async ({ home }, id) => bridgeOf(home).requestUpdate(id, Date.now()),
+};

@@ -1,6 +1,6 @@
 /** What usage adds to a home. */
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
-import { UsageRpc } from "./rpc.ts";
+import { usageRpc } from "./rpc.ts";
 
-export const usage = { rpc: { usage: UsageRpc } } satisfies HomeFeature;
+export const usage = { rpc: { usage: usageRpc } } satisfies HomeFeature;

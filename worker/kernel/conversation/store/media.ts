@@ -8,6 +8,7 @@ import type { Env } from "../../env.ts";
 import type { MediaLimits } from "../../settings/settings.ts";
 import { settingsOrError } from "../../settings/settings.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { Tables } from "./tables.ts";
 
 /** Of one row; SQLite objects take 2 MB, and a smaller row is read in one page run. */
@@ -25,15 +26,14 @@ function mediaLimits(env: Env): MediaLimits {
 
 type MediaRow = { id: string; media_type: string; bytes: number; sha256: string; created_at: number };
 
-export class MediaStore {
-  readonly #sql: SqlStorage;
+export class MediaStore extends SqlStore {
   readonly #env: Env;
   readonly #name: string;
   readonly #tables: Tables;
 
   /** @param name `home/channel/id` of the conversation */
   constructor(storage: DurableObjectStorage, env: Env, name: string, tables = new Tables(storage)) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#env = env;
     this.#name = name;
     this.#tables = tables;
@@ -50,23 +50,17 @@ export class MediaStore {
       throw new RangeError(`${media.data.length} bytes where ${media.bytes} were announced`);
     this.#tables.need("media");
     this.#tables.need("media_part");
-    this.#sql.exec(
-      "INSERT INTO media (id, media_type, bytes, sha256, created_at) VALUES (?, ?, ?, ?, ?)",
-      media.id,
-      media.media_type,
-      media.bytes,
-      media.sha256,
-      Date.now(),
-    );
+    this.sql.insert("INTO media", {
+      id: media.id,
+      media_type: media.media_type,
+      bytes: media.bytes,
+      sha256: media.sha256,
+      created_at: Date.now(),
+    });
     for (let position = 0; position * PART_BYTES < media.data.length; position += 1) {
       // A copy: SQLite's driver takes a view for all of its buffer.
       const part = media.data.slice(position * PART_BYTES, (position + 1) * PART_BYTES);
-      this.#sql.exec(
-        "INSERT INTO media_part (media, position, data) VALUES (?, ?, ?)",
-        media.id,
-        position,
-        part.buffer,
-      );
+      this.sql.insert("INTO media_part", { media: media.id, position, data: part.buffer });
     }
     this.trim();
     return true;
@@ -75,12 +69,12 @@ export class MediaStore {
   /** Stores the principal that this is for, once. */
   setOwner(principal: string): void {
     this.#tables.need("belongs");
-    this.#sql.exec("INSERT OR IGNORE INTO belongs (one, principal) VALUES (1, ?)", principal);
+    this.sql.exec("INSERT OR IGNORE INTO belongs (one, principal) VALUES (1, ?)", principal);
   }
 
   owner(): string | undefined {
     if (!this.#tables.has("belongs")) return undefined;
-    return this.#sql.exec<{ principal: string }>("SELECT principal FROM belongs").toArray()[0]?.principal;
+    return this.sql.first<{ principal: string }>("SELECT principal FROM belongs")?.principal;
   }
 
   has(id: string): boolean {
@@ -103,10 +97,8 @@ export class MediaStore {
     if (!row) return undefined;
     const data = new Uint8Array(row.bytes);
     let at = 0;
-    const parts = this.#sql.exec<{ data: ArrayBuffer }>(
-      "SELECT data FROM media_part WHERE media = ? ORDER BY position",
-      id,
-    );
+    const parts = this.sql.exec<{ data: ArrayBuffer }>`SELECT data FROM media_part WHERE media = ${id}
+      ORDER BY position`;
     for (const { data: part } of parts) {
       data.set(new Uint8Array(part), at);
       at += part.byteLength;
@@ -127,22 +119,20 @@ export class MediaStore {
     if (!this.#tables.has("media")) return;
     const { keepMs, keepBytes } = mediaLimits(this.#env);
     const now = Date.now();
-    const rows = this.#sql.exec<MediaRow>("SELECT * FROM media ORDER BY created_at DESC, id DESC").toArray();
+    const rows = this.sql.all<MediaRow>("SELECT * FROM media ORDER BY created_at DESC, id DESC");
     let total = 0;
     for (const row of rows) {
       total += row.bytes;
       if (row.created_at + keepMs > now && total <= keepBytes) continue;
-      this.#sql.exec("DELETE FROM media_part WHERE media = ?", row.id);
-      this.#sql.exec("DELETE FROM media WHERE id = ?", row.id);
+      this.sql.exec("DELETE FROM media_part WHERE media = ?", row.id);
+      this.sql.exec("DELETE FROM media WHERE id = ?", row.id);
     }
   }
 
   /** The time at which the oldest is deleted (epoch ms). */
   nextExpiry(): number | undefined {
     if (!this.#tables.has("media")) return undefined;
-    const { oldest } = this.#sql
-      .exec<{ oldest: number | null }>("SELECT MIN(created_at) AS oldest FROM media")
-      .one();
+    const { oldest } = this.sql.one<{ oldest: number | null }>("SELECT MIN(created_at) AS oldest FROM media");
     return oldest === null ? undefined : oldest + mediaLimits(this.#env).keepMs;
   }
 
@@ -169,7 +159,7 @@ export class MediaStore {
 
   #row(id: string): MediaRow | undefined {
     if (!this.#tables.has("media")) return undefined;
-    return this.#sql.exec<MediaRow>("SELECT * FROM media WHERE id = ?", id).toArray()[0];
+    return this.sql.first<MediaRow>("SELECT * FROM media WHERE id = ?", id);
   }
 }
 

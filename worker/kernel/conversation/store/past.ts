@@ -3,6 +3,7 @@
  * thousands of turns, and not every row that they have. What is gathered is in the entries too.
  */
 
+import type { Sql } from "../../sql-store.ts";
 import type { RowCache, StoredQuestion, Turn } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -21,7 +22,7 @@ type PastTurn = {
 };
 
 /** Gathers the turns that have ended since the last time, when they are many. */
-export function gatherPast(sql: SqlStorage, tables: Tables, cache: RowCache): void {
+export function gatherPast(sql: Sql, tables: Tables, cache: RowCache): void {
   const { turns, spans, from } = cache;
   // Most times. Numbers of turns that were deleted count too.
   if (from - cache.past <= TURNS_EACH) return;
@@ -50,19 +51,18 @@ export function gatherPast(sql: SqlStorage, tables: Tables, cache: RowCache): vo
       chars += text[count]?.length ?? 0;
       if (chars > ROW_MAX_CHARS) break;
     }
-    sql.exec(
-      "INSERT INTO past (last, upto, turns) VALUES (?, ?, ?)",
-      some[count - 1]?.turn.n ?? 0,
+    sql.insert("INTO past", {
+      last: some[count - 1]?.turn.n ?? 0,
       upto,
-      `[${text.slice(0, count).join(",")}]`,
-    );
+      turns: `[${text.slice(0, count).join(",")}]`,
+    });
     some = some.slice(count);
   }
   cache.past = last.n;
 }
 
 /** Reads what was gathered. @returns the seq up to which only entries of gathered turns stand */
-export function loadPast(sql: SqlStorage, cache: RowCache): number {
+export function loadPast(sql: Sql, cache: RowCache): number {
   let upto = 0;
   for (const row of sql.exec<{ upto: number; turns: string }>("SELECT upto, turns FROM past ORDER BY last")) {
     // SAFETY: `gatherPast` wrote it.

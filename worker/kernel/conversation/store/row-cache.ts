@@ -7,12 +7,14 @@
  * share the object, the turns of others are shown to no model: there, entries are held while their turn runs. There is no
  * index: the rows of an older turn lie between its first and its last seq.
  */
+
 import { sharedOutcome } from "@edgecall/core/loop/bounded-calls.ts";
 import type { Replay } from "@edgecall/core/loop/history.ts";
 import { addUsage, type Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import { callRef } from "../../api/turns.ts";
+import type { Sql } from "../../sql-store.ts";
 import { loadPast } from "./past.ts";
 import type {
   Bodies,
@@ -36,7 +38,7 @@ const MESSAGE_MAX_IMAGES = 8;
 type SqlRow = { seq: number; turn: number; kind: Kind; body: string };
 
 /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
-export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): RowCache {
+export function loadRows(sql: Sql, tables: Tables, isShared: boolean): RowCache {
   const summary = tables.has("summary") ? newestSummary(sql) : undefined;
   const cache: RowCache = {
     turns: new Map(),
@@ -61,11 +63,7 @@ export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): Ro
     const first = cache.spans.get(cache.from)?.first;
     // The rest of the turns that run, from their beginning.
     if (first !== undefined)
-      for (const row of sql.exec<SqlRow>(
-        "SELECT * FROM entry WHERE seq >= ? AND turn >= ?",
-        first,
-        cache.from,
-      ))
+      for (const row of sql.exec<SqlRow>`SELECT * FROM entry WHERE seq >= ${first} AND turn >= ${cache.from}`)
         fold(cache, row);
   }
   const current = cache.turns.get(firstRunning(cache));
@@ -75,23 +73,18 @@ export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): Ro
 }
 
 /** The rows of all turns; of those whose entries are not held, what their turns need. */
-function readRows(sql: SqlStorage, tables: Tables, cache: RowCache): void {
+function readRows(sql: Sql, tables: Tables, cache: RowCache): void {
   const upto = tables.has("past") ? loadPast(sql, cache) : 0;
   // Below 0 begin turns of an earlier version that had no message.
   for (const [after, before] of [
     [Number.MIN_SAFE_INTEGER, 0],
     [upto, Number.MAX_SAFE_INTEGER],
   ]) {
-    const rows = sql.exec<{ seq: number; turn: number; kind: Kind; body: string | null }>(
-      `SELECT seq, turn, kind, CASE
-         WHEN turn >= ? THEN body
-         WHEN kind = 'begin' THEN json_remove(body, '$.text', '$.note')
-         WHEN kind NOT IN ('reply', 'result', 'late', 'note') THEN body
-       END AS body FROM entry WHERE seq > ? AND seq < ? ORDER BY seq`,
-      cache.from,
-      after,
-      before,
-    );
+    const rows = sql.exec<{ seq: number; turn: number; kind: Kind; body: string | null }>`SELECT seq, turn,
+      kind, CASE WHEN turn >= ${cache.from} THEN body
+      WHEN kind = 'begin' THEN json_remove(body, '$.text', '$.note')
+      WHEN kind NOT IN ('reply', 'result', 'late', 'note') THEN body END AS body FROM entry
+      WHERE seq > ${after} AND seq < ${before} ORDER BY seq`;
     for (const { body, ...row } of rows) {
       // It is in what was gathered.
       if (row.turn <= cache.past && row.seq <= (cache.spans.get(row.turn)?.last ?? 0)) continue;
@@ -103,12 +96,10 @@ function readRows(sql: SqlStorage, tables: Tables, cache: RowCache): void {
   cache.turns = new Map([...cache.turns].sort(([a], [b]) => a - b));
 }
 
-function newestSummary(sql: SqlStorage): StoredSummary | undefined {
-  const [row] = sql
-    .exec<{ turns: number; text: string; from_turn: number | null; from_seq: number | null }>(
-      "SELECT turns, text, from_turn, from_seq FROM summary ORDER BY turns DESC LIMIT 1",
-    )
-    .toArray();
+function newestSummary(sql: Sql): StoredSummary | undefined {
+  const [row] = sql.all<{ turns: number; text: string; from_turn: number | null; from_seq: number | null }>(
+    "SELECT turns, text, from_turn, from_seq FROM summary ORDER BY turns DESC LIMIT 1",
+  );
   if (!row) return undefined;
   const { turns, text, from_turn, from_seq } = row;
   const isKnown = from_turn !== null && from_seq !== null;
@@ -382,12 +373,7 @@ function readOutcome(outcome: Outcome): Outcome {
 }
 
 /** The entries of turns that are not in memory, read in one go. Where chats share the object they are held as far as there is room. */
-export function readOlder(
-  sql: SqlStorage,
-  cache: RowCache,
-  turns: readonly number[],
-  isShared: boolean,
-): Entries {
+export function readOlder(sql: Sql, cache: RowCache, turns: readonly number[], isShared: boolean): Entries {
   const missing = turns.filter((n) => !cache.older.has(n));
   if (missing.length === 0) return cache.older;
   const { entries, chars } = readEntries(sql, cache, missing);
@@ -400,13 +386,13 @@ export function readOlder(
 }
 
 /** The entries between two turns, both included, that are not in memory. */
-export function readOlderBetween(sql: SqlStorage, cache: RowCache, first: number, last: number): Entries {
+export function readOlderBetween(sql: Sql, cache: RowCache, first: number, last: number): Entries {
   const turns = [...cache.turns.keys()].filter((n) => n >= first && n <= last && n < cache.from);
   return readEntries(sql, cache, turns).entries;
 }
 
 function readEntries(
-  sql: SqlStorage,
+  sql: Sql,
   { spans }: RowCache,
   turns: readonly number[],
 ): { entries: Entries; chars: number } {
@@ -417,11 +403,9 @@ function readEntries(
     return span ? [[n, span.first, span.last]] : [];
   });
   // The join reads the rows between the two numbers alone.
-  const rows = sql.exec<SqlRow>(
-    `SELECT entry.* FROM json_each(?) AS place CROSS JOIN entry
-     WHERE entry.seq BETWEEN place.value ->> 1 AND place.value ->> 2 AND entry.turn = place.value ->> 0`,
-    JSON.stringify(places),
-  );
+  const rows = sql.exec<SqlRow>`SELECT entry.* FROM json_each(${JSON.stringify(places)}) AS place
+    CROSS JOIN entry WHERE entry.seq BETWEEN place.value ->> 1 AND place.value ->> 2
+    AND entry.turn = place.value ->> 0`;
   for (const row of rows) {
     // SAFETY: as in `fold`.
     foldEntry(entries, { ...row, body: JSON.parse(row.body) } as EntryRow);
@@ -431,27 +415,21 @@ function readEntries(
 }
 
 /** The turn of a call that is not in memory. */
-export function findOlderCall(sql: SqlStorage, { from }: RowCache, id: string): number | undefined {
-  const rows = sql.exec<{ turn: number; body: string }>(
-    "SELECT turn, body FROM entry WHERE turn < ? AND kind = 'reply' AND instr(body, ?) > 0 ORDER BY seq DESC",
-    from,
-    JSON.stringify(id),
-  );
+export function findOlderCall(sql: Sql, { from }: RowCache, id: string): number | undefined {
+  const rows = sql.exec<{ turn: number; body: string }>`SELECT turn, body FROM entry
+    WHERE turn < ${from} AND kind = 'reply' AND instr(body, ${JSON.stringify(id)}) > 0 ORDER BY seq DESC`;
   for (const { turn, body } of rows)
     if ((JSON.parse(body) as Bodies["reply"]).calls.some((call) => call.id === id)) return turn;
   return undefined;
 }
 
 /** The texts of the turns whose entries are not in memory, one turn at a time: all of them may be more than memory holds. */
-export function* textsOfOlder(sql: SqlStorage, { from }: RowCache): Generator<TurnTexts> {
+export function* textsOfOlder(sql: Sql, { from }: RowCache): Generator<TurnTexts> {
   const open = new Map<number, TurnTexts>();
-  const rows = sql.exec<{ turn: number; kind: Kind; text: string | null }>(
-    `SELECT turn, kind, CASE
-       WHEN kind IN ('begin', 'more', 'reply') THEN body ->> '$.text'
-       WHEN kind = 'end' AND body ->> '$.says' THEN body ->> '$.answer'
-     END AS text FROM entry WHERE turn < ? AND kind IN ('begin', 'more', 'reply', 'end') ORDER BY seq`,
-    from,
-  );
+  const rows = sql.exec<{ turn: number; kind: Kind; text: string | null }>`SELECT turn, kind, CASE
+    WHEN kind IN ('begin', 'more', 'reply') THEN body ->> '$.text'
+    WHEN kind = 'end' AND body ->> '$.says' THEN body ->> '$.answer' END AS text FROM entry
+    WHERE turn < ${from} AND kind IN ('begin', 'more', 'reply', 'end') ORDER BY seq`;
   for (const { turn, kind, text } of rows) {
     const texts = open.get(turn) ?? { turn, words: undefined, steps: [] };
     if (text !== null && kind === "begin" && text !== "") texts.words = text;

@@ -18,6 +18,7 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { outlineOf, saysAll } from "./client-outline.ts";
 import { filesOf } from "./media.ts";
 import { gatherPast } from "./past.ts";
@@ -68,23 +69,22 @@ export type ModelReply = {
   unasked?: boolean;
 };
 
-export class Transcript {
+export class Transcript extends SqlStore {
   readonly #storage: DurableObjectStorage;
-  readonly #sql: SqlStorage;
   readonly #isShared: boolean;
   readonly #tables: Tables;
   #cache: RowCache | undefined;
 
   /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
   constructor(storage: DurableObjectStorage, isShared = false, tables = new Tables(storage)) {
+    super(storage);
     this.#storage = storage;
-    this.#sql = storage.sql;
     this.#isShared = isShared;
     this.#tables = tables;
   }
 
   #rows(): RowCache {
-    this.#cache ??= loadRows(this.#sql, this.#tables, this.#isShared);
+    this.#cache ??= loadRows(this.sql, this.#tables, this.#isShared);
     return this.#cache;
   }
 
@@ -93,13 +93,7 @@ export class Transcript {
     const cache = this.#rows();
     const row = { seq: cache.seq + 1, turn, kind, body: JSON.stringify(body) };
     this.#tables.need("entry");
-    this.#sql.exec(
-      "INSERT INTO entry (seq, turn, kind, body) VALUES (?, ?, ?, ?)",
-      row.seq,
-      turn,
-      kind,
-      row.body,
-    );
+    this.sql.insert("INTO entry", { seq: row.seq, turn, kind, body: row.body });
     fold(cache, row);
     return row.seq;
   }
@@ -203,7 +197,7 @@ export class Transcript {
     if (!outline) return {};
     const { clientTools, results, history, answers: _, ...rest } = outline;
     const [row] = this.#tables.has("brought")
-      ? this.#sql.exec<{ what: string }>("SELECT what FROM brought WHERE turn = ?", n).toArray()
+      ? this.sql.all<{ what: string }>("SELECT what FROM brought WHERE turn = ?", n)
       : [];
     if (row) return JSON.parse(row.what) as ClientContext;
     // Without a row of its own, the outline says it all.
@@ -215,7 +209,7 @@ export class Transcript {
     const cache = this.#rows();
     const { turns, entries, from } = cache;
     const [first = from] = turns.keys();
-    if (first < from) yield* textsOfOlder(this.#sql, cache);
+    if (first < from) yield* textsOfOlder(this.sql, cache);
     for (const turn of turns.keys()) {
       if (turn < from) continue;
       const texts: TurnTexts = { turn, words: undefined, steps: [] };
@@ -234,7 +228,7 @@ export class Transcript {
     const cache = this.#cache;
     if (!cache) return;
     if (this.#isShared) releaseEnded(cache);
-    this.#write(() => gatherPast(this.#sql, this.#tables, cache));
+    this.#write(() => gatherPast(this.sql, this.#tables, cache));
   }
 
   /**
@@ -261,7 +255,7 @@ export class Transcript {
   entriesBetween(first: number, last: number): StoredEntry[] {
     const cache = this.#rows();
     const { turns, entries, from } = cache;
-    const older = first < from ? readOlderBetween(this.#sql, cache, first, last) : undefined;
+    const older = first < from ? readOlderBetween(this.sql, cache, first, last) : undefined;
     const all: StoredEntry[] = [];
     for (const n of turns.keys())
       if (n >= first && n <= last) all.push(...((n < from ? older : entries)?.get(n) ?? []));
@@ -278,12 +272,12 @@ export class Transcript {
     const cache = this.#rows();
     const { turns, entries, from } = cache;
     const older = wanted.filter((n) => n < from && turns.has(n));
-    const read = older.length > 0 ? readOlder(this.#sql, cache, older, this.#isShared) : undefined;
+    const read = older.length > 0 ? readOlder(this.sql, cache, older, this.#isShared) : undefined;
     return new Map(wanted.map((n) => [n, (n < from ? read : entries)?.get(n) ?? []]));
   }
 
   call(id: string): StoredCall | undefined {
-    const turn = this.heldTurnOf(id) ?? findOlderCall(this.#sql, this.#rows(), id);
+    const turn = this.heldTurnOf(id) ?? findOlderCall(this.sql, this.#rows(), id);
     if (turn === undefined) return undefined;
     for (const entry of this.entriesOf(turn)) {
       const found = entry.role === "assistant" && entry.calls.find((call) => call.id === id);
@@ -331,12 +325,9 @@ export class Transcript {
   /** The ids of the calls that began sessions of their own. */
   spawned(): string[] {
     if (!this.#tables.has("entry")) return [];
-    return this.#sql
-      .exec<{ id: string }>(
-        `SELECT call.value ->> '$.id' AS id FROM entry, json_each(body, '$.calls') AS call
-         WHERE kind = 'reply' AND call.value ->> '$.name' = 'sessions_spawn'`,
-      )
-      .toArray()
+    return this.sql
+      .all<{ id: string }>(`SELECT call.value ->> '$.id' AS id FROM entry, json_each(body, '$.calls') AS call
+         WHERE kind = 'reply' AND call.value ->> '$.name' = 'sessions_spawn'`)
       .map(({ id }) => id);
   }
 
@@ -499,7 +490,7 @@ export class Transcript {
     });
     if (brought && !saysAll(brought)) {
       this.#tables.need("brought");
-      this.#sql.exec("INSERT INTO brought (turn, what) VALUES (?, ?)", n, JSON.stringify(brought));
+      this.sql.exec("INSERT INTO brought (turn, what) VALUES (?, ?)", n, JSON.stringify(brought));
     }
     return this.#turnAt(n);
   }
@@ -562,12 +553,8 @@ export class Transcript {
 
   /** Notes where a summary of an earlier version ends. @param from the first entry that it does not tell of */
   summaryEnds(summary: Summary, from: StoredEntry): void {
-    this.#sql.exec(
-      "UPDATE summary SET from_turn = ?, from_seq = ? WHERE turns = ?",
-      from.turn,
-      from.seq,
-      summary.turns,
-    );
+    this.sql.exec`UPDATE summary SET from_turn = ${from.turn}, from_seq = ${from.seq}
+      WHERE turns = ${summary.turns}`;
     this.#summaryIs(summary, from);
   }
 
@@ -578,14 +565,13 @@ export class Transcript {
   summarise(summary: Summary, turn: number, from: StoredEntry, usage: Usage | undefined): void {
     this.#write(() => {
       this.#tables.need("summary");
-      this.#sql.exec(
-        "INSERT OR REPLACE INTO summary (turns, text, created_at, from_turn, from_seq) VALUES (?, ?, ?, ?, ?)",
-        summary.turns,
-        summary.text,
-        Date.now(),
-        from.turn,
-        from.seq,
-      );
+      this.sql.insert("OR REPLACE INTO summary", {
+        turns: summary.turns,
+        text: summary.text,
+        created_at: Date.now(),
+        from_turn: from.turn,
+        from_seq: from.seq,
+      });
       if (usage) this.#append(turn, "spent", { usage });
     });
     this.#summaryIs(summary, from);
@@ -653,12 +639,7 @@ export class Transcript {
       });
       if (origin.reply) {
         this.#tables.need("reply");
-        this.#sql.exec(
-          "INSERT INTO reply (turn, address, text) VALUES (?, ?, ?)",
-          n,
-          JSON.stringify(origin.reply),
-          answer,
-        );
+        this.sql.insert("INTO reply", { turn: n, address: JSON.stringify(origin.reply), text: answer });
       }
       return true;
     }, !origin.reply);
@@ -704,13 +685,13 @@ export class Transcript {
     this.#write(() => {
       for (const { n } of old) {
         const { first, last } = spans.get(n) ?? { first: 0, last: 0 };
-        this.#sql.exec("DELETE FROM entry WHERE seq BETWEEN ? AND ? AND turn = ?", first, last, n);
+        this.sql.exec("DELETE FROM entry WHERE seq BETWEEN ? AND ? AND turn = ?", first, last, n);
         // A turn of an earlier version without a message begins there.
-        this.#sql.exec("DELETE FROM entry WHERE seq = ? AND turn = ?", -n, n);
-        if (this.#tables.has("brought")) this.#sql.exec("DELETE FROM brought WHERE turn = ?", n);
+        this.sql.exec("DELETE FROM entry WHERE seq = ? AND turn = ?", -n, n);
+        if (this.#tables.has("brought")) this.sql.exec("DELETE FROM brought WHERE turn = ?", n);
       }
       // The rest is gathered anew.
-      if (this.#tables.has("past")) this.#sql.exec("DELETE FROM past");
+      if (this.#tables.has("past")) this.sql.exec("DELETE FROM past");
     });
     this.forget();
   }

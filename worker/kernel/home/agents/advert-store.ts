@@ -2,8 +2,10 @@
  * The actions that agents advertise, with their schemas: rows that are shared by all agents that advertise the same, as
  * devices of one make do. Memory holds the names, and the schemas of a few that were used last.
  */
+
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { textHash } from "@edgecall/core/protocol/text-hash.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { namesByUse } from "./adverts.ts";
 
 /** What lists show of an agent's actions. */
@@ -27,16 +29,11 @@ const PARSED_MAX = 32;
 /** The key of an agent that advertises no action. It has no row. */
 const NONE = "";
 
-export class Adverts {
-  readonly #sql: SqlStorage;
+export class Adverts extends SqlStore {
   readonly #shared = new Map<string, Shared>();
   /** The one used last is the last. */
   readonly #parsed = new Map<string, readonly ActionAdvert[]>();
   readonly none: Named = { advert: NONE, names: { names: [], actions: [], queues: [] } };
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
 
   /** @returns the key of these actions */
   async keyOf(tools: readonly ActionAdvert[]): Promise<string> {
@@ -49,19 +46,18 @@ export class Adverts {
     const known = this.#shared.get(key);
     if (known) return { advert: key, names: known.names };
     const names = namesOf(tools);
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO advert (hash, names, tools) VALUES (?, ?, ?)",
-      key,
-      JSON.stringify(names),
-      JSON.stringify(tools),
-    );
+    this.sql.insert("OR REPLACE INTO advert", {
+      hash: key,
+      names: JSON.stringify(names),
+      tools: JSON.stringify(tools),
+    });
     this.#shared.set(key, { names, agents: 0 });
     return { advert: key, names };
   }
 
   /** Reads the names of all adverts. */
   load(): void {
-    const rows = this.#sql.exec<{ hash: string; names: string | null }>("SELECT hash, names FROM advert");
+    const rows = this.sql.exec<{ hash: string; names: string | null }>("SELECT hash, names FROM advert");
     for (const { hash, names } of rows.toArray())
       this.#shared.set(hash, { names: this.#namesIn(hash, names), agents: 0 });
   }
@@ -93,7 +89,7 @@ export class Adverts {
     const shared = this.#share(key);
     shared.agents -= 1;
     if (shared.agents > 0) return;
-    this.#sql.exec("DELETE FROM advert WHERE hash = ?", key);
+    this.sql.exec("DELETE FROM advert WHERE hash = ?", key);
     this.#shared.delete(key);
     this.#parsed.delete(key);
   }
@@ -110,9 +106,7 @@ export class Adverts {
   }
 
   #read(key: string): ActionAdvert[] {
-    const row = this.#sql
-      .exec<{ tools: string }>("SELECT tools FROM advert WHERE hash = ?", key)
-      .toArray()[0];
+    const row = this.sql.first<{ tools: string }>("SELECT tools FROM advert WHERE hash = ?", key);
     return row ? (JSON.parse(row.tools) as ActionAdvert[]) : [];
   }
 }

@@ -15,6 +15,7 @@ import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgec
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
 import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
+import { SqlStore } from "../../sql-store.ts";
 import type { HomeContext } from "../context.ts";
 import { slot } from "../slot.ts";
 import { type AgentSession, AgentSessions } from "./agent-sessions.ts";
@@ -59,8 +60,7 @@ type StoredKey = {
 /** The stamp of a text that its agent signed; or why it is not trusted, in words. */
 export type VerifiedText = { ok: true; n: number; bootId: string } | { ok: false; why: string };
 
-export class AgentKeys {
-  readonly #sql: SqlStorage;
+export class AgentKeys extends SqlStore {
   readonly #env: Env;
   /** The rows, read once: this class alone writes them. */
   #stored: Map<string, StoredKey> | undefined;
@@ -70,7 +70,7 @@ export class AgentKeys {
   readonly #sessions: AgentSessions;
 
   constructor(storage: DurableObjectStorage, env: Env, gatewayKey: Pick<GatewayKey, "publicKey">) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#env = env;
     this.#gatewayKey = gatewayKey;
     this.#sessions = new AgentSessions(storage);
@@ -228,15 +228,8 @@ export class AgentKeys {
     const stored = this.#read().get(agent);
     if (!stored || stored.isStored) return;
     const { presence, capabilities, tools, events } = stored.counters;
-    this.#sql.exec(
-      "UPDATE agent_key SET boot_id = ?, presence_n = ?, capabilities_n = ?, tools_n = ?, events_n = ? WHERE agent = ?",
-      stored.bootId,
-      presence,
-      capabilities,
-      tools,
-      events,
-      agent,
-    );
+    this.sql.exec`UPDATE agent_key SET boot_id = ${stored.bootId}, presence_n = ${presence},
+      capabilities_n = ${capabilities}, tools_n = ${tools}, events_n = ${events} WHERE agent = ${agent}`;
     stored.isStored = true;
   }
 
@@ -259,7 +252,7 @@ export class AgentKeys {
       }
       // Nothing that an old key signed verifies under a new one, so the counters begin anew. A revoked key that comes back
       // verifies what it signed before, so its counters go on: recorded messages stay repetitions.
-      this.#sql.exec(
+      this.sql.exec(
         `INSERT INTO agent_key (agent, public_key, name, enrolled_at) VALUES (?, ?, ?, ?)
          ON CONFLICT (agent) DO UPDATE SET public_key = excluded.public_key, name = excluded.name,
            enrolled_at = excluded.enrolled_at, revoked_at = NULL, boot_id = NULL, login = NULL, broker = NULL${
@@ -275,12 +268,8 @@ export class AgentKeys {
     }
     // A device that names its next key is the same device. One that a person lets in may be another.
     const loginBefore = isLive && grant.by === "signature" ? before.login : null;
-    this.#sql.exec(
-      "UPDATE agent_key SET login = COALESCE(?, login), broker = COALESCE(?, broker) WHERE agent = ?",
-      login ?? loginBefore,
-      broker ?? null,
-      agent,
-    );
+    this.sql.exec`UPDATE agent_key SET login = COALESCE(${login ?? loginBefore}, login),
+      broker = COALESCE(${broker ?? null}, broker) WHERE agent = ${agent}`;
     if (before?.publicKey !== publicKey || !isLive) this.#sessions.end(agent);
     this.#reread(agent);
     this.version += 1;
@@ -289,11 +278,8 @@ export class AgentKeys {
 
   /** @returns whether there was one to revoke */
   revoke(agent: string, now: number): boolean {
-    const rows = this.#sql.exec(
-      "UPDATE agent_key SET revoked_at = ? WHERE agent = ? AND revoked_at IS NULL RETURNING agent",
-      now,
-      agent,
-    );
+    const rows = this.sql.exec`UPDATE agent_key SET revoked_at = ${now}
+      WHERE agent = ${agent} AND revoked_at IS NULL RETURNING agent`;
     const revoked = rows.toArray().length > 0;
     if (revoked) this.#sessions.end(agent);
     if (revoked) this.#reread(agent);
@@ -360,16 +346,13 @@ export class AgentKeys {
 
   /** Reads one row alone: many devices may be paired one after the other. */
   #reread(agent: string): void {
-    const rows = this.#sql.exec<KeyRow>("SELECT * FROM agent_key WHERE agent = ?", agent);
+    const rows = this.sql.exec<KeyRow>("SELECT * FROM agent_key WHERE agent = ?", agent);
     this.#read().set(agent, toStored(rows.one()));
   }
 
   #read(): Map<string, StoredKey> {
     this.#stored ??= new Map(
-      this.#sql
-        .exec<KeyRow>("SELECT * FROM agent_key")
-        .toArray()
-        .map((row) => [row.agent, toStored(row)]),
+      this.sql.all<KeyRow>("SELECT * FROM agent_key").map((row) => [row.agent, toStored(row)]),
     );
     return this.#stored;
   }

@@ -16,6 +16,7 @@ import {
   withMac,
 } from "@edgecall/core/protocol/session.ts";
 import type { Key, Place } from "@edgecall/core/protocol/signing.ts";
+import { SqlStore } from "../../sql-store.ts";
 
 type SessionRow = {
   agent: string;
@@ -77,14 +78,9 @@ export class AgentSession {
   }
 }
 
-export class AgentSessions {
-  readonly #sql: SqlStorage;
+export class AgentSessions extends SqlStore {
   /** The rows, read once: this class alone writes them. */
   #stored: Map<string, AgentSession> | undefined;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   /** The session of a run, if that is the agent's last. */
   of(run: Run): AgentSession | undefined {
@@ -107,7 +103,7 @@ export class AgentSessions {
       gateway_half: own.publicKey,
       secret: toBase64Url(bytes),
     };
-    this.#sql.exec(
+    this.sql.exec(
       `INSERT OR REPLACE INTO agent_session (agent, public_key, boot_id, agent_half, gateway_half, secret)
        VALUES (?, ?, ?, ?, ?, ?)`,
       ...Object.values(row),
@@ -118,7 +114,7 @@ export class AgentSessions {
   }
 
   end(agent: string): void {
-    this.#sql.exec("DELETE FROM agent_session WHERE agent = ?", agent);
+    this.sql.exec("DELETE FROM agent_session WHERE agent = ?", agent);
     this.#stored?.delete(agent);
   }
 
@@ -129,9 +125,8 @@ export class AgentSessions {
 
   #read(): Map<string, AgentSession> {
     this.#stored ??= new Map(
-      this.#sql
-        .exec<SessionRow>("SELECT * FROM agent_session")
-        .toArray()
+      this.sql
+        .all<SessionRow>("SELECT * FROM agent_session")
         .map((row) => [row.agent, new AgentSession(row)]),
     );
     return this.#stored;

@@ -18,6 +18,7 @@ import type { AgentView } from "../../api/answers.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import type { Env } from "../../env.ts";
+import { SqlStore } from "../../sql-store.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { areaOf, lineOf, nameOf } from "../devices/device-line.ts";
@@ -56,8 +57,7 @@ export type HostedDevice = { id: string; hosted: HostedState; setting: DeviceSet
 /** What an agent was asked so far; times are epoch ms. */
 export type AgentActivity = { last: number; calls: number; success: number; error: number; open: number };
 
-export class Agents {
-  readonly #sql: SqlStorage;
+export class Agents extends SqlStore {
   readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">;
   readonly #keys: Pick<AgentKeys, "serves" | "standing">;
   readonly #env: Env;
@@ -79,11 +79,11 @@ export class Agents {
     keys: Pick<AgentKeys, "serves" | "standing">,
     env: Env,
   ) {
+    super(storage);
     this.#env = env;
-    this.#sql = storage.sql;
     this.#bridge = bridge;
     this.#keys = keys;
-    this.#adverts = new Adverts(storage.sql);
+    this.#adverts = new Adverts(storage);
     this.#settings = new DeviceSettings(storage);
   }
 
@@ -168,30 +168,26 @@ export class Agents {
 
   #write(agent: ListedAgent, accepted: AcceptedText): void {
     const { hashes, saysOnline, run, rules } = agent.texts;
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO agent
-         (id, online, reason, last_seen, is_foreign, line, type, version, features, advert, problem, changed_at, accepted,
-          texts, greeted, share_group, hosted, conditions)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      agent.id,
-      agent.online ? 1 : 0,
-      agent.reason ?? null,
-      agent.lastSeen,
-      agent.foreign ? 1 : 0,
-      agent.line,
-      agent.type,
-      agent.version,
-      JSON.stringify(agent.features),
-      agent.advert,
-      agent.problem,
-      agent.changedAt,
-      JSON.stringify(accepted),
-      JSON.stringify({ ...hashes, online: saysOnline, run, rules, by: VERSION }),
-      agent.greeted,
-      agent.group,
-      agent.hosted ? JSON.stringify(agent.hosted) : null,
-      JSON.stringify(agent.conditions),
-    );
+    this.sql.insert("OR REPLACE INTO agent", {
+      id: agent.id,
+      online: agent.online ? 1 : 0,
+      reason: agent.reason ?? null,
+      last_seen: agent.lastSeen,
+      is_foreign: agent.foreign ? 1 : 0,
+      line: agent.line,
+      type: agent.type,
+      version: agent.version,
+      features: JSON.stringify(agent.features),
+      advert: agent.advert,
+      problem: agent.problem,
+      changed_at: agent.changedAt,
+      accepted: JSON.stringify(accepted),
+      texts: JSON.stringify({ ...hashes, online: saysOnline, run, rules, by: VERSION }),
+      greeted: agent.greeted,
+      share_group: agent.group,
+      hosted: agent.hosted ? JSON.stringify(agent.hosted) : null,
+      conditions: JSON.stringify(agent.conditions),
+    });
     this.#put(agent, accepted);
   }
 
@@ -244,14 +240,12 @@ export class Agents {
   #storeAccepted(id: string, accepted: AcceptedText): void {
     const agent = this.#get(id);
     if (!agent) return;
-    this.#sql.exec("UPDATE agent SET accepted = ? WHERE id = ?", JSON.stringify(accepted), id);
+    this.sql.exec("UPDATE agent SET accepted = ? WHERE id = ?", JSON.stringify(accepted), id);
     this.#put(agent, accepted);
   }
 
   #acceptedOf(id: string): AcceptedText {
-    const row = this.#sql
-      .exec<{ accepted: string }>("SELECT accepted FROM agent WHERE id = ?", id)
-      .toArray()[0];
+    const row = this.sql.first<{ accepted: string }>("SELECT accepted FROM agent WHERE id = ?", id);
     return row ? (JSON.parse(row.accepted) as AcceptedText) : NOTHING_ACCEPTED;
   }
 
@@ -259,7 +253,7 @@ export class Agents {
   forgetTexts(id: string): void {
     const agent = this.#get(id);
     if (!agent) return;
-    this.#sql.exec("UPDATE agent SET texts = '{}' WHERE id = ?", id);
+    this.sql.exec("UPDATE agent SET texts = '{}' WHERE id = ?", id);
     agent.texts = NO_TEXTS;
   }
 
@@ -286,19 +280,14 @@ export class Agents {
     const agent = this.#get(id);
     if (!agent || (!agent.online && agent.reason === reason)) return;
     const lastSeen = this.#lastSeenOf(agent, this.#bridge.vouchedUntil());
-    this.#sql.exec(
-      "UPDATE agent SET online = 0, reason = ?, last_seen = ? WHERE id = ?",
-      reason,
-      lastSeen,
-      id,
-    );
+    this.sql.exec`UPDATE agent SET online = 0, reason = ${reason}, last_seen = ${lastSeen} WHERE id = ${id}`;
     Object.assign(agent, { online: false, reason, lastSeen });
     this.version += 1;
   }
 
   /** The bridge went at that moment, and vouched for its agents until then. One row for all that are online. */
   setLastSeen(time: number): void {
-    this.#sql.exec("UPDATE bridge SET vouched_at = ?", time);
+    this.sql.exec("UPDATE bridge SET vouched_at = ?", time);
   }
 
   /** Agents that are offline and were last seen (or, if never, last changed) before then. */
@@ -319,7 +308,7 @@ export class Agents {
   remove(id: string): void {
     const agent = this.#get(id);
     if (!agent) return;
-    this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
+    this.sql.exec("DELETE FROM agent WHERE id = ?", id);
     this.#all().delete(id);
     this.#ordered = undefined;
     this.#adverts.release(agent.advert);
@@ -714,7 +703,7 @@ export class Agents {
     if (this.#stored) return this.#stored;
     const stored = new Map<string, ListedAgent>();
     this.#adverts.load();
-    for (const row of this.#sql.exec<AgentRow>("SELECT * FROM agent")) {
+    for (const row of this.sql.exec<AgentRow>("SELECT * FROM agent")) {
       this.#adverts.use(row.advert);
       stored.set(
         row.id,

@@ -9,18 +9,14 @@ import {
   sign,
   withSignature,
 } from "@edgecall/core/protocol/signing.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 type Pair = { publicKey: string; key: Key; routeKey: CryptoKey };
 type PairRow = { public_key: string; private_key: string };
 
-export class GatewayKey {
-  readonly #sql: SqlStorage;
+export class GatewayKey extends SqlStore {
   #pair: Promise<Pair> | undefined;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   /** 32 bytes, base64url. */
   async publicKey(): Promise<string> {
@@ -71,17 +67,17 @@ export class GatewayKey {
   }
 
   #row(): PairRow | undefined {
-    return this.#sql.exec<PairRow>("SELECT public_key, private_key FROM gateway_key").toArray()[0];
+    return this.sql.first<PairRow>("SELECT public_key, private_key FROM gateway_key");
   }
 
   async #make(): Promise<PairRow> {
     const { publicKey, privateKey } = await newKeyPair();
-    this.#sql.exec(
-      "INSERT INTO gateway_key (one, public_key, private_key, made_at) VALUES (1, ?, ?, ?)",
-      publicKey,
-      privateKey,
-      Date.now(),
-    );
+    this.sql.insert("INTO gateway_key", {
+      one: 1,
+      public_key: publicKey,
+      private_key: privateKey,
+      made_at: Date.now(),
+    });
     return { public_key: publicKey, private_key: privateKey };
   }
 }

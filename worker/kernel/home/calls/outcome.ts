@@ -61,7 +61,7 @@ export function outcomeOf(
   const forUser = forUserOf(payload);
   const isStrangers =
     (payload.tainted === undefined ? advert?.taints === true : payload.tainted !== false) ||
-    (foreign === true && calls.some(bringsText)) ||
+    (foreign === true && calls.some(({ name }) => !EVOCLAW_FIGURES.has(name))) ||
     media.some(isPicture);
   // A device can add a stranger as a source, but cannot take itself away. The bridge can.
   const isNobodys = isPlain === true && payload.tainted === false && !isStrangers;
@@ -190,10 +190,6 @@ const EVOCLAW_FIGURES = new Set([
   "network_info",
   "ping",
 ]);
-
-function bringsText(call: CallRecord): boolean {
-  return !EVOCLAW_FIGURES.has(call.name);
-}
 
 /** Tokens of the jobs that a device's own loop began while it answered. Their results come under these tokens. */
 export function jobsOf(payload: Record<string, unknown>): string[] {

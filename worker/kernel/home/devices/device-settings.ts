@@ -4,6 +4,7 @@
  */
 
 import type { HostedState } from "@edgecall/core/protocol/devices.ts";
+import { SqlStore } from "../../sql-store.ts";
 
 /** `ask`: changes are possible, and what was not allowed yet asks. Null: as the bridge's setting MQTT_DEVICES says. */
 type StoredMode = "off" | "read" | "ask";
@@ -50,16 +51,11 @@ type Row = {
   offers_settings: number;
 };
 
-export class DeviceSettings {
-  readonly #sql: SqlStorage;
+export class DeviceSettings extends SqlStore {
   /** Read once: this class alone writes the rows, and each list of agents needs them. */
   #stored: Map<string, DeviceSetting> | undefined;
   /** Devices that were allowed up to 0.3, with the time since when that holds no more. */
   #earlier: Map<string, number | null> | undefined;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   get(key: string): DeviceSetting | undefined {
     return this.#all().get(key);
@@ -99,7 +95,7 @@ export class DeviceSettings {
     const setting = this.get(key);
     if (setting?.allow != null && !isAllowed(setting.allow, { key, allow, allow_before })) {
       if (this.#earlierOnes().get(key) !== null) return;
-      this.#sql.exec("UPDATE earlier_allowance SET void_since = ? WHERE key = ?", now, key);
+      this.sql.exec("UPDATE earlier_allowance SET void_since = ? WHERE key = ?", now, key);
       this.#earlierOnes().set(key, now);
       return;
     }
@@ -119,44 +115,41 @@ export class DeviceSettings {
 
   #put(next: DeviceSetting): void {
     const { key } = next;
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at, offers_settings)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    this.sql.insert("OR REPLACE INTO device", {
       key,
-      next.name,
-      next.area,
-      next.mode,
-      next.allow,
-      next.allowedBy,
-      next.allowedAt,
-      next.changedBy,
-      next.changedAt,
-      next.offersSettings ? 1 : 0,
-    );
+      name: next.name,
+      area: next.area,
+      mode: next.mode,
+      allow: next.allow,
+      allowed_by: next.allowedBy,
+      allowed_at: next.allowedAt,
+      changed_by: next.changedBy,
+      changed_at: next.changedAt,
+      offers_settings: next.offersSettings ? 1 : 0,
+    });
     this.#all().set(key, next);
   }
 
   forget(key: string): void {
-    this.#sql.exec("DELETE FROM device WHERE key = ?", key);
+    this.sql.exec("DELETE FROM device WHERE key = ?", key);
     this.#all().delete(key);
     this.#forgetEarlier(key);
   }
 
   #expectEarlier(key: string): void {
-    this.#sql.exec("INSERT OR REPLACE INTO earlier_allowance (key) VALUES (?)", key);
+    this.sql.exec("INSERT OR REPLACE INTO earlier_allowance (key) VALUES (?)", key);
     this.#earlierOnes().set(key, null);
   }
 
   #forgetEarlier(key: string): void {
     if (!this.#earlierOnes().delete(key)) return;
-    this.#sql.exec("DELETE FROM earlier_allowance WHERE key = ?", key);
+    this.sql.exec("DELETE FROM earlier_allowance WHERE key = ?", key);
   }
 
   #earlierOnes(): Map<string, number | null> {
     this.#earlier ??= new Map(
-      this.#sql
-        .exec<{ key: string; void_since: number | null }>("SELECT key, void_since FROM earlier_allowance")
-        .toArray()
+      this.sql
+        .all<{ key: string; void_since: number | null }>("SELECT key, void_since FROM earlier_allowance")
         .map((row) => [row.key, row.void_since]),
     );
     return this.#earlier;
@@ -164,10 +157,7 @@ export class DeviceSettings {
 
   #all(): Map<string, DeviceSetting> {
     this.#stored ??= new Map(
-      this.#sql
-        .exec<Row>("SELECT * FROM device")
-        .toArray()
-        .map((row) => [row.key, toSetting(row)]),
+      this.sql.all<Row>("SELECT * FROM device").map((row) => [row.key, toSetting(row)]),
     );
     return this.#stored;
   }

@@ -7,6 +7,7 @@ import { toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { FileQuery, ListedFile, NewFiles } from "../../api/files.ts";
 import { maySee, type Viewer } from "../../api/may-see.ts";
 import { kindOfMedia } from "../../api/media.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 /** The newest so many files of a home are listed: a page reads no more rows. */
@@ -23,17 +24,11 @@ type FileRow = {
   bytes: number;
 };
 
-export class FileList {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
+export class FileList extends SqlStore {
   /** The same file again changes nothing. */
   add({ files, by }: NewFiles): void {
     for (const { id, at, endsAt, agent, action, media_type, bytes } of files)
-      this.#sql.exec(
+      this.sql.exec(
         `INSERT OR IGNORE INTO file (at, id, ends_at, principal, agent, action, media_type, bytes)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[at, id, endsAt, by ?? null, agent, action, media_type, bytes],
@@ -51,12 +46,9 @@ export class FileList {
     { after, limit }: FileQuery,
     now: number,
   ): ListedFile[] {
-    const rows = this.#sql.exec<FileRow>(
-      "SELECT * FROM file WHERE (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?",
-      after?.at ?? Number.MAX_SAFE_INTEGER,
-      after?.id ?? "",
-      LISTED_MAX,
-    );
+    const rows = this.sql.exec<FileRow>`SELECT * FROM file
+      WHERE (at, id) < (${after?.at ?? Number.MAX_SAFE_INTEGER}, ${after?.id ?? ""})
+      ORDER BY at DESC, id DESC LIMIT ${LISTED_MAX}`;
     const page: ListedFile[] = [];
     for (const { principal, ends_at: endsAt, ...file } of rows) {
       const place = kindOfMedia(file.id);
@@ -74,21 +66,18 @@ export class FileList {
   forget(name: string): void {
     const [, ...rest] = name.split("/");
     const place = toBase64Url(utf8(rest.join("/")));
-    this.#sql.exec("DELETE FROM file WHERE substr(id, instr(id, '.') + 1) = ?", place);
+    this.sql.exec("DELETE FROM file WHERE substr(id, instr(id, '.') + 1) = ?", place);
   }
 
   /** The conversation does not have it any more. */
   remove(id: string): void {
-    this.#sql.exec("DELETE FROM file WHERE id = ?", id);
+    this.sql.exec("DELETE FROM file WHERE id = ?", id);
   }
 
   prune(now: number): void {
-    this.#sql.exec("DELETE FROM file WHERE ends_at <= ?", now);
-    this.#sql.exec(
-      `DELETE FROM file WHERE (at, id) <=
-       (SELECT at, id FROM file ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?)`,
-      LISTED_MAX,
-    );
+    this.sql.exec("DELETE FROM file WHERE ends_at <= ?", now);
+    this.sql.exec`DELETE FROM file WHERE (at, id) <= (SELECT at, id FROM file
+      ORDER BY at DESC, id DESC LIMIT 1 OFFSET ${LISTED_MAX})`;
   }
 }
 

@@ -11,6 +11,7 @@ import { isLent } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
 import type { Limits } from "../../api/turns.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 import { CallsInFlight } from "./in-flight.ts";
 
@@ -174,8 +175,7 @@ export function idInConversation({ id, caller, asker, lateFor }: LedgerCall): st
 /** Open calls and jobs of one agent. */
 export const OPEN_MAX = 200;
 
-export class Ledger {
-  readonly #sql: SqlStorage;
+export class Ledger extends SqlStore {
   /** Calls whose results may be beginning a turn now, with their agents. */
   readonly #beginning = new Map<string, string>();
   /** Calls without a row. */
@@ -185,10 +185,6 @@ export class Ledger {
   /** The same of calls to agents of other homes. */
   #mayBeAtLenders = true;
   #lastN = 0;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   /** A command's counter against replays. It rises over restarts too, since the clock does; two in one millisecond differ by one. */
   nextN(now: number): number {
@@ -202,12 +198,10 @@ export class Ledger {
 
   /** True if an agent has as many open calls and jobs as it may, so that it takes no room from others. */
   isFull(agent: string): boolean {
-    const { open } = this.#sql
-      .exec<{ open: number }>(
-        "SELECT COUNT(*) AS open FROM call WHERE state <> 'settled' AND agent = ?",
-        agent,
-      )
-      .one();
+    const { open } = this.sql.one<{ open: number }>(
+      "SELECT COUNT(*) AS open FROM call WHERE state <> 'settled' AND agent = ?",
+      agent,
+    );
     return open + this.inFlight.of(agent).length >= OPEN_MAX;
   }
 
@@ -241,7 +235,7 @@ export class Ledger {
 
   /** The time of the last call of another home, by grant, epoch ms. */
   usedByGrant(): Map<string, number> {
-    const rows = this.#sql.exec<{ of: string; at: number }>(
+    const rows = this.sql.exec<{ of: string; at: number }>(
       `SELECT json_extract(asker, '$.grant') AS of, MAX(created_at) AS at FROM call
        WHERE json_extract(asker, '$.by') = 'home' GROUP BY of`,
     );
@@ -261,11 +255,8 @@ export class Ledger {
       flight.flags.delegates = delegates;
       this.store(call.id);
     } else
-      this.#sql.exec(
-        "UPDATE call SET flags = json_set(flags, '$.delegates', ?) WHERE id = ? AND state <> 'settled'",
-        delegates,
-        call.id,
-      );
+      this.sql.exec`UPDATE call SET flags = json_set(flags, '$.delegates', ${delegates})
+        WHERE id = ${call.id} AND state <> 'settled'`;
   }
 
   undelivered(): LedgerCall[] {
@@ -300,39 +291,32 @@ export class Ledger {
   }
 
   #insert(call: LedgerCall): void {
-    this.#sql.exec(
-      `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends, silence_ms,
-                         deadline, ends_at, created_at, late_for, asker, flags)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      call.id,
-      call.conversation,
-      call.agent,
-      call.command,
-      JSON.stringify(call.payload),
-      JSON.stringify(call.caller),
-      call.idempotent ? 1 : 0,
-      call.n,
-      call.state,
-      call.sentAt,
-      call.sends,
-      call.silenceMs,
-      call.deadline,
-      call.endsAt,
-      call.createdAt,
-      call.lateFor,
-      call.asker && JSON.stringify(call.asker),
-      JSON.stringify(call.flags),
-    );
+    this.sql.insert("INTO call", {
+      id: call.id,
+      conversation: call.conversation,
+      agent: call.agent,
+      command: call.command,
+      payload: JSON.stringify(call.payload),
+      caller: JSON.stringify(call.caller),
+      idempotent: call.idempotent ? 1 : 0,
+      n: call.n,
+      state: call.state,
+      sent_at: call.sentAt,
+      sends: call.sends,
+      silence_ms: call.silenceMs,
+      deadline: call.deadline,
+      ends_at: call.endsAt,
+      created_at: call.createdAt,
+      late_for: call.lateFor,
+      asker: call.asker && JSON.stringify(call.asker),
+      flags: JSON.stringify(call.flags),
+    });
   }
 
   markSent(id: string, n: number, now: number): void {
     this.store(id);
-    this.#sql.exec(
-      "UPDATE call SET state = 'sent', sent_at = ?, sends = sends + 1, n = ? WHERE id = ? AND state <> 'settled'",
-      now,
-      n,
-      id,
-    );
+    this.sql.exec`UPDATE call SET state = 'sent', sent_at = ${now}, sends = sends + 1, n = ${n}
+      WHERE id = ${id} AND state <> 'settled'`;
   }
 
   /**
@@ -348,36 +332,22 @@ export class Ledger {
     now: number,
   ): LedgerCall | undefined {
     const silenceMs = Math.round(order.silenceMs);
-    const rows = this.#sql.exec<CallRow>(
-      `UPDATE call SET agent = ?, command = ?, payload = ?, idempotent = ?, n = ?, state = 'sent', sent_at = ?, sends = 1,
-         silence_ms = ?, deadline = MIN(?, ends_at),
-         flags = json_set(iif(?, json_set(flags, '$.asks', json('true')), json_remove(flags, '$.asks')), '$.any', json(?))
-       WHERE id = ? AND agent = ? AND sends <= 1 AND state IN (SELECT value FROM json_each(?))
-       RETURNING *`,
-      agent,
-      order.command,
-      JSON.stringify(order.payload),
-      order.idempotent ? 1 : 0,
-      n,
-      now,
-      silenceMs,
-      now + silenceMs,
-      flags.asks ? 1 : 0,
-      JSON.stringify(flags.any),
-      id,
-      before,
-      JSON.stringify(states),
-    );
+    const rows = this.sql.exec<CallRow>`UPDATE call SET agent = ${agent}, command = ${order.command},
+      payload = ${JSON.stringify(order.payload)}, idempotent = ${order.idempotent ? 1 : 0}, n = ${n},
+      state = 'sent', sent_at = ${now}, sends = 1, silence_ms = ${silenceMs}, deadline = MIN(${now + silenceMs}, ends_at),
+      flags = json_set(
+        iif(${flags.asks ? 1 : 0}, json_set(flags, '$.asks', json('true')), json_remove(flags, '$.asks')),
+        '$.any', json(${JSON.stringify(flags.any)}))
+      WHERE id = ${id} AND agent = ${before} AND sends <= 1
+        AND state IN (SELECT value FROM json_each(${JSON.stringify(states)})) RETURNING *`;
     return rows.toArray().map(toCall)[0];
   }
 
   /** The call did not leave this time. */
   markUnsent(id: string): void {
     this.store(id);
-    this.#sql.exec(
-      "UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END, sends = sends - 1 WHERE id = ? AND state = 'sent'",
-      id,
-    );
+    this.sql.exec`UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END,
+      sends = sends - 1 WHERE id = ${id} AND state = 'sent'`;
   }
 
   markWatched(id: string): void {
@@ -386,7 +356,7 @@ export class Ledger {
       flight.flags.watch = true;
       return;
     }
-    this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
+    this.sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
   }
 
   /** Calls that were sent over the bridge and have no result yet. A job is never sent. */
@@ -399,22 +369,14 @@ export class Ledger {
   /** The line of a call is dead. @param until when it is given up @param canReturn unless the bridge comes back until then */
   lineLost(id: string, until: number, canReturn: boolean): void {
     this.store(id);
-    this.#sql.exec(
-      `UPDATE call SET deadline = MIN(deadline, ?), flags = iif(?, json_set(flags, '$.cut', json('true')), flags)
-       WHERE id = ? AND state IN ('sent', 'taken')`,
-      until,
-      canReturn ? 1 : 0,
-      id,
-    );
+    this.sql.exec`UPDATE call SET deadline = MIN(deadline, ${until}), flags = iif(${canReturn ? 1 : 0},
+      json_set(flags, '$.cut', json('true')), flags) WHERE id = ${id} AND state IN ('sent', 'taken')`;
   }
 
   /** The bridge is back: the calls of a dead line get their whole silence again. */
   lineRestored(now: number): void {
-    this.#sql.exec(
-      `UPDATE call SET flags = json_remove(flags, '$.cut'), deadline = MIN(? + silence_ms, ends_at)
-       WHERE state <> 'settled' AND state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`,
-      now,
-    );
+    this.sql.exec`UPDATE call SET flags = json_remove(flags, '$.cut'), deadline = MIN(${now} + silence_ms,
+      ends_at) WHERE state <> 'settled' AND state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`;
   }
 
   /** The broker has the call, or may have it. From here on only its deadline counts. */
@@ -424,7 +386,7 @@ export class Ledger {
       flight.state = "taken";
       return;
     }
-    this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
+    this.sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
   }
 
   /** Calls that the bridge should have taken by now. */
@@ -443,43 +405,28 @@ export class Ledger {
   /** A sign of life: the call gets its whole silence again, up to its end. */
   extend(id: string, now: number): void {
     this.store(id);
-    this.#sql.exec(
-      "UPDATE call SET state = 'taken', deadline = MIN(? + silence_ms, ends_at) WHERE id = ? AND state IN ('sent', 'taken')",
-      now,
-      id,
-    );
+    this.sql.exec`UPDATE call SET state = 'taken', deadline = MIN(${now} + silence_ms, ends_at)
+      WHERE id = ${id} AND state IN ('sent', 'taken')`;
   }
 
   /** The call is not due before then: a person or another agent is asked, or the agent is offline. */
   postpone(id: string, until: number, endsAt = until): void {
     this.store(id);
-    this.#sql.exec(
-      "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
-      until,
-      endsAt,
-      id,
-    );
+    this.sql.exec`UPDATE call SET deadline = ${until}, ends_at = MAX(ends_at, ${endsAt})
+      WHERE id = ${id} AND state <> 'settled'`;
   }
 
   /** A person approved the call, and its agent is offline: it is sent when the agent comes. */
   waitForAgent(id: string, until: number): void {
-    this.#sql.exec(
-      "UPDATE call SET state = 'waiting', deadline = ? WHERE id = ? AND state = 'asking'",
-      until,
-      id,
-    );
+    this.sql.exec`UPDATE call SET state = 'waiting', deadline = ${until}
+      WHERE id = ${id} AND state = 'asking'`;
   }
 
   /** The call's time starts now: it was approved or answered, or its agent came. @param totalMs how long it may take in all */
   restart(id: string, totalMs: number, now: number): void {
     this.store(id);
-    this.#sql.exec(
-      "UPDATE call SET deadline = MIN(? + silence_ms, ?), ends_at = ? WHERE id = ? AND state <> 'settled'",
-      now,
-      now + totalMs,
-      now + totalMs,
-      id,
-    );
+    this.sql.exec`UPDATE call SET deadline = MIN(${now} + silence_ms, ${now + totalMs}),
+      ends_at = ${now + totalMs} WHERE id = ${id} AND state <> 'settled'`;
   }
 
   /**
@@ -488,7 +435,7 @@ export class Ledger {
    */
   replace(id: string, outcome: SettledOutcome, now: number): LedgerCall | undefined {
     // An outcome is late when it comes after an answer. While the conversation has no answer, this outcome becomes it.
-    const rows = this.#sql.exec<CallRow>(
+    const rows = this.sql.exec<CallRow>(
       `UPDATE call SET outcome = ?, settled_at = ?, delivered = ${NOBODY_WAITS},
          late_for = iif(delivered, COALESCE(late_for, id), late_for)
        WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN (${REPLACEABLE.map((type) => `'${type}'`).join(", ")})
@@ -505,13 +452,9 @@ export class Ledger {
   /** The first outcome counts. @param delivered the conversation has it @returns false: there was another outcome before */
   settle(id: string, outcome: SettledOutcome, delivered: boolean, now: number): boolean {
     this.store(id);
-    const rows = this.#sql.exec(
-      "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = ? WHERE id = ? AND state <> 'settled' RETURNING id",
-      JSON.stringify(outcome),
-      now,
-      delivered ? 1 : 0,
-      id,
-    );
+    const rows = this.sql.exec`UPDATE call SET state = 'settled', outcome = ${JSON.stringify(outcome)},
+      settled_at = ${now}, delivered = ${delivered ? 1 : 0} WHERE id = ${id} AND state <> 'settled'
+      RETURNING id`;
     if (delivered) this.#beginning.delete(id);
     return rows.toArray().length > 0;
   }
@@ -535,24 +478,23 @@ export class Ledger {
   /** The conversation has this outcome. Another one that replaced it meanwhile stays to be delivered. */
   markDelivered(id: string, outcome: SettledOutcome | undefined): void {
     const deliveredOutcome = JSON.stringify(outcome ?? null);
-    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, deliveredOutcome);
+    this.sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, deliveredOutcome);
     this.#beginning.delete(id);
   }
 
   /** When the next open call is due, epoch ms: not taken in time, silent for too long, or at its end. */
   nextDue(): number | undefined {
-    const { due } = this.#sql
-      .exec<{ due: number | null }>(
-        `SELECT MIN(CASE WHEN state = 'sent' AND NOT ${AT_LENDER} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
-         FROM call WHERE state <> 'settled'`,
-      )
-      .one();
+    const notTaken = `state = 'sent' AND NOT ${AT_LENDER}`;
+    const { due } = this.sql.one<{ due: number | null }>(
+      `SELECT MIN(CASE WHEN ${notTaken} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+       FROM call WHERE state <> 'settled'`,
+    );
     return due ?? undefined;
   }
 
   /** Open calls and jobs by agent. `since`: when the newest came, epoch ms. */
   openByAgent(): Map<string, { open: number; since: number }> {
-    const rows = this.#sql.exec<{ agent: string; open: number; since: number }>(
+    const rows = this.sql.exec<{ agent: string; open: number; since: number }>(
       "SELECT agent, COUNT(*) AS open, MAX(created_at) AS since FROM call WHERE state <> 'settled' GROUP BY agent",
     );
     const open = new Map(rows.toArray().map(({ agent, ...row }) => [agent, row]));
@@ -570,7 +512,7 @@ export class Ledger {
 
   /** The result of its call named the job, so its conversation gets the job's result. */
   markAnnounced(id: string): void {
-    this.#sql.exec(
+    this.sql.exec(
       `UPDATE call SET flags = json_remove(flags, '$.early'), delivered = ${NOBODY_WAITS} WHERE id = ?`,
       id,
     );
@@ -581,7 +523,7 @@ export class Ledger {
     // A result that comes early gives its call a row.
     if (this.inFlight.get(call)) return 0;
     const where = `${EARLY} AND json_extract(payload, '$.call') = ?`;
-    return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
+    return this.sql.all(`DELETE FROM call WHERE ${where} RETURNING id`, call).length;
   }
 
   /** A result may begin a turn: it counts from now on, and by its row once that says that it was delivered. */
@@ -601,29 +543,22 @@ export class Ledger {
   }
 
   #turnsDelivered(agent: string, since: number): number {
-    return this.#sql
-      .exec<{ n: number }>(
-        `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?
+    return this.sql.one<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?
          AND conversation IS NOT NULL AND NOT ${EARLY}
          AND ${BEGINS}`,
-        agent,
-        since,
-      )
-      .one().n;
+      agent,
+      since,
+    ).n;
   }
 
   prune(now: number): void {
-    this.#sql.exec(
-      "DELETE FROM call WHERE state = 'settled' AND delivered = 1 AND settled_at < ?",
-      now - KEEP_SETTLED_MS,
-    );
+    this.sql.exec`DELETE FROM call WHERE state = 'settled' AND delivered = 1
+      AND settled_at < ${now - KEEP_SETTLED_MS}`;
   }
 
   #select(where: string, ...bindings: SqlStorageValue[]): LedgerCall[] {
-    return this.#sql
-      .exec<CallRow>(`SELECT * FROM call ${where}`, ...bindings)
-      .toArray()
-      .map(toCall);
+    return this.sql.all<CallRow>(`SELECT * FROM call ${where}`, ...bindings).map(toCall);
   }
 }
 

@@ -10,6 +10,7 @@
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 import { listedParameters } from "./listed.ts";
 
@@ -44,15 +45,14 @@ const KEEP_CLOSED_MS = 48 * 3_600_000;
 /** The tag of sockets that get a message when the set of open questions changes. */
 const SUBSCRIBERS = "questions";
 
-class Questions {
+class Questions extends SqlStore {
   readonly #ctx: DurableObjectState;
-  readonly #sql: SqlStorage;
   /** The calls of all questions that are open, and of some that were; undefined: not read yet. */
   #asked: Set<string> | undefined;
 
   constructor(ctx: DurableObjectState) {
+    super(ctx.storage);
     this.#ctx = ctx;
-    this.#sql = ctx.storage.sql;
   }
 
   /** A socket that gets "changed" when the set of open questions changes, and nothing more. Home may sleep meanwhile. */
@@ -73,22 +73,19 @@ class Questions {
   /** @returns false when the agent asked this before: it repeats until it is answered */
   add(asked: NewQuestion, now: number): boolean {
     if (asked.agentQuestion !== null && this.#ofAgent(asked.call, asked.agentQuestion)) return false;
-    this.#sql.exec(
-      `INSERT INTO question
-         (id, call, conversation, agent, agent_question, text, options, approval, asked_at, expires_at, group_key)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      asked.id,
-      asked.call,
-      asked.conversation,
-      asked.agent,
-      asked.agentQuestion,
-      asked.text,
-      JSON.stringify(asked.options),
-      asked.approval && JSON.stringify(asked.approval),
-      now,
-      asked.expiresAt,
-      asked.groupKey ?? null,
-    );
+    this.sql.insert("INTO question", {
+      id: asked.id,
+      call: asked.call,
+      conversation: asked.conversation,
+      agent: asked.agent,
+      agent_question: asked.agentQuestion,
+      text: asked.text,
+      options: JSON.stringify(asked.options),
+      approval: asked.approval && JSON.stringify(asked.approval),
+      asked_at: now,
+      expires_at: asked.expiresAt,
+      group_key: asked.groupKey ?? null,
+    });
     this.#asked?.add(asked.call);
     if (asked.groupKey === undefined) this.#notifySubscribers();
     return true;
@@ -96,12 +93,8 @@ class Questions {
 
   /** The groups that are being gathered. Most times there is none. */
   gathering(): Gathering[] {
-    return this.#sql
-      .exec<Gathering>(
-        `SELECT group_key AS key, MIN(asked_at) AS first, MAX(asked_at) AS last FROM question
-         WHERE ${IS_GATHERED} GROUP BY group_key`,
-      )
-      .toArray();
+    return this.sql.all<Gathering>(`SELECT group_key AS key, MIN(asked_at) AS first, MAX(asked_at) AS last FROM question
+         WHERE ${IS_GATHERED} GROUP BY group_key`);
   }
 
   /** The approvals of a group that nobody was shown yet, the oldest first. */
@@ -121,11 +114,11 @@ class Questions {
   ): Question {
     const [only] = members;
     const shown = members.length === 1 && only ? only : listOf(members);
-    if (shown === only) this.#sql.exec("UPDATE question SET group_key = NULL WHERE id = ?", shown.id);
+    if (shown === only) this.sql.exec("UPDATE question SET group_key = NULL WHERE id = ?", shown.id);
     else {
       this.add(shown, now);
       for (const { id } of [...members, shown])
-        this.#sql.exec("UPDATE question SET listed_in = ? WHERE id = ?", shown.id, id);
+        this.sql.exec("UPDATE question SET listed_in = ? WHERE id = ?", shown.id, id);
     }
     this.#notifySubscribers();
     const [question] = this.#select("WHERE id = ?", shown.id);
@@ -145,9 +138,8 @@ class Questions {
   openOf(call: string): Question[] {
     // Every call that ends is looked for here, and hardly one was asked about.
     this.#asked ??= new Set(
-      this.#sql
-        .exec<{ call: string }>("SELECT call FROM question WHERE answer IS NULL")
-        .toArray()
+      this.sql
+        .all<{ call: string }>("SELECT call FROM question WHERE answer IS NULL")
         .map(({ call }) => call),
     );
     if (!this.#asked.has(call)) return [];
@@ -158,7 +150,7 @@ class Questions {
   openBy(agent: string): number {
     const where = "agent = ? AND agent_question IS NOT NULL AND answer IS NULL";
     const what = "COUNT(DISTINCT COALESCE(listed_in, group_key, id))";
-    return this.#sql.exec<{ n: number }>(`SELECT ${what} AS n FROM question WHERE ${where}`, agent).one().n;
+    return this.sql.one<{ n: number }>(`SELECT ${what} AS n FROM question WHERE ${where}`, agent).n;
   }
 
   /** Whether somebody is asked to approve this tool of a call. */
@@ -177,7 +169,7 @@ class Questions {
   }
 
   setDelivered(id: string): void {
-    this.#sql.exec("UPDATE question SET told = 1 WHERE id = ?", id);
+    this.sql.exec("UPDATE question SET told = 1 WHERE id = ?", id);
   }
 
   /** Takes a person's answer, once. It is the answer to each open one that the question lists. */
@@ -226,19 +218,14 @@ class Questions {
   }
 
   close(id: string, answer: string, by: string | null, now: number): void {
-    this.#sql.exec(
-      "UPDATE question SET answer = ?, answered_by = ?, answered_at = ? WHERE id = ? AND answer IS NULL",
-      answer,
-      by,
-      now,
-      id,
-    );
+    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_at = ${now}
+      WHERE id = ${id} AND answer IS NULL`;
     this.#notifySubscribers();
   }
 
   /** Deletes closed questions, as long after their end as the calls that they belong to. */
   prune(now: number): void {
-    this.#sql.exec("DELETE FROM question WHERE answered_at < ?", now - KEEP_CLOSED_MS);
+    this.sql.exec("DELETE FROM question WHERE answered_at < ?", now - KEEP_CLOSED_MS);
   }
 
   /** What an agent asked before: it repeats until it has the answer. */
@@ -255,9 +242,9 @@ class Questions {
   }
 
   nextExpiry(): number | undefined {
-    const { due } = this.#sql
-      .exec<{ due: number | null }>("SELECT MIN(expires_at) AS due FROM question WHERE answer IS NULL")
-      .one();
+    const { due } = this.sql.one<{ due: number | null }>(
+      "SELECT MIN(expires_at) AS due FROM question WHERE answer IS NULL",
+    );
     return due ?? undefined;
   }
 
@@ -266,9 +253,8 @@ class Questions {
   }
 
   #select(where: string, ...bindings: SqlStorageValue[]): Question[] {
-    return this.#sql
-      .exec<QuestionRow>(`SELECT * FROM question ${where}`, ...bindings)
-      .toArray()
+    return this.sql
+      .all<QuestionRow>(`SELECT * FROM question ${where}`, ...bindings)
       .map((row) =>
         row.listed_in === row.id
           ? withMembers(

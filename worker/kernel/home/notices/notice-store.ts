@@ -2,6 +2,7 @@
 
 import type { Briefing } from "../../api/briefing.ts";
 import type { Notice } from "../../api/notices.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 /**
@@ -12,19 +13,13 @@ type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Br
 /** @property recipient a conversation's name, or an outlet's id */
 export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
 
-class NoticeStore {
-  readonly #sql: SqlStorage;
+class NoticeStore extends SqlStore {
   #pending: Map<string, PendingNotice> | undefined;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   #pendingRows(): Map<string, PendingNotice> {
     this.#pending ??= new Map(
-      this.#sql
-        .exec<NoticeRow>("SELECT * FROM notice ORDER BY made_at")
-        .toArray()
+      this.sql
+        .all<NoticeRow>("SELECT * FROM notice ORDER BY made_at")
         .map(({ id, recipient, rule, notice, made_at: madeAt }) => [
           id,
           // SAFETY: `add` wrote it.
@@ -40,19 +35,18 @@ class NoticeStore {
 
   add(notice: PendingNotice): void {
     const { id, recipient, rule, tells, madeAt } = notice;
-    this.#sql.exec(
-      "INSERT OR IGNORE INTO notice (id, recipient, rule, notice, made_at) VALUES (?, ?, ?, ?, ?)",
+    this.sql.insert("OR IGNORE INTO notice", {
       id,
       recipient,
       rule,
-      JSON.stringify(tells),
-      madeAt,
-    );
+      notice: JSON.stringify(tells),
+      made_at: madeAt,
+    });
     this.#pendingRows().set(id, notice);
   }
 
   remove(id: string): void {
-    this.#sql.exec("DELETE FROM notice WHERE id = ?", id);
+    this.sql.exec("DELETE FROM notice WHERE id = ?", id);
     this.#pendingRows().delete(id);
   }
 }

@@ -6,6 +6,7 @@
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { StoredConnection } from "../../api/senders.ts";
 import { type Connection, readConnection } from "../../settings/chat.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 import { OTHER_KEY, StoredSecrets } from "../stored-secrets.ts";
 
@@ -18,13 +19,12 @@ export type Admitting = Pick<Connection, "channel" | "connection" | "allow" | "r
 
 type Row = StoredConnection & { settings: string; secrets: string };
 
-export class ChannelConnections {
-  readonly #sql: SqlStorage;
+export class ChannelConnections extends SqlStore {
   readonly #secrets: StoredSecrets;
 
   /** @param home the home's id @param secret CONNECTIONS_KEY */
   constructor(storage: DurableObjectStorage, home: string, secret: string | undefined) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#secrets = new StoredSecrets(home, secret);
   }
 
@@ -40,32 +40,27 @@ export class ChannelConnections {
     const known = this.list();
     const isNew = !known.some((one) => one.channel === channel && one.connection === name);
     if (isNew && known.length >= CONNECTIONS_MAX) return false;
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO connection (channel, connection, settings, secrets, made_by, made_at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+    this.sql.insert("OR REPLACE INTO connection", {
       channel,
-      name,
-      JSON.stringify(settings),
-      sealed,
-      by,
-      now,
-    );
+      connection: name,
+      settings: JSON.stringify(settings),
+      secrets: sealed,
+      made_by: by,
+      made_at: now,
+    });
     return true;
   }
 
   list(): StoredConnection[] {
-    return this.#sql
-      .exec<StoredConnection>(
-        "SELECT channel, connection, made_by, made_at FROM connection ORDER BY channel, connection",
-      )
-      .toArray();
+    return this.sql.all<StoredConnection>(
+      "SELECT channel, connection, made_by, made_at FROM connection ORDER BY channel, connection",
+    );
   }
 
   /** With its secrets. @returns undefined: there is none of this name */
   async find(channel: string, name: string): Promise<Parsed<Connection> | undefined> {
-    const row = this.#sql
-      .exec<Row>("SELECT * FROM connection WHERE channel = ? AND connection = ?", channel, name)
-      .toArray()[0];
+    const row = this.sql.first<Row>`SELECT * FROM connection WHERE channel = ${channel}
+      AND connection = ${name}`;
     if (!row) return undefined;
     const secrets = await this.#secrets.open(row.secrets, `${channel}/${name}`);
     if (secrets === undefined) return { ok: false, error: `${channel}/${name}: ${CANNOT_OPEN}` };
@@ -75,9 +70,8 @@ export class ChannelConnections {
   /** Who may speak over each. */
   admitting(): Admitting[] {
     return (
-      this.#sql
-        .exec<{ settings: string }>("SELECT settings FROM connection ORDER BY channel, connection")
-        .toArray()
+      this.sql
+        .all<{ settings: string }>("SELECT settings FROM connection ORDER BY channel, connection")
         // SAFETY: `store` wrote it.
         .map(({ settings }) => JSON.parse(settings) as Admitting)
     );
@@ -86,9 +80,8 @@ export class ChannelConnections {
   /** @returns false: there is none of this name */
   remove(channel: string, name: string): boolean {
     return (
-      this.#sql
-        .exec("DELETE FROM connection WHERE channel = ? AND connection = ? RETURNING channel", channel, name)
-        .toArray().length > 0
+      this.sql.all`DELETE FROM connection WHERE channel = ${channel} AND connection = ${name}
+        RETURNING channel`.length > 0
     );
   }
 }

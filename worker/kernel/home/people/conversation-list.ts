@@ -10,6 +10,7 @@ import {
   type ListQuery,
   TITLE_MAX,
 } from "../../api/conversation-list.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 /** A row says to the minute when its conversation was last used. */
@@ -23,115 +24,87 @@ const LISTED = `
      ON reported.conversation = name
    WHERE principal IS NOT NULL)`;
 
-export class ConversationList {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
+export class ConversationList extends SqlStore {
   /** A turn of the API began. Its conversation is listed for whoever began it. A later turn writes nothing. */
   turnBegan({ name, principal, text }: Listing, now: number): void {
     if (this.principalOf(name) !== undefined) return;
-    this.#sql.exec(
-      `INSERT INTO conversation (name, principal, title, last_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET principal = excluded.principal, title = excluded.title`,
-      name,
-      principal,
-      titleOf(text),
-      now,
+    this.sql.insert(
+      "INTO conversation",
+      { name, principal, title: titleOf(text), last_at: now },
+      `ON CONFLICT (name) DO UPDATE SET principal = excluded.principal, title = excluded.title`,
     );
   }
 
   /** A turn of any channel ended. Only the first one of a conversation that nobody listed writes a row. */
   turnEnded(name: string, now: number): void {
-    this.#sql.exec("INSERT OR IGNORE INTO conversation (name, last_at) VALUES (?, ?)", name, now);
+    this.sql.exec("INSERT OR IGNORE INTO conversation (name, last_at) VALUES (?, ?)", name, now);
   }
 
   /** The report of the turn is about to be replaced. */
   usedAt(name: string, at: number): void {
-    this.#sql.exec(
-      "UPDATE conversation SET last_at = ? WHERE name = ? AND principal IS NOT NULL AND last_at < ?",
-      at,
-      name,
-      at - GRAIN_MS,
-    );
+    this.sql.exec`UPDATE conversation SET last_at = ${at} WHERE name = ${name} AND principal IS NOT NULL
+      AND last_at < ${at - GRAIN_MS}`;
   }
 
   /** The names of all conversations. @returns `home/channel/id` */
   names(): string[] {
-    return this.#sql
-      .exec<{ name: string }>("SELECT name FROM conversation ORDER BY name")
-      .toArray()
+    return this.sql
+      .all<{ name: string }>("SELECT name FROM conversation ORDER BY name")
       .map(({ name }) => name);
   }
 
   has(name: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM conversation WHERE name = ?", name).toArray().length > 0;
+    return this.sql.all("SELECT 1 FROM conversation WHERE name = ?", name).length > 0;
   }
 
   /** @returns undefined: it is not listed */
   rename(name: string, title: string): string | undefined {
     const stored = titleOf(title);
-    return this.#sql
-      .exec(
-        "UPDATE conversation SET title = ? WHERE name = ? AND principal IS NOT NULL RETURNING name",
-        stored,
-        name,
-      )
-      .toArray()[0]
+    return this.sql.first`UPDATE conversation SET title = ${stored}
+      WHERE name = ${name} AND principal IS NOT NULL RETURNING name`
       ? stored
       : undefined;
   }
 
   titleOf(name: string): string | undefined {
-    const [row] = this.#sql
-      .exec<{ title: string | null }>("SELECT title FROM conversation WHERE name = ?", name)
-      .toArray();
+    const [row] = this.sql.all<{ title: string | null }>`SELECT title FROM conversation WHERE name = ${name}`;
     return row?.title ?? undefined;
   }
 
   remove(name: string): void {
-    this.#sql.exec("DELETE FROM conversation WHERE name = ?", name);
-    this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
+    this.sql.exec("DELETE FROM conversation WHERE name = ?", name);
+    this.sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
   }
 
   /** The principal that began it, while it is listed. */
   principalOf(name: string): string | undefined {
-    const [row] = this.#sql
-      .exec<{ principal: string | null }>("SELECT principal FROM conversation WHERE name = ?", name)
-      .toArray();
+    const [row] = this.sql.all<{ principal: string | null }>`SELECT principal FROM conversation
+      WHERE name = ${name}`;
     return row?.principal ?? undefined;
   }
 
   sharedWith(name: string): string[] {
-    return this.#sql
-      .exec<{ principal: string }>(
-        "SELECT principal FROM conversation_reader WHERE name = ? ORDER BY principal",
-        name,
-      )
-      .toArray()
-      .map(({ principal }) => principal);
+    return this.sql.all<{ principal: string }>`SELECT principal FROM conversation_reader
+      WHERE name = ${name} ORDER BY principal`.map(({ principal }) => principal);
   }
 
   /** The conversations that were shared with a principal. */
   sharedTo(principal: string): Set<string> {
-    const rows = this.#sql.exec<{ name: string }>(
-      "SELECT name FROM conversation_reader WHERE principal = ?",
-      principal,
-    );
+    const rows = this.sql.exec<{ name: string }>`SELECT name FROM conversation_reader
+      WHERE principal = ${principal}`;
     return new Set(rows.toArray().map(({ name }) => name));
   }
 
   /** Replaces the readers of a conversation. @returns false: the home shares too much already */
   share(name: string, principals: readonly string[]): boolean {
-    const { count } = this.#sql
-      .exec<{ count: number }>("SELECT COUNT(*) AS count FROM conversation_reader WHERE name <> ?", name)
-      .one();
+    const { count } = this.sql.one<{ count: number }>(
+      "SELECT COUNT(*) AS count FROM conversation_reader WHERE name <> ?",
+      name,
+    );
     if (count + principals.length > READERS_MAX_OF_HOME) return false;
-    this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
+    this.sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
     for (const principal of new Set(principals))
-      this.#sql.exec("INSERT INTO conversation_reader (name, principal) VALUES (?, ?)", name, principal);
+      this.sql.exec("INSERT INTO conversation_reader (name, principal) VALUES (?, ?)", name, principal);
     return true;
   }
 
@@ -140,8 +113,8 @@ export class ConversationList {
    * @param after the last conversation of the page before
    */
   of(principal: string, { after, limit, all = false, words = "", seenBy }: ListQuery): ListedConversation[] {
-    return this.#sql
-      .exec<{ name: string; principal: string; title: string; last_at: number }>(
+    return this.sql
+      .all<{ name: string; principal: string; title: string; last_at: number }>(
         `SELECT name, principal, title, last_at FROM ${LISTED} WHERE (last_at, name) < (?, ?) AND (? OR principal = ?
          OR name IN (SELECT name FROM conversation_reader WHERE principal = ?))
          AND (? IS NULL OR principal = ? OR name IN (SELECT name FROM conversation_reader WHERE principal = ?)) AND instr(lower(title), lower(?)) > 0
@@ -157,7 +130,6 @@ export class ConversationList {
         words,
         limit,
       )
-      .toArray()
       .map(({ name, principal: by, title, last_at }) => ({
         id: name.split("/").slice(2).join("/"),
         title,

@@ -4,6 +4,7 @@ import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import type { TokenView } from "../../api/answers.ts";
 import type { NewToken } from "../../api/tokens.ts";
 import type { ApiToken, Scope } from "../../settings/tokens.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 /** Tokens of a home. A person has a few, and each program one. */
@@ -25,36 +26,19 @@ type Row = {
   made_by: string;
 };
 
-export class HomeTokens {
-  readonly #sql: SqlStorage;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
-
+export class HomeTokens extends SqlStore {
   list(): TokenView[] {
-    return this.#sql.exec<Row>("SELECT * FROM token ORDER BY created_at, id").toArray().map(toView);
+    return this.sql.all<Row>("SELECT * FROM token ORDER BY created_at, id").map(toView);
   }
 
   /** @returns undefined: there are too many */
   make(token: NewToken, now: number): TokenView | undefined {
-    this.#sql.exec("DELETE FROM token WHERE expires_at < ?", now - KEEP_EXPIRED_MS);
-    const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM token").one();
+    this.sql.exec("DELETE FROM token WHERE expires_at < ?", now - KEEP_EXPIRED_MS);
+    const { count } = this.sql.one<{ count: number }>("SELECT COUNT(*) AS count FROM token");
     if (count >= TOKENS_MAX) return undefined;
-    const [row] = this.#sql
-      .exec<Row>(
-        `INSERT INTO token (id, hash, name, role, scopes, expires_at, created_at, made_by)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
-        crypto.randomUUID(),
-        token.hash,
-        token.name,
-        token.role,
-        JSON.stringify(token.scopes),
-        token.expiresAt,
-        now,
-        token.madeBy,
-      )
-      .toArray();
+    const [row] = this.sql.all<Row>`INSERT INTO token (id, hash, name, role, scopes, expires_at, created_at,
+      made_by) VALUES (${crypto.randomUUID()}, ${token.hash}, ${token.name}, ${token.role},
+      ${JSON.stringify(token.scopes)}, ${token.expiresAt}, ${now}, ${token.madeBy}) RETURNING *`;
     return row && toView(row);
   }
 
@@ -69,7 +53,7 @@ export class HomeTokens {
     if (!token) return [];
     const revoked = [token, ...(withMade ? madeFrom(token, all) : [])];
     const ids = JSON.stringify(revoked.map((one) => one.id));
-    this.#sql.exec("DELETE FROM token WHERE id IN (SELECT value FROM json_each(?))", ids);
+    this.sql.exec("DELETE FROM token WHERE id IN (SELECT value FROM json_each(?))", ids);
     return revoked;
   }
 
@@ -78,7 +62,7 @@ export class HomeTokens {
     const row = this.#valid(by, now);
     if (!row) return undefined;
     if ((row.last_used_at ?? 0) + USED_GRAIN_MS <= now)
-      this.#sql.exec("UPDATE token SET last_used_at = ? WHERE id = ?", now, row.id);
+      this.sql.exec("UPDATE token SET last_used_at = ? WHERE id = ?", now, row.id);
     return toToken(row, home);
   }
 
@@ -89,9 +73,10 @@ export class HomeTokens {
   }
 
   #valid(by: { hash: string } | { id: string }, now: number): Row | undefined {
-    const [row] = this.#sql
-      .exec<Row>(`SELECT * FROM token WHERE ${"id" in by ? "id" : "hash"} = ?`, "id" in by ? by.id : by.hash)
-      .toArray();
+    const [row] = this.sql.all<Row>(
+      `SELECT * FROM token WHERE ${"id" in by ? "id" : "hash"} = ?`,
+      "id" in by ? by.id : by.hash,
+    );
     return row && (row.expires_at ?? Number.POSITIVE_INFINITY) > now ? row : undefined;
   }
 }

@@ -305,7 +305,8 @@ async function sendAnswer(
 
 async function closeInConversation(home: HomeContext, question: Question, answer: string): Promise<void> {
   await closeAtApprovers(home, question, answer);
-  if (hasNoConversation(home, question.call)) return;
+  // Its client waits in Home's own waiting room.
+  if (ledgerOf(home).get(question.call)?.conversation === null) return;
   try {
     const stub = conversationOf(home.env, question.conversation);
     await stub.closeQuestion(question.id, answer, question.answeredBy, question.answeredByName);
@@ -313,11 +314,6 @@ async function closeInConversation(home: HomeContext, question: Question, answer
     // The conversation shows the question as open until its turn ends, and nothing else depends on it.
     logError("question.close_failed", error, { question: question.id });
   }
-}
-
-/** True for a call whose client waits in Home's own waiting room. */
-function hasNoConversation(home: HomeContext, callId: string): boolean {
-  return ledgerOf(home).get(callId)?.conversation === null;
 }
 
 /** The questions that a call waits for, for a client that begins to watch it. */

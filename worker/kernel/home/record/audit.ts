@@ -11,6 +11,7 @@ import type { OutletState } from "../../api/answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { readAuditSettings } from "../../settings/audit.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 import { type SinkPlace, SinkRow } from "./sink-row.ts";
 
@@ -19,8 +20,7 @@ const CLOCK_AHEAD_MS = 86_400_000;
 /** Characters of rows that are taken out at once. One row has at most 100 lines of 4,096. */
 const PAGE_CHARS = 128_000;
 
-export class Audit {
-  readonly #sql: SqlStorage;
+export class Audit extends SqlStore {
   readonly #env: Variables;
   /** The outlet is asking the outside store right now. In memory only. */
   isSending = false;
@@ -30,7 +30,7 @@ export class Audit {
   #shares: Map<string, number> | undefined;
 
   constructor(storage: DurableObjectStorage, env: Variables) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#env = env;
   }
 
@@ -52,37 +52,31 @@ export class Audit {
       text,
     ];
     const isNew =
-      this.#sql
-        .exec(
-          `INSERT INTO audit (at, upto, first_at, last_at, lines, agent, id) VALUES (?, ?, ?, ?, ?, ?, ?)
+      this.sql.all(
+        `INSERT INTO audit (at, upto, first_at, last_at, lines, agent, id) VALUES (?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (agent, id) DO NOTHING RETURNING at`,
-          ...row,
-          agent,
-          id,
-        )
-        .toArray().length > 0;
+        ...row,
+        agent,
+        id,
+      ).length > 0;
     this.#prune(now, new Map([[agent, isNew ? bytes : this.#replace(row, agent, id, bytes)]]));
   }
 
   /** @returns how many bytes more it has than the batch before; 0 if the lines are the same */
   #replace(row: Array<string | number>, agent: string, id: string, bytes: number): number {
-    const { before } = this.#sql
-      .exec<{ before: number }>(
-        "SELECT length(CAST(lines AS BLOB)) AS before FROM audit WHERE agent = ? AND id = ?",
-        agent,
-        id,
-      )
-      .one();
-    const changed = this.#sql
-      .exec(
-        `UPDATE audit SET at = ?, upto = ?, first_at = ?, last_at = ?, lines = ?
+    const { before } = this.sql.one<{ before: number }>(
+      "SELECT length(CAST(lines AS BLOB)) AS before FROM audit WHERE agent = ? AND id = ?",
+      agent,
+      id,
+    );
+    const changed = this.sql.all(
+      `UPDATE audit SET at = ?, upto = ?, first_at = ?, last_at = ?, lines = ?
          WHERE agent = ? AND id = ? AND lines <> ? RETURNING at`,
-        ...row,
-        agent,
-        id,
-        row.at(-1) ?? "",
-      )
-      .toArray();
+      ...row,
+      agent,
+      id,
+      row.at(-1) ?? "",
+    );
     return changed.length > 0 ? bytes - before : 0;
   }
 
@@ -118,14 +112,13 @@ export class Audit {
   /** How far the outside store has the record; undefined: no store is set. */
   sink(): SinkRow | undefined {
     const store = this.#store();
-    return store && new SinkRow(this.#sql, store);
+    return store && new SinkRow(this.sql, store);
   }
 
   /** When the oldest row that the store does not have came, epoch ms. */
   waitingSince({ sentTo }: SinkPlace): number | undefined {
-    return this.#sql
-      .exec<{ at: number }>("SELECT at FROM audit WHERE at > ? ORDER BY at LIMIT 1", sentTo)
-      .toArray()[0]?.at;
+    return this.sql.first<{ at: number }>("SELECT at FROM audit WHERE at > ? ORDER BY at LIMIT 1", sentTo)
+      ?.at;
   }
 
   sinkState(): OutletState | undefined {
@@ -133,13 +126,11 @@ export class Audit {
     if (!place) return undefined;
     const { sentTo, problem, lost } = place;
     const since = this.waitingSince(place) ?? null;
-    const { waiting } = this.#sql
-      .exec<{ waiting: number }>(
-        `SELECT COALESCE((SELECT upto FROM audit ORDER BY at DESC LIMIT 1) -
+    const { waiting } = this.sql.one<{ waiting: number }>(
+      `SELECT COALESCE((SELECT upto FROM audit ORDER BY at DESC LIMIT 1) -
            (SELECT upto - length(CAST(lines AS BLOB)) FROM audit WHERE at > ? ORDER BY at LIMIT 1), 0) AS waiting`,
-        sentTo,
-      )
-      .one();
+      sentTo,
+    );
     return { waiting, since, problem, lost };
   }
 
@@ -184,32 +175,25 @@ export class Audit {
     }
     if (sum <= keepBytes) return undefined;
     // `+` keeps SQLite from the index of the agent, which would sort all its rows; in the order of the rows, one comes soon.
-    const [oldest] = this.#sql
-      .exec<{ at: number; bytes: number }>(
-        "SELECT at, length(CAST(lines AS BLOB)) AS bytes FROM audit WHERE +agent = ? ORDER BY at LIMIT 1",
-        most[0],
-      )
-      .toArray();
+    const [oldest] = this.sql.all<{ at: number; bytes: number }>`SELECT at,
+      length(CAST(lines AS BLOB)) AS bytes FROM audit WHERE +agent = ${most[0]} ORDER BY at LIMIT 1`;
     return oldest && sum - oldest.bytes >= keepBytes ? oldest.at : undefined;
   }
 
   #delete(changes: Map<string, number>, where: string, value: number): Array<{ at: number; lines: number }> {
-    const gone = this.#sql
-      .exec<{ at: number; agent: string; bytes: number; lines: number }>(
-        `DELETE FROM audit WHERE ${where}
+    const gone = this.sql.all<{ at: number; agent: string; bytes: number; lines: number }>(
+      `DELETE FROM audit WHERE ${where}
          RETURNING at, agent, length(CAST(lines AS BLOB)) AS bytes, json_array_length(lines) AS lines`,
-        value,
-      )
-      .toArray();
+      value,
+    );
     for (const { agent, bytes } of gone) changes.set(agent, (changes.get(agent) ?? 0) - bytes);
     return gone;
   }
 
   #readShares(): Map<string, number> {
     this.#shares ??= new Map(
-      this.#sql
-        .exec<{ agent: string; bytes: number }>("SELECT agent, bytes FROM audit_share")
-        .toArray()
+      this.sql
+        .all<{ agent: string; bytes: number }>("SELECT agent, bytes FROM audit_share")
         .map(({ agent, bytes }) => [agent, bytes]),
     );
     return this.#shares;
@@ -220,13 +204,9 @@ export class Audit {
     for (const [agent, bytes] of changes) {
       if (bytes === 0) continue;
       shares.set(agent, (shares.get(agent) ?? 0) + bytes);
-      this.#sql.exec(
-        `INSERT INTO audit_share (agent, bytes) VALUES (?, ?)
-         ON CONFLICT (agent) DO UPDATE SET bytes = bytes + excluded.bytes`,
-        agent,
-        bytes,
-      );
-      if (bytes < 0) this.#sql.exec("DELETE FROM audit_share WHERE agent = ? AND bytes <= 0", agent);
+      this.sql.exec`INSERT INTO audit_share (agent, bytes)
+        VALUES (${agent}, ${bytes}) ON CONFLICT (agent) DO UPDATE SET bytes = bytes + excluded.bytes`;
+      if (bytes < 0) this.sql.exec("DELETE FROM audit_share WHERE agent = ? AND bytes <= 0", agent);
     }
   }
 
@@ -241,14 +221,14 @@ export class Audit {
   }
 
   #end(order: "ASC" | "DESC"): { at: number; upto: number } | undefined {
-    return this.#sql
-      .exec<{ at: number; upto: number }>(`SELECT at, upto FROM audit ORDER BY at ${order} LIMIT 1`)
-      .toArray()[0];
+    return this.sql.first<{ at: number; upto: number }>(
+      `SELECT at, upto FROM audit ORDER BY at ${order} LIMIT 1`,
+    );
   }
 
   /** Reads row by row, since all rows may be more than an object's memory. @param from the first place */
   *#rows(from: number, { agent, since = "", until = "9999" }: AuditFilter, order: "ASC" | "DESC") {
-    const rows = this.#sql.exec<{ at: number; lines: string }>(
+    const rows = this.sql.exec<{ at: number; lines: string }>(
       `SELECT at, lines FROM audit WHERE at >= ? AND last_at >= ? AND first_at < ? AND (? IS NULL OR agent = ?)
        ORDER BY at ${order}`,
       from,

@@ -5,20 +5,16 @@
 
 import { withHabits } from "@edgecall/core/loop/habits.ts";
 import type { ModelHabits } from "../../api/plan.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 const KEEP_MS = 7 * 86_400_000;
 /** Bounds a home that tries one model after the other. */
 const ROWS_MAX = 50;
 
-class ModelHabitStore {
-  readonly #sql: SqlStorage;
+class ModelHabitStore extends SqlStore {
   /** What was read last, until it is written: every plan asks for it. */
   #known: { habits: ModelHabits; until: number } | undefined;
-
-  constructor({ sql }: DurableObjectStorage) {
-    this.#sql = sql;
-  }
 
   /** @param now epoch ms */
   all(now: number): ModelHabits {
@@ -27,13 +23,8 @@ class ModelHabitStore {
   }
 
   #read(now: number): { habits: ModelHabits; until: number } {
-    const rows = this.#sql
-      .exec<{ source: string; habits: string; until: number }>(
-        "SELECT * FROM model_habit WHERE until > ? ORDER BY until DESC LIMIT ?",
-        now,
-        ROWS_MAX,
-      )
-      .toArray();
+    const rows = this.sql.all<{ source: string; habits: string; until: number }>`SELECT * FROM model_habit
+      WHERE until > ${now} ORDER BY until DESC LIMIT ${ROWS_MAX}`;
     return {
       habits: Object.fromEntries(rows.map(({ source, habits }) => [source, JSON.parse(habits) as string[]])),
       until: Math.min(Number.POSITIVE_INFINITY, ...rows.map(({ until }) => until)),
@@ -48,13 +39,12 @@ class ModelHabitStore {
   ): void {
     const all = withHabits(this.all(now)[source] ?? [], habits, dropped);
     this.#known = undefined;
-    this.#sql.exec("DELETE FROM model_habit WHERE until <= ?", now);
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO model_habit (source, habits, until) VALUES (?, ?, ?)",
+    this.sql.exec("DELETE FROM model_habit WHERE until <= ?", now);
+    this.sql.insert("OR REPLACE INTO model_habit", {
       source,
-      JSON.stringify(all),
-      now + KEEP_MS,
-    );
+      habits: JSON.stringify(all),
+      until: now + KEEP_MS,
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { type BudgetKey, budgetDay, type Spent } from "@edgecall/core/loop/budge
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
 import type { DayUsage, ModelUsage } from "../../api/usage.ts";
+import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
 /** A month and one day. */
@@ -14,15 +15,10 @@ const DAY_MS = 86_400_000;
 
 type DayTotal = { day: string; spent: Spent; told: BudgetKey[] };
 
-export class Spending {
-  readonly #sql: SqlStorage;
+export class Spending extends SqlStore {
   /** What was read last, until it is written: every plan asks for both. */
   #today: DayTotal | undefined;
   #health: ModelHealth | undefined;
-
-  constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql;
-  }
 
   today(now: number): Readonly<DayTotal> {
     const day = budgetDay(now);
@@ -31,12 +27,8 @@ export class Spending {
   }
 
   #read(day: string): DayTotal {
-    const row = this.#sql
-      .exec<{ tokens: number; model_calls: number; told: string }>(
-        "SELECT tokens, model_calls, told FROM usage WHERE day = ?",
-        day,
-      )
-      .toArray()[0];
+    const row = this.sql.first<{ tokens: number; model_calls: number; told: string }>`SELECT tokens,
+      model_calls, told FROM usage WHERE day = ${day}`;
     if (!row) return { day, spent: { tokens: 0, modelCalls: 0 }, told: [] };
     return {
       day,
@@ -48,16 +40,10 @@ export class Spending {
   /** @param tokens may be negative: a reservation was more than the call took */
   add(tokens: number, modelCalls: number, now: number): void {
     this.#today = undefined;
-    this.#sql.exec(
-      `INSERT INTO usage (day, tokens, model_calls) VALUES (?, MAX(0, ?), ?)
-       ON CONFLICT (day) DO UPDATE SET tokens = MAX(0, tokens + ?), model_calls = model_calls + ?`,
-      budgetDay(now),
-      tokens,
-      modelCalls,
-      tokens,
-      modelCalls,
-    );
-    this.#sql.exec("DELETE FROM usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
+    this.sql.exec`INSERT INTO usage (day, tokens, model_calls)
+      VALUES (${budgetDay(now)}, MAX(0, ${tokens}), ${modelCalls}) ON CONFLICT (day) DO UPDATE
+      SET tokens = MAX(0, tokens + ${tokens}), model_calls = model_calls + ${modelCalls}`;
+    this.sql.exec("DELETE FROM usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
   }
 
   /** A call took so much more (or less) than was reserved for it. @param priced absent: no model has a price */
@@ -67,27 +53,18 @@ export class Spending {
   }
 
   #addUsage({ model, usage }: ModelUsage, now: number): void {
-    this.#sql.exec(
-      `INSERT INTO model_usage (day, model, input_tokens, output_tokens) VALUES (?, ?, ?, ?)
-       ON CONFLICT (day, model) DO UPDATE SET
-         input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`,
-      budgetDay(now),
-      model,
-      usage.input_tokens,
-      usage.output_tokens,
+    this.sql.insert(
+      "INTO model_usage",
+      { day: budgetDay(now), model, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens },
+      `ON CONFLICT (day, model) DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`,
     );
-    this.#sql.exec("DELETE FROM model_usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
+    this.sql.exec("DELETE FROM model_usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
   }
 
   /** Tokens of the gateway's model that an agent took today, over the relay. */
   relayed(agent: string, now: number): number {
-    const row = this.#sql
-      .exec<{ tokens: number }>(
-        "SELECT input_tokens AS tokens FROM model_usage WHERE day = ? AND model = ?",
-        budgetDay(now),
-        RELAYED + agent,
-      )
-      .toArray()[0];
+    const row = this.sql.first<{ tokens: number }>`SELECT input_tokens AS tokens FROM model_usage
+      WHERE day = ${budgetDay(now)} AND model = ${RELAYED + agent}`;
     return row?.tokens ?? 0;
   }
 
@@ -100,19 +77,13 @@ export class Spending {
   days(count: number, now: number): DayUsage[] {
     const days = Array.from({ length: count }, (_, at) => budgetDay(now - (count - 1 - at) * DAY_MS));
     const since = days[0] ?? "";
-    const totals = this.#sql
-      .exec<{ day: string; tokens: number; model_calls: number }>(
-        "SELECT day, tokens, model_calls FROM usage WHERE day >= ?",
-        since,
-      )
-      .toArray();
-    const models = this.#sql
-      .exec<{ day: string; model: string } & Usage>(
-        "SELECT * FROM model_usage WHERE day >= ? AND model NOT LIKE ?",
-        since,
-        `${RELAYED}%`,
-      )
-      .toArray();
+    const totals = this.sql.all<{ day: string; tokens: number; model_calls: number }>`SELECT day, tokens,
+      model_calls FROM usage WHERE day >= ${since}`;
+    const models = this.sql.all<{ day: string; model: string } & Usage>(
+      "SELECT * FROM model_usage WHERE day >= ? AND model NOT LIKE ?",
+      since,
+      `${RELAYED}%`,
+    );
     return days.map((day) => {
       const { tokens = 0, model_calls: modelCalls = 0 } = totals.find((one) => one.day === day) ?? {};
       const own = models
@@ -125,7 +96,7 @@ export class Spending {
   setTold(keys: readonly BudgetKey[], now: number): void {
     const told = [...new Set([...this.today(now).told, ...keys])];
     this.#today = undefined;
-    this.#sql.exec("UPDATE usage SET told = ? WHERE day = ?", JSON.stringify(told), budgetDay(now));
+    this.sql.exec("UPDATE usage SET told = ? WHERE day = ?", JSON.stringify(told), budgetDay(now));
   }
 
   health(): ModelHealth {
@@ -134,7 +105,7 @@ export class Spending {
   }
 
   #readHealth(): ModelHealth {
-    const rows = this.#sql.exec<{ name: string; failures: number; cool_until: number }>(
+    const rows = this.sql.exec<{ name: string; failures: number; cool_until: number }>(
       "SELECT * FROM model_health",
     );
     return Object.fromEntries(
@@ -148,17 +119,12 @@ export class Spending {
     for (let time = 0; time < times; time += 1) health = noteFailure(health, name, now);
     const { failures = 0, coolUntil = 0 } = health[name] ?? {};
     this.#health = undefined;
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO model_health (name, failures, cool_until) VALUES (?, ?, ?)",
-      name,
-      failures,
-      coolUntil,
-    );
+    this.sql.insert("OR REPLACE INTO model_health", { name, failures, cool_until: coolUntil });
   }
 
   modelAnswered(name: string): void {
     this.#health = undefined;
-    this.#sql.exec("DELETE FROM model_health WHERE name = ?", name);
+    this.sql.exec("DELETE FROM model_health WHERE name = ?", name);
   }
 }
 

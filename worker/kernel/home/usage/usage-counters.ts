@@ -22,6 +22,7 @@ import {
 } from "@edgecall/core/metrics/tally.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { GATEWAY_TOOLS, type ReportedCall, type ReportedTurn } from "../../api/usage.ts";
+import { SqlStore } from "../../sql-store.ts";
 import type { Agents } from "../agents/agents.ts";
 import { agentsOf } from "../agents/agents.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
@@ -43,8 +44,7 @@ export type AgentCounts = { calls: number; success: number; error: number; last:
 type Kind = "call" | "turn" | "bridge";
 type Sums = { calls: Map<string, CallCounts>; turns: Map<string, TurnCounts> };
 
-export class UsageCounters {
-  readonly #sql: SqlStorage;
+export class UsageCounters extends SqlStore {
   readonly #agents: Pick<Agents, "knows">;
   readonly #conversations: Pick<ConversationList, "usedAt">;
   readonly #reports: UsageReports;
@@ -57,7 +57,7 @@ export class UsageCounters {
     agents: Pick<Agents, "knows">,
     conversations: Pick<ConversationList, "usedAt">,
   ) {
-    this.#sql = storage.sql;
+    super(storage);
     this.#agents = agents;
     this.#conversations = conversations;
     this.#reports = new UsageReports(storage);
@@ -74,10 +74,7 @@ export class UsageCounters {
     this.called(call.id, call.agent, tool, now - (call.sentAt ?? call.createdAt), outcome, now);
   }
 
-  /**
-   * A call that no turn reports.
-   * @param elapsedMs from the sending to the result, as the gateway sees it
-   */
+  /** A call that no turn reports. @param elapsedMs from the sending to the result, as the gateway sees it */
   called(
     id: string,
     agent: string,
@@ -114,7 +111,7 @@ export class UsageCounters {
   #addToSums(reports: readonly UsageReport[], now: number): void {
     const sums = this.#readSums();
     const { calls, turns, dropped } = this.#count(sums, reports);
-    for (const name of dropped) this.#sql.exec("DELETE FROM tally WHERE kind = 'call' AND name = ?", name);
+    for (const name of dropped) this.sql.exec("DELETE FROM tally WHERE kind = 'call' AND name = ?", name);
     for (const name of calls) {
       const counts = sums.calls.get(name);
       if (counts) this.#write("call", name, { ...counts, seconds: toStored(counts.seconds) });
@@ -132,21 +129,14 @@ export class UsageCounters {
       if (report.conversation !== null) used.set(report.conversation, report.at);
     }
     for (const [agent, { calls, success, error, last }] of activity)
-      this.#sql.exec(
-        `INSERT INTO agent_calls (agent, calls, success, error, last_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (agent) DO UPDATE SET calls = calls + excluded.calls, success = success + excluded.success,
-           error = error + excluded.error, last_at = MAX(last_at, excluded.last_at)`,
-        agent,
-        calls,
-        success,
-        error,
-        last,
+      this.sql.insert(
+        "INTO agent_calls",
+        { agent, calls, success, error, last_at: last },
+        `ON CONFLICT (agent) DO UPDATE SET calls = calls + excluded.calls, success = success + excluded.success, error = error + excluded.error, last_at = MAX(last_at, excluded.last_at)`,
       );
     for (const [name, at] of used) this.#conversations.usedAt(name, at);
-    this.#sql.exec(
-      "DELETE FROM agent_calls WHERE last_at < ? AND agent NOT IN (SELECT id FROM agent)",
-      now - KEEP_GONE_MS,
-    );
+    this.sql.exec`DELETE FROM agent_calls WHERE last_at < ${now - KEEP_GONE_MS} AND agent NOT IN (SELECT id
+      FROM agent)`;
   }
 
   /** Adds reports to sums. @returns the names whose counts changed, and those that made room for others */
@@ -225,7 +215,7 @@ export class UsageCounters {
   /** What each agent was asked since the home was set up. */
   activity(): ReadonlyMap<string, AgentCounts> {
     if (this.#activity) return this.#activity;
-    const rows = this.#sql.exec<{ agent: string } & Omit<AgentCounts, "last"> & { last_at: number }>(
+    const rows = this.sql.exec<{ agent: string } & Omit<AgentCounts, "last"> & { last_at: number }>(
       "SELECT agent, calls, success, error, last_at FROM agent_calls",
     );
     this.#activity = new Map(
@@ -244,29 +234,21 @@ export class UsageCounters {
   }
 
   #row<T>(kind: Kind, name: string): T | undefined {
-    const [row] = this.#sql
-      .exec<{ figures: string }>("SELECT figures FROM tally WHERE kind = ? AND name = ?", kind, name)
-      .toArray();
+    const [row] = this.sql.all<{ figures: string }>`SELECT figures FROM tally
+      WHERE kind = ${kind} AND name = ${name}`;
     return row && (JSON.parse(row.figures) as T);
   }
 
   #rows<T>(kind: Kind): Array<{ name: string; figures: T }> {
-    return this.#sql
-      .exec<{ name: string; figures: string }>(
-        "SELECT name, figures FROM tally WHERE kind = ? ORDER BY name",
-        kind,
-      )
-      .toArray()
-      .map(({ name, figures }) => ({ name, figures: JSON.parse(figures) as T }));
+    return this.sql.all<{ name: string; figures: string }>`SELECT name, figures FROM tally
+      WHERE kind = ${kind} ORDER BY name`.map(({ name, figures }) => ({
+      name,
+      figures: JSON.parse(figures) as T,
+    }));
   }
 
   #write(kind: Kind, name: string, figures: unknown): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO tally (kind, name, figures) VALUES (?, ?, ?)",
-      kind,
-      name,
-      JSON.stringify(figures),
-    );
+    this.sql.insert("OR REPLACE INTO tally", { kind, name, figures: JSON.stringify(figures) });
   }
 }
 

@@ -3,8 +3,10 @@
  * are replaced in a ring and never deleted, since a deletion is a billed row too. When the ring is full, its reports are added
  * to the sums (usage-counters.ts, conversation-list.ts), all in one write.
  */
+
 import type { EndedTurn } from "@edgecall/core/metrics/tally.ts";
 import type { ReportedCall } from "../../api/usage.ts";
+import { SqlStore } from "../../sql-store.ts";
 
 /** An object that was asleep reads so many rows; the sums are written once for so many reports. */
 export const SLOTS = 128;
@@ -22,7 +24,7 @@ export type UsageReport = {
 
 type ReportRow = { n: number; id: string; conversation: string | null; at: number; figures: string };
 
-export class UsageReports {
+export class UsageReports extends SqlStore {
   readonly #storage: DurableObjectStorage;
   /** The number of the next report. */
   #next = 0;
@@ -30,6 +32,7 @@ export class UsageReports {
   #ids: Set<string> | undefined;
 
   constructor(storage: DurableObjectStorage) {
+    super(storage);
     this.#storage = storage;
   }
 
@@ -39,25 +42,16 @@ export class UsageReports {
     return this.#pending;
   }
 
-  /**
-   * @param addToSums is called in the same write when the ring is full
-   * @returns false: it is known
-   */
+  /** @param addToSums is called in the same write when the ring is full @returns false: it is known */
   add(report: UsageReport, addToSums: (reports: readonly UsageReport[]) => void): boolean {
     const ids = this.#read();
     if (ids.has(report.id)) return false;
     const { id, conversation, at, turn, calls } = report;
     const isFull = this.#pending.length === SLOTS;
     const write = () =>
-      this.#storage.sql.exec(
-        "INSERT OR REPLACE INTO usage_report (slot, n, id, conversation, at, figures) VALUES (?, ?, ?, ?, ?, ?)",
-        this.#next % SLOTS,
-        this.#next,
-        id,
-        conversation,
-        at,
-        JSON.stringify({ turn, calls }),
-      );
+      this.sql.exec`INSERT OR REPLACE INTO usage_report (slot, n, id, conversation, at, figures)
+        VALUES (${this.#next % SLOTS}, ${this.#next}, ${id}, ${conversation}, ${at},
+        ${JSON.stringify({ turn, calls })})`;
     if (!isFull) write();
     else {
       this.#storage.transactionSync(() => {
@@ -75,9 +69,8 @@ export class UsageReports {
 
   #read(): Set<string> {
     if (this.#ids) return this.#ids;
-    const rows = this.#storage.sql
-      .exec<ReportRow>("SELECT n, id, conversation, at, figures FROM usage_report")
-      .toArray()
+    const rows = this.sql
+      .all<ReportRow>("SELECT n, id, conversation, at, figures FROM usage_report")
       .sort((a, b) => a.n - b.n);
     this.#next = (rows.at(-1)?.n ?? -1) + 1;
     // A whole ring is added to the sums when the next report comes, which is the first of its round.
