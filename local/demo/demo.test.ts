@@ -1,8 +1,11 @@
 /** What the demo home publishes, as the bridge's own reader of discovery understands it; without a broker. */
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import { connectAsync } from "mqtt";
 import { expect, test } from "vitest";
 import { newCatalog } from "../../discovery/testkit/device-cases.ts";
-import { type DemoMessage, type DemoOptions, SimulatedHome } from "./demo.ts";
+import { until } from "../../test/wait.ts";
+import { startBroker } from "../broker.ts";
+import { type DemoMessage, type DemoOptions, SimulatedHome, startDemoHome } from "./demo.ts";
 import { DEVICES } from "./house.ts";
 import { ManualClock } from "./testkit/manual-clock.ts";
 
@@ -213,6 +216,33 @@ test.each(["Kitchen light", "Ceiling light", "TV"])("%s is away, answers nothing
   heard.home.online(name, true);
   heard.go(100);
   expect(isOnline()).toBe(true);
+});
+
+test("a broker that comes back with an empty memory is told all anew, and commands reach the house again", async () => {
+  const first = await startBroker();
+  const port = Number(new URL(first.url).port);
+  const house = await startDemoHome({ url: first.url });
+  await first.stop();
+  const second = await startBroker({ port });
+  const topics = new Set<string>();
+  const client = await connectAsync(second.url, { reconnectPeriod: 0 });
+  try {
+    client.on("message", (topic) => topics.add(topic));
+    await client.subscribeAsync("#");
+    const configs = () =>
+      [...topics].filter((topic) => /^(homeassistant\/.*|tasmota\/discovery\/.*)\/config$/.test(topic));
+    await until(() => configs().length > 70, { what: "the descriptions" });
+    // A command that comes before it has subscribed again is lost, as a real device's would be.
+    const isOff = async () => {
+      await client.publishAsync("cmnd/tasmota_tv/POWER", "OFF");
+      return house.get("TV").on === false;
+    };
+    await until(isOff, { every: 200, what: "the TV is off" });
+  } finally {
+    await client.endAsync(true);
+    await house.stop();
+    await second.stop();
+  }
 });
 
 test("at its end each publisher says goodbye, and nothing follows", () => {

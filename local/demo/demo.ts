@@ -53,16 +53,20 @@ export async function startDemoHome({ url, ...options }: DemoOptions): Promise<D
   const client = await connectAsync(url, {
     clientId: `demo-home-${crypto.randomUUID().slice(0, 8)}`,
     protocolVersion: 4,
+    resubscribe: false,
   });
   client.on("error", () => {});
   const home = new SimulatedHome(options, ({ topic, payload, retain }) => {
-    client.publish(topic, payload, { qos: 1, retain });
+    // What happens while the broker is away is told by the next report.
+    if (client.connected) client.publish(topic, payload, { qos: 1, retain });
   });
   client.on("message", (topic, payload, { retain }) => {
     if (!retain) home.receive(topic, payload.toString("utf8"));
   });
   await client.subscribeAsync(home.topics, { qos: 1 });
   home.begin();
+  // A broker that comes back may have forgotten all of it.
+  client.on("connect", () => client.subscribe(home.topics, { qos: 1 }, () => home.announce()));
   return {
     second: () => home.second,
     get: (name) => home.get(name),
@@ -119,11 +123,7 @@ export class SimulatedHome {
 
   /** Describes all devices, and lets the time go on. */
   begin(): void {
-    for (const program of this.#programs.values()) program.announce();
-    for (const ms of FIRST_REPORTS_MS)
-      this.#after(ms, () => {
-        for (const device of DEVICES) this.#report(device, "regular");
-      });
+    this.announce();
     const tick = () => {
       this.#due += (this.#speed * TICK_MS) / 1_000;
       for (; this.#due >= 1; this.#due -= 1)
@@ -131,6 +131,16 @@ export class SimulatedHome {
       this.#after(TICK_MS, tick);
     };
     this.#after(TICK_MS, tick);
+  }
+
+  /** Describes all devices, and has them report: at the start, and to a broker that may have forgotten. */
+  announce(): void {
+    for (const program of this.#programs.values()) program.announce();
+    for (const device of this.#away) this.#programOf(device).online(device, false);
+    for (const ms of FIRST_REPORTS_MS)
+      this.#after(ms, () => {
+        for (const device of DEVICES) this.#report(device, "regular");
+      });
   }
 
   end(): void {

@@ -140,6 +140,18 @@ describe("the demo home", { timeout: 120_000 }, () => {
     expect(told).toMatch(/^🔔 Freezer too warm: −14\.\d °C at \d\d:\d\d \(limit −15 °C\)/);
   });
 
+  test("what a person decided stays when the house is furnished again, as at each start", async () => {
+    const decide = (body: object) =>
+      stack.gateway.fetch("/v1/devices/desk-lamp", { method: "PATCH", body: JSON.stringify(body) });
+    expect((await decide({ name: "Grandma's lamp", area: "Attic", mode: "read" })).status).toBe(200);
+    await furnish({ url: stack.gateway.url, token: TOKENS.owner });
+    expect((await listed()).get("Grandma's lamp")).toMatchObject({
+      id: "desk-lamp",
+      area: "Attic",
+      mode: "read",
+    });
+  });
+
   test("a device that is away says so", async () => {
     house.online("TV", false);
     await stack.gateway.offline("tv");

@@ -93,6 +93,7 @@ export function rtl433({ say, get, now }: ProgramParts): Program {
     topics: [],
     // The script describes a device when it is heard.
     announce() {
+      announced.clear();
       for (const device of devices) report(device);
     },
     report,
