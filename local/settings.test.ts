@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { agentIdOf, readStartSettings, workerVars } from "./settings.ts";
+import { agentIdOf, demoEnvironment, readStartSettings, workerVars } from "./settings.ts";
 
 const read = (args: string[], env: Record<string, string> = {}) => {
   const result = readStartSettings(args, env);
@@ -22,6 +22,10 @@ test.for([
   [["x"], {}, "usage"],
   [["--ask"], {}, "usage"],
   [["--ask", " "], {}, "--ask: the question is empty"],
+  [["--seed", "3"], {}, "--seed: only with --demo"],
+  [["--demo", "--seed", "x"], {}, "--seed: expected a whole number from 0 to 4294967295, got 'x'"],
+  [["--demo", "--speed", "0"], {}, "--speed: expected a number above 0 and at most 1000, got '0'"],
+  [["--demo", "--speed", "1001"], {}, "--speed"],
   [[], { PORT: "http" }, "PORT: expected a number from 0 to 65535, got 'http'"],
   [[], { PORT: "70000" }, "PORT"],
   [[], { EDGECALL_TOKEN: "short" }, "EDGECALL_TOKEN: expected 16 to 256"],
@@ -31,6 +35,19 @@ test.for([
   [[], { MQTT_URL: "localhost" }, "MQTT_URL: expected the address of a broker"],
 ] as const)("wrong: %j %j", ([args, env, words]) => {
   expect(read([...args], { ...env })).toContain(words);
+});
+
+test("--demo: a seed, a speed and a state folder of its own", () => {
+  const env = { EDGECALL_DIR: "/home-of-mine" };
+  expect(read([], env)).toMatchObject({ demo: undefined, dir: "/home-of-mine" });
+  expect(read(["--demo"], env)).toMatchObject({ demo: { seed: 1, speed: 1 }, dir: "/home-of-mine/demo" });
+  const args = ["--demo", "--seed", "7", "--speed", "0.5", "--ask", "Is it warm?"];
+  expect(read(args, env)).toMatchObject({ demo: { seed: 7, speed: 0.5 }, ask: "Is it warm?" });
+});
+
+test("--demo: nothing of a person's broker reaches it, and all devices are hosted", () => {
+  const env = { MQTT_URL: "mqtt://192.168.1.2", MQTT_PASSWORD: "x", MQTT_DEVICES: "off", PORT: "1" };
+  expect(demoEnvironment(env)).toEqual({ PORT: "1", MQTT_DEVICES: "allow" });
 });
 
 test.for([

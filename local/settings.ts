@@ -1,5 +1,6 @@
 /** The local stack's settings: command line and environment, read once, errors that name the field. */
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { GATEWAY_VARIABLES } from "@edgecall/core/protocol/gateway-variables.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
@@ -13,9 +14,17 @@ export type Environment = Record<string, string | undefined>;
 export const DEFAULT_PORT = 8787;
 
 export const USAGE = `usage: npm start                     the whole stack; Ctrl-C ends it
-       npm start -- --ask "QUESTION"   asks one question, prints the answer, ends`;
+       npm start -- --ask "QUESTION"   asks one question, prints the answer, ends
+       npm start -- --demo             a simulated house with 33 devices, in a state folder of its own; also with --ask
+             --seed N                  the same N gives the same house (1)
+             --speed X                 seconds of the house for each second (1)`;
+
+/** Of `--demo`. */
+type DemoSettings = { seed: number; speed: number };
 
 export type StartSettings = {
+  /** Undefined = no simulated house. */
+  demo: DemoSettings | undefined;
   /** Ask one question and end; absent = run until stopped. */
   ask: string | undefined;
   /** Undefined = only this machine is listened to. */
@@ -38,12 +47,17 @@ export type StartSettings = {
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 
 export function readStartSettings(args: string[], env: Environment): Parsed<StartSettings> {
-  let ask: string | undefined;
+  let values: { ask?: string; demo?: boolean; seed?: string; speed?: string };
   try {
-    ask = parseArgs({ args, options: { ask: { type: "string" } }, allowPositionals: false }).values.ask;
+    const text = { type: "string" } as const;
+    const options = { ask: text, demo: { type: "boolean" }, seed: text, speed: text } as const;
+    values = parseArgs({ args, options, allowPositionals: false }).values;
   } catch (error) {
     return { ok: false, error: `${error instanceof Error ? error.message : String(error)}\n${USAGE}` };
   }
+  const { ask } = values;
+  const demo = readDemo(values);
+  if (!demo.ok) return { ok: false, error: `${demo.error}\n${USAGE}` };
   if (ask !== undefined && ask.trim() === "")
     return { ok: false, error: `--ask: the question is empty\n${USAGE}` };
   const port = env.PORT ? readPort(env.PORT, DEFAULT_PORT) : undefined;
@@ -77,17 +91,51 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
   return {
     ok: true,
     value: {
+      demo: demo.value,
       ask,
       network: network.value,
       polls: polls.value,
       port: port?.value,
-      dir: stateFolder(env),
+      // A person's own home keeps its conversations, rules and devices to itself.
+      dir: demo.value ? join(stateFolder(env), "demo") : stateFolder(env),
       mqttUrl: env.MQTT_URL || undefined,
       llmBaseUrl: env.LLM_BASE_URL || undefined,
       token: env.EDGECALL_TOKEN || undefined,
       agentId: agentIdOf(hostname()),
     },
   };
+}
+
+const SEED_MAX = 0xffff_ffff;
+const SPEED_MAX = 1_000;
+
+function readDemo(values: {
+  demo?: boolean;
+  seed?: string;
+  speed?: string;
+}): Parsed<DemoSettings | undefined> {
+  if (!values.demo) {
+    const lone = (["seed", "speed"] as const).find((name) => values[name] !== undefined);
+    return lone ? { ok: false, error: `--${lone}: only with --demo` } : { ok: true, value: undefined };
+  }
+  const [seed, speed] = [values.seed ?? "1", values.speed ?? "1"];
+  if (!/^\d{1,10}$/.test(seed) || Number(seed) > SEED_MAX)
+    return { ok: false, error: `--seed: expected a whole number from 0 to ${SEED_MAX}, got '${seed}'` };
+  if (!/^\d*\.?\d+$/.test(speed) || Number(speed) <= 0 || Number(speed) > SPEED_MAX)
+    return {
+      ok: false,
+      error: `--speed: expected a number above 0 and at most ${SPEED_MAX}, got '${speed}'`,
+    };
+  return { ok: true, value: { seed: Number(seed), speed: Number(speed) } };
+}
+
+/**
+ * The environment of a demo: without the person's broker, so that no simulated device is published there, and with all devices of the
+ * embedded one.
+ */
+export function demoEnvironment(env: Environment): Environment {
+  const own = Object.entries(env).filter(([name]) => !name.startsWith("MQTT_"));
+  return { ...Object.fromEntries(own), MQTT_DEVICES: "allow" };
 }
 
 export function readPort(text: string | undefined, fallback: number): Parsed<number> {

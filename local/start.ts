@@ -4,13 +4,16 @@ import { once } from "node:events";
 import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
+import { type DemoHome, startDemoHome } from "./demo/demo.ts";
+import { furnish } from "./demo/furnish.ts";
+import { demoText } from "./demo/greeting.ts";
 import { networkUrl, PLAIN_WARNING } from "./network.ts";
 import { onStop } from "./on-stop.ts";
 import { PROGRAMS } from "./places.ts";
 import { freePort, isFree } from "./port.ts";
 import { checkBroker, checkSettings } from "./preflight.ts";
 import { claim, type Running, runningIn, runsAlready } from "./running.ts";
-import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
+import { DEFAULT_PORT, demoEnvironment, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
 import { loadTokens } from "./tokens.ts";
@@ -28,12 +31,14 @@ if (process.argv.some((word) => word === "--help" || word === "-h")) {
   console.log(USAGE);
   process.exit(0);
 }
-const settings = readStartSettings(process.argv.slice(2), process.env);
+const args = process.argv.slice(2);
+const env = args.includes("--demo") ? demoEnvironment(process.env) : process.env;
+const settings = readStartSettings(args, env);
 if (!settings.ok) {
   console.error(settings.error);
   process.exit(2);
 }
-const checked = await checkSettings(process.env);
+const checked = await checkSettings(env);
 if (!checked.ok) {
   console.error(checked.error);
   process.exit(2);
@@ -67,14 +72,20 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     settings,
     port,
     tokens,
-    env: process.env,
+    env,
     say: log.say,
   });
   let stopping: Promise<void> | undefined;
+  let house: DemoHome | undefined;
   const ended = new AbortController();
   const stop = () => {
     ended.abort();
-    stopping ??= starting.then((stack) => stack.stop()).finally(() => claimed.release());
+    stopping ??= starting
+      .then(async (stack) => {
+        await house?.stop();
+        await stack.stop();
+      })
+      .finally(() => claimed.release());
     return stopping;
   };
   onStop(stop, settings.ask === undefined ? 0 : 1);
@@ -84,9 +95,12 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     const client = { url, token: tokens.api };
     announceModel(stack);
     await stack.ready();
+    if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
     await waitForAgent(new Client(client), stack.agentId);
+    if (house) await furnish(client, ended.signal);
     if (settings.ask === undefined) {
       announce(stack, client, settings);
+      if (settings.demo) console.log(demoText(settings.demo));
       return;
     }
     process.exitCode = await answer(client, settings.ask, ended.signal);

@@ -19,7 +19,7 @@ const log = () => {};
 const DELIVERED: Published = { kind: "delivered", listening: true };
 
 /** A lamp whose brightness and whose switch have a topic each, and a command for both. Nothing reports its state if it is `mute`. */
-async function lamp(isMute = false) {
+async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
   const published: string[] = [];
   const acks: ((answer: Published) => void)[] = [];
   const broker = {
@@ -63,14 +63,19 @@ async function lamp(isMute = false) {
     parameters: { on: true, brightness_pct: 40 },
     allow: undefined,
     route: undefined,
-    deadline: systemClock.now() + 60_000,
+    deadline: systemClock.now() + withinMs,
     began: systemClock.now(),
     interrupted: undefined,
     wake: log,
   };
   const ended = carryOut(parts, ledger, call).finally(() => ledger.close());
   await until(() => acks.length === 1, { what: "the first message" });
-  return { acks, broker, call, ended, ledger, published };
+  /** The lamp reports. */
+  const say = (topic: string, payload: string) => {
+    catalog.state(topic, payload, { now: Date.now(), retained: false });
+    parts.watch.came();
+  };
+  return { acks, broker, call, ended, ledger, published, say };
 }
 
 const interruptions: [Interruption, RegExp][] = [
@@ -102,7 +107,7 @@ test("cancelled before anybody had it: nothing was run", async () => {
 });
 
 test("when the broker is lost in between, a lamp that never reports is not told as switched", async () => {
-  const { acks, broker, ended, published } = await lamp(true);
+  const { acks, broker, ended, published } = await lamp({ isMute: true });
   acks[0]?.(DELIVERED);
   broker.up = false;
   await until(() => acks.length === 2, { what: "the second message" });
@@ -118,4 +123,37 @@ test("when the broker is lost in between, a lamp that never reports is not told 
     },
   });
   expect(published).toHaveLength(2);
+});
+
+test("a report that is taken back at once confirms nothing", async () => {
+  const { acks, call, ended, say } = await lamp({ withinMs: 3_000 });
+  acks[0]?.(DELIVERED);
+  await until(() => acks.length === 2, { what: "the second message" });
+  acks[1]?.(DELIVERED);
+  await until(() => call.wake !== log, { what: "the wait for the state" });
+  say("lamp/brightness", "102");
+  say("lamp/state", "ON");
+  say("lamp/state", "OFF");
+  expect(await ended).toMatchObject({
+    report: {
+      payload: {
+        error_type: "outcome_unknown",
+        error: expect.stringMatching(/^Error: Sent to Lamp; it did not confirm it within/),
+      },
+    },
+  });
+});
+
+test("a report that stays is told after a moment", async () => {
+  const { acks, call, ended, say } = await lamp();
+  acks[0]?.(DELIVERED);
+  await until(() => acks.length === 2, { what: "the second message" });
+  acks[1]?.(DELIVERED);
+  await until(() => call.wake !== log, { what: "the wait for the state" });
+  say("lamp/state", "OFF");
+  say("lamp/brightness", "102");
+  say("lamp/state", "ON");
+  expect(await ended).toMatchObject({
+    report: { payload: { status: "success", confirmed: true, result: expect.stringMatching(/^Lamp: on/) } },
+  });
 });

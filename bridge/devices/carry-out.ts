@@ -22,6 +22,8 @@ import { isDeviceTopic } from "./topics.ts";
 const REPORT_MS = 500;
 /** The broker answers a subscription within this, or is not there. */
 const SUBSCRIBED_WITHIN_MS = 2_000;
+/** A report counts when the device has not taken it back after so long. */
+const HOLDS_MS = 20;
 /** After the publisher's own error a confirmation may still come, of another part of the command. */
 const AFTER_FAILURE_MS = 500;
 /** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
@@ -249,6 +251,8 @@ async function confirmation(
   ms: number,
 ): Promise<string | undefined> {
   let hasFailed = false;
+  let hasHeld = false;
+  let held: NodeJS.Timeout | undefined;
   const ask = setTimeout(() => {
     for (const { topic, payload } of plan.ask ?? [])
       if (isDeviceTopic(topic, prefix)) void broker.publish(topic, payload, plan.waitMs);
@@ -258,7 +262,16 @@ async function confirmation(
     ms,
     () => {
       const confirmed = plan.confirm?.(since);
-      if (confirmed) return confirmed.text;
+      if (confirmed && (hasHeld || call.interrupted)) return confirmed.text;
+      if (confirmed) {
+        held ??= setTimeout(() => {
+          hasHeld = true;
+          call.wake();
+        }, HOLDS_MS);
+        return undefined;
+      }
+      clearTimeout(held);
+      held = undefined;
       if (call.interrupted || hasFailed) return "";
       if (afterFailure === undefined && plan.failure(since) !== undefined)
         afterFailure = setTimeout(() => {
@@ -271,9 +284,9 @@ async function confirmation(
       call.wake = look;
     },
   );
-  clearTimeout(ask);
-  clearTimeout(afterFailure);
-  return text || undefined;
+  for (const timer of [ask, afterFailure, held]) clearTimeout(timer);
+  // A report of the last moment counts.
+  return (text ?? plan.confirm?.(since)?.text) || undefined;
 }
 
 function noSuchAction(action: string, actions: readonly DeviceAction[]): Outcome {
