@@ -20,7 +20,10 @@ export type Frame =
   | AskModel;
 
 /** Something is to be done by devices. */
-export type Act = { kind: "act"; action: Action; target: Target } | SetValue | Change;
+export type Act = Do | SetValue | Change;
+
+/** `or`: the language has one word for both, and a device has only one of them: 打开 switches a lamp on and opens a blind. */
+export type Do = { kind: "act"; action: Action; or?: Action; target: Target };
 
 /** As in the adverts of hosted devices (discovery/kinds), where `turn_on` and `turn_off` are `set` with `on`. `stop` also silences a siren. */
 export const ACTIONS = [
@@ -135,16 +138,21 @@ export type Option = (typeof OPTIONS)[number];
 export type Target =
   /** More than one id: several have this name. `place` narrows them where it was said. */
   | { of: "named"; ids: readonly string[]; name: string; place?: Place }
-  /** `one`: a singular, so several that fit are asked back. `many`: a plural. `all`: "all", "every". */
-  | { of: "type"; type: ThingType; number: "one" | "many" | "all"; place?: Place }
+  /**
+   * `one`: a singular, so several that fit are asked back. `many`: a plural. `all`: "all", "every". `any`: "a window", of questions and
+   * watches. `named`: devices to which a publisher gave just this name, which are of the type whatever their kind.
+   */
+  | { of: "type"; type: ThingType; number: Several; named?: readonly string[]; place?: Place }
   /** "everything in the kitchen", with whatever has the action or the reading. */
   | { of: "everything"; place?: Place }
-  /** Of questions alone: "how warm is it in the kitchen?" */
+  /** Of questions, and of settings that were named: "how warm is it in the kitchen?", "set the temperature in the kitchen to 21". */
   | { of: "place"; place: Place }
   /** "it", "them": what this conversation spoke of last. */
   | { of: "earlier"; many: boolean }
   /** No target was said: "how full is the disk?", "brighter". */
   | { of: "unsaid" };
+
+export type Several = "one" | "many" | "all" | "any";
 
 /** More than one id: several areas have this name. `here` and `home` have none. */
 export type Place = { is: "area" | "floor" | "here" | "home"; ids: readonly string[]; name: string };
@@ -276,17 +284,19 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
-/** A value that is compared. `is` is as in core/protocol/rules.ts. */
-export type Comparison = { reading: Reading; is: "above" | "below" | "equal"; value: Amount };
+/** A value that is compared. `is` is as in core/protocol/rules.ts. Without a reading it is the one that the target has: "the freezer is above -15". */
+export type Comparison = { reading?: Reading; is: "above" | "below" | "equal"; value: Amount };
 
 /** A question. It never acts. */
 export type Ask =
   /** "how warm is it in the bedroom?", "what is the state of the lamp?" */
   | { kind: "ask"; form: "value"; reading: Reading; target: Target }
   /** "is the front door locked?", "which windows are open?", "how many lights are on?", "is any window open?", "are all closed?" */
-  | { kind: "ask"; form: "yes_no" | "which" | "count" | "any" | "all"; state: State; target: Target }
+  | { kind: "ask"; form: AskForm; state: State; or?: State; target: Target }
   /** "is it warmer than 20 degrees in the office?" */
   | { kind: "ask"; form: "yes_no" | "which"; compare: Comparison; target: Target };
+
+export type AskForm = "yes_no" | "which" | "count" | "any" | "all";
 
 /** "which devices are online?", "which lights do you know?" */
 export type Devices = {
@@ -298,8 +308,8 @@ export type Devices = {
 };
 
 /** "tell me when …". */
-export type Watch = { kind: "watch"; target: Target; condition: WatchFor };
-export type WatchFor = Comparison | { state: State } | { changes: Reading };
+export type Watch = { kind: "watch"; target: Target; condition: WatchFor; for_minutes?: number };
+export type WatchFor = Comparison | { state: State; or?: State } | { changes: Reading };
 
 /** `text` is what stands in the sentence, in its own letters; empty where no text was said ("set a timer for 5 minutes"). */
 export type Remind = { kind: "remind"; when: When; text: string };
