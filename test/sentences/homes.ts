@@ -39,6 +39,8 @@ export interface Home {
   areas: string[];
   floors?: string[];
   devices: HomeDevice[];
+  /** There are no other devices, so "the coffee machine" is none. Public sets tell of the devices that they name alone. */
+  isWhole?: boolean;
 }
 
 type Row = [area: string, kind: Kind, readings: string, types?: string];
@@ -156,7 +158,7 @@ export function demoHome(language: Language): Home {
     readings: readings.split(" "),
   }));
   home.push({ id: "vm", name: "vm", kind: "machine", readings: MACHINE_READINGS.split(" ") });
-  return { areas, devices: home };
+  return { areas, devices: home, isWhole: true };
 }
 
 /** Words of authors and languages differ here, and a person who says one of them means the others too. */

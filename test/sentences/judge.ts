@@ -21,6 +21,17 @@ export function judge(expected: Expected, got: Got, home: Home): Verdict {
   return asksBack(got) ? "passed" : "wrong";
 }
 
+/** Something is done by a device that was not meant. */
+export function isOtherDevice(expected: Expected, got: Got, home: Home): boolean {
+  if (got === "passed" || !("acts" in got)) return false;
+  const wanted = [expected]
+    .flat()
+    .flatMap((one) => (typeof one === "object" && "acts" in one ? one.acts : []));
+  return !eachThing(got.acts, home).every(({ to: [has = ""] }) =>
+    eachThing(wanted, home).some(({ to: [want = ""] }) => fits(want, has, home)),
+  );
+}
+
 const asksBack = (got: Meaning): boolean =>
   "acts" in got && got.acts.every(({ asksWhich = false }) => asksWhich);
 
@@ -43,7 +54,7 @@ function same(expected: Meaning, got: Meaning, home: Home): boolean {
   if ("watch" in expected)
     return (
       "watch" in got &&
-      expected.watch === got.watch &&
+      (got.watch === "*" || expected.watch === got.watch) &&
       sameThings(expected.of, got.of, home, expected.watch) &&
       sameFields(expected.until, got.until)
     );
@@ -51,7 +62,7 @@ function same(expected: Meaning, got: Meaning, home: Home): boolean {
     return (
       "remind" in got &&
       sameFields(expected.remind, got.remind) &&
-      (expected.text === undefined || plain(expected.text) === plain(got.text ?? ""))
+      (expected.text === undefined || sameWords(expected.text, got.text ?? ""))
     );
   if ("list" in expected) return "list" in got && expected.list === got.list;
   if ("cancel" in expected)
@@ -70,17 +81,36 @@ function sameActs(expected: Act[], got: Act[], home: Home): boolean {
 }
 
 const eachThing = (acts: Act[], home: Home): Act[] =>
-  acts.flatMap((act) => devicesOf(home, act.to).map((name) => ({ ...act, to: [name] })));
+  acts.flatMap((act) => {
+    const to = act.to.map((name) => name.replace(/^\*/, OWNERS[act.what ?? ""] ?? "*"));
+    return devicesOf(home, to).map((name) => ({ ...act, to: [name] }));
+  });
+
+/** What has such a setting, where no thing was said: "the kitchen in red", "louder". */
+const OWNERS: Record<string, string> = {
+  brightness: "light",
+  colour: "light",
+  "colour temperature": "light",
+  position: "cover",
+  speed: "fan",
+  volume: "media",
+};
 
 /** "start" of a plug is "on". A setting that was not said is the one that the value fits, which the resolver knows. */
 function sameAct(expected: Act, got: Act, home: Home): boolean {
   const verb = (act: Act) => (act.do === "start" ? "on" : act.do);
   if (verb(expected) !== verb(got)) return false;
   if (expected.what !== undefined && got.what !== undefined && expected.what !== got.what) return false;
-  if (expected.value !== undefined && expected.value !== got.value) return false;
+  if (expected.value !== undefined && !sameValue(expected.value, got.value)) return false;
   if (expected.asksWhich !== undefined && expected.asksWhich !== (got.asksWhich ?? false)) return false;
   return fits(expected.to[0] ?? "", got.to[0] ?? "", home);
 }
+
+/** Public sets write 100 for the maximum, and 0 or 1 for the minimum. */
+const sameValue = (expected: Act["value"], got: Act["value"]): boolean =>
+  expected === got ||
+  (got === "maximum" && expected === 100) ||
+  (got === "minimum" && (expected === 0 || expected === 1));
 
 /** The same devices. Where a name stands for none of the home, as "light@Kitchen" where no lights are known, the names themselves. */
 function sameThings(expected: string[], got: string[], home: Home, reading?: string): boolean {
@@ -103,9 +133,13 @@ function fits(want: string, has: string, home: Home, reading?: string): boolean 
     return (
       reading !== undefined && type === "*" && isIn(want, place) && !!device(want)?.readings.includes(reading)
     );
-  if (wantedType === "*") return device(has) === undefined ? wantedPlace === place : isIn(has, wantedPlace);
-  // "the kitchen in red": only a light has a colour.
-  return type === "*" && wantedType === "light" && wantedPlace === place;
+  return wantedType === "*" && (device(has) === undefined ? wantedPlace === place : isIn(has, wantedPlace));
+}
+
+/** An article or a preposition more or less is the same. */
+function sameWords(expected: string, got: string): boolean {
+  const [one, other] = [plain(expected), plain(got)];
+  return other !== "" && (one.endsWith(other) || other.endsWith(one));
 }
 
 const plain = (text: string): string =>
