@@ -179,7 +179,7 @@ export const zh: LanguageData = {
     "ask:value reading:brightness": "多亮, 有多亮",
     "ask:value reading:power": "用多少电, 多少瓦, 耗多少电, 用了多少瓦",
     "ask:value reading:uptime": "运行了多久, 开机多久了, 开了多久, 运行多久了, 已经运行了多久, 开机多久",
-    "ask:value reading:disk": "磁盘多满, 硬盘多满, 硬盘满了吗, 磁盘满了吗",
+    "ask:value reading:disk": "磁盘多满, 硬盘多满, 硬盘满了吗, 磁盘满了吗, [硬盘|磁盘]还(剩|有)多少空间",
     "ask:value reading:processes": "在运行什么",
     all: "所有, 全部, 全, 所有的, 全部的, 都, 每个, 每盏, 每扇, 每台, 两个",
     everything: "一切, 所有东西, 全部设备, 所有设备, 所有的设备, 所有的东西",
