@@ -326,11 +326,11 @@ export const de: LanguageData = {
     "stop:exception":
       "außer, bis auf die, bis auf den, bis auf das, ausgenommen, mit ausnahme, sondern, abgesehen, außer der, aber",
     "stop:condition":
-      "wenn, falls, sobald, sofern, solange, bevor, nachdem, während, immer wenn, bis, ehe, vor, nach, als, weil, damit, seit, seitdem, dass",
+      "wenn, falls, sobald, sofern, solange, bevor, nachdem, während, immer wenn, bis, ehe, vor, nach, als, weil, damit, seitdem, dass",
     "stop:delay":
       "später, nachher, bald, heute abend, heute nacht, irgendwann, demnächst, gestern, nächste woche, in kürze, heute früh, heute morgen, heute nachmittag, gleich nachher, morgen früh, morgen abend",
     "stop:question":
-      "warum, wieso, weshalb, soll, sollte, soll ich, sollte ich, sollen wir, habe ich, hab ich, hast du schon, hat, haben, wer, wessen, wo, darf ich, kann ich, muss ich, wie kann ich, wie kann man, wie funktioniert, wozu, weswegen, wann, hatte, war, waren, wurde, würde, könnte ich, wäre, ist es ok, darf, muss, sollten, müssen, wie mache ich, wie schalte ich, was passiert",
+      "warum, wieso, weshalb, soll, sollte, soll ich, sollte ich, sollen wir, hast du schon, wer, wessen, wo, darf ich, kann ich, muss ich, wie kann ich, wie kann man, wie funktioniert, wozu, weswegen, wann, hatte, war, waren, wurde, würde, könnte ich, wäre, ist es ok, darf, muss, sollten, müssen, wie mache ich, wie schalte ich, was passiert",
     "stop:general":
       "was ist ein, was ist eine, was sind, was bedeutet, wie funktioniert ein, wie funktioniert eine, unterschied zwischen",
     watch:

@@ -12,7 +12,7 @@ export const en: LanguageData = {
   },
   phrases: {
     filler:
-      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, outside, inside, left, so, then, actual, current, its, their, level, some",
+      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, outside, inside, left, so, actual, current, its, their, level, some",
     prep: "on, for, with, from, to",
     in: "in, in the, inside the, at the, on the",
     a: "a, an",
