@@ -1,0 +1,229 @@
+/** The ways to read a sentence: stretches of words, each a phrase or a name, that cover all of it. Pure. */
+import type { Lexicon } from "./lexicon.ts";
+import type { NameTable } from "./names.ts";
+import type { Item, Meaning, Role } from "./roles.ts";
+import { isUnspaced, type Word } from "./words.ts";
+
+/** A stretch that begins at a word, and the roles that it plays. */
+type Span = { readonly to: number; meanings: readonly Meaning[] };
+
+/** The spans that begin at each word. */
+export type Spans = ReadonlyArray<readonly Span[]>;
+
+/** Spans that are tried for a sentence in a language. */
+export const STEPS_MAX = 4_000;
+
+export type Steps = { left: number };
+
+const COMMA = /^[,，、]$/;
+const BETWEEN = /^[,，、;；.。!！]$/;
+
+export function spansOf(words: readonly Word[], lexicon: Lexicon, names: NameTable): Spans {
+  const said = words.map(({ text }) => text);
+  const spans: Span[][] = words.map(ownSpans);
+  for (const [from, at] of spans.entries()) {
+    addPhrases(at, from, said, lexicon);
+    addNames(at, from, said, lexicon, names);
+  }
+  if (lexicon.links === undefined) return spans;
+  for (const [from, at] of spans.entries()) {
+    const isKnown =
+      at.length > 0 || spans.some((others, begin) => begin < from && others.some(({ to }) => to > from));
+    if (!isKnown)
+      for (const meanings of compound(said[from] ?? "", lexicon, names)) at.push({ to: from + 1, meanings });
+  }
+  return spans;
+}
+
+function addPhrases(at: Span[], from: number, said: readonly string[], lexicon: Lexicon): void {
+  let key = "";
+  const end = Math.min(said.length, from + lexicon.longest + 1);
+  for (let to = from + 1; to <= end; to += 1) {
+    // "Sag mir Bescheid, wenn …"
+    if (to > from + 1 && COMMA.test(said[to - 1] ?? "")) continue;
+    key = to === from + 1 ? (said[from] ?? "") : `${key} ${said[to - 1]}`;
+    for (const meanings of lexicon.phrases.get(key) ?? []) at.push({ to, meanings });
+  }
+}
+
+/** Ways to write a name out of forms of its words that are looked up. */
+const KEYS_MAX = 9;
+
+function addNames(
+  at: Span[],
+  from: number,
+  said: readonly string[],
+  lexicon: Lexicon,
+  names: NameTable,
+): void {
+  let keys: string[] = [];
+  const end = Math.min(said.length, from + names.longest);
+  for (let to = from + 1; to <= end; to += 1) {
+    const forms = formsOf(said[to - 1] ?? "", lexicon, names);
+    keys =
+      to === from + 1
+        ? forms
+        : keys.flatMap((key) => forms.map((form) => `${key} ${form}`)).slice(0, KEYS_MAX);
+    if (keys.length === 0) return;
+    for (const key of keys)
+      for (const meaning of names.get(key)) addName(at, { to, meanings: [meaning] }, key, lexicon);
+  }
+  // "Wohnzimmer Lampe" of a name that is one word.
+  if (lexicon.links !== undefined && from + 1 < said.length)
+    for (const meaning of names.get(`${said[from]}${said[from + 1]}`))
+      at.push({ to: from + 2, meanings: [meaning] });
+}
+
+/** Roles of words that a publisher could put into a name, and so turn "all lights" into its own device. */
+const GRAMMAR = rolesOf("all each everything it and stop");
+/** Roles whose words are no name by themselves, also where a person gave it: in "off on" neither is one. */
+const NO_NAMES = rolesOf("all each everything it and stop particle act do be to in");
+
+function rolesOf(roles: string): ReadonlySet<Role> {
+  return new Set(roles.split(" ") as Role[]);
+}
+
+const STRETCH_MAX = 3;
+
+/** The words of a key and the phrases of few words in it. A single sign of a script without blanks is no word. */
+function stretchesOf(key: string): string[] {
+  const words = key.split(" ");
+  const found: string[] = [];
+  for (let from = 0; from < words.length; from += 1)
+    for (let to = from + 1; to <= Math.min(words.length, from + STRETCH_MAX); to += 1)
+      if (to > from + 1 || !isUnspaced(words[from] ?? "")) found.push(words.slice(from, to).join(" "));
+  return found;
+}
+
+/**
+ * A name that is a word of a type stands with that type: target.ts chooses. Another one counts, unless it is a word such as "off", or a
+ * publisher's with a word such as "all" in it.
+ */
+function addName(at: Span[], span: Span, key: string, lexicon: Lexicon): void {
+  const [name] = span.meanings;
+  const has = (words: string, roles: ReadonlySet<Role>) =>
+    lexicon.phrases.get(words)?.some((meanings) => meanings.some(({ role }) => roles.has(role))) ?? false;
+  if (name?.role !== "name") {
+    at.push(span);
+    return;
+  }
+  const phrases = at.filter((one) => one.to === span.to && lexicon.phrases.get(key)?.includes(one.meanings));
+  let isType = false;
+  for (const phrase of phrases) {
+    const [type] = phrase.meanings;
+    if (type?.role !== "type" || phrase.meanings.length > 1) continue;
+    phrase.meanings = [{ role: "type", value: { ...type.value, named: name.value } }];
+    isType = true;
+  }
+  if (isType) return;
+  const isWord = name.value.own
+    ? has(key, NO_NAMES)
+    : phrases.length > 0 || stretchesOf(key).some((words) => has(words, GRAMMAR));
+  if (!isWord) at.push(span);
+}
+
+/** The word, or the words of names of which it may be another form, where it is none itself. */
+function formsOf(word: string, lexicon: Lexicon, names: NameTable): string[] {
+  const bends = lexicon.hasCases || lexicon.endings.length > 0;
+  if (!bends || word.length < 4 || names.words().has(word) || lexicon.phrases.has(word)) return [word];
+  const bases = lexicon.hasCases
+    ? names.formsOf(word)
+    : lexicon.endings
+        .filter((ending) => word.endsWith(ending))
+        .map((ending) => word.slice(0, -ending.length))
+        .filter((base) => base.length > 2 && names.words().has(base));
+  return bases.length > 0 ? bases.slice(0, KEYS_MAX) : [word];
+}
+
+/** Numbers, times and signs between parts have their roles in each language. */
+function ownSpans(word: Word, at: number): Span[] {
+  const span = (meaning: Meaning): Span => ({ to: at + 1, meanings: [meaning] });
+  if (word.number !== undefined)
+    return [span({ role: "number", value: { number: word.number, small: false } })];
+  if (word.clock !== undefined) return [span({ role: "time", value: { minutes: word.clock } })];
+  if (/^[?？]$/.test(word.text)) return [span({ role: "filler", value: null })];
+  if (BETWEEN.test(word.text))
+    return [span({ role: "filler", value: null }), span({ role: "and", value: null })];
+  return [];
+}
+
+/** Roles that may stand within a compound. */
+const PARTS = rolesOf("type reading area floor name");
+
+function compound(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
+  const found: Meaning[][] = [];
+  for (let cut = 3; cut <= word.length - 3; cut += 1) {
+    const right = word.slice(cut);
+    const rights = partsOf(right, lexicon, names);
+    for (const link of lexicon.links ?? []) {
+      if (!word.slice(0, cut).endsWith(link)) continue;
+      const left = word.slice(0, cut - link.length);
+      if (left.length < 3) continue;
+      for (const meaning of names.get(`${left} ${right}`)) found.push([meaning]);
+      if (rights.length === 0) continue;
+      for (const first of partsOf(left, lexicon, names))
+        for (const second of rights) if (first.role !== second.role) found.push([first, second]);
+    }
+  }
+  return found;
+}
+
+function partsOf(word: string, lexicon: Lexicon, names: NameTable): Meaning[] {
+  const phrases = (lexicon.phrases.get(word) ?? []).flatMap((meanings) =>
+    meanings.length === 1 ? meanings : [],
+  );
+  return [...phrases, ...names.get(word)].filter(({ role }) => PARTS.has(role));
+}
+
+/** The fewest spans that cover the words from each on to `end`; Infinity where none do. */
+export function costs(spans: Spans, end: number): number[] {
+  const least: number[] = new Array(end + 1).fill(Number.POSITIVE_INFINITY);
+  least[end] = 0;
+  for (let from = end - 1; from >= 0; from -= 1)
+    for (const { to } of spans[from] ?? [])
+      if (to <= end) least[from] = Math.min(least[from] ?? 0, 1 + (least[to] ?? 0));
+  return least;
+}
+
+/**
+ * All covers of `from` to `end` by exactly `cost` spans.
+ * @returns by `found`, for each; it stops where the steps are used up
+ */
+export function covers(
+  spans: Spans,
+  [from, end]: readonly [from: number, end: number],
+  cost: number,
+  least: readonly number[],
+  steps: Steps,
+  found: (items: readonly Item[]) => void,
+): void {
+  const items: Item[] = [];
+  const walk = (at: number, left: number): void => {
+    if (at === end) {
+      if (left === 0) found(items.slice());
+      return;
+    }
+    for (const { to, meanings } of spans[at] ?? []) {
+      if (to > end || 1 + (least[to] ?? 0) > left) continue;
+      if (steps.left <= 0) return;
+      steps.left -= 1;
+      for (const meaning of meanings) items.push({ ...meaning, at, to } as Item);
+      walk(to, left - 1);
+      items.length -= meanings.length;
+    }
+  };
+  walk(from, cost);
+}
+
+/** @returns the first word that no span has, or at which the covers from the beginning end */
+export function unknownAt(spans: Spans): number {
+  const known = new Set<number>();
+  const reached = new Set([0]);
+  for (const [from, at] of spans.entries())
+    for (const { to } of at) {
+      for (let word = from; word < to; word += 1) known.add(word);
+      if (reached.has(from)) reached.add(to);
+    }
+  for (let word = 0; word < spans.length; word += 1) if (!known.has(word)) return word;
+  return Math.max(...reached);
+}

@@ -1,0 +1,91 @@
+/**
+ * The words of a language, as plain data: a file `languages/xx.ts` for each, which may become an asset that is loaded when used.
+ *
+ * How a language is added: copy `languages/en.ts`, translate each row, and put the file into `languages.test.ts`, which says what is missing.
+ * A phrase is written as a person types it; case and marks do not count. Rules that keep the reader from acting on what was not meant:
+ * - A `filler` says nothing. It is never a word that has another role by itself; where a preposition is both, it is `prep`.
+ * - Each word of a negation, condition or exception is `stop:…`. Polite forms ("can you") are `request`, and no question.
+ * - A number word below 2 that is also an article stands in `numbers` and in `a`; the reader takes it for a number before a unit only.
+ * - What is said in one word for two roles has both in its key: `ask:value reading:temperature` is "how warm".
+ * - A plural has `+` behind its type, a word that is both `~`. One word for two acts or states is `turn_on/open`.
+ */
+import type { Language } from "./frame.ts";
+import type { Role } from "./roles.ts";
+
+export type LanguageData = {
+  code: Language;
+  /**
+   * By `role`, `role:value`, or several of them with blanks between. Commas are between phrases; `(a|b)` is one of both, `[a]` may be
+   * left out: "turn[ing] on, (put|power) on".
+   */
+  phrases: Readonly<Partial<Record<PhraseKey, string>>>;
+  numbers: NumberWords;
+  /** Letters between the parts of a compound, where the language writes "Küchenlicht" as one word. */
+  compounds?: string;
+  /** Endings that a name may have in a sentence ("des Gartens"). `cases`: any, after a common beginning, as of Polish and Czech. */
+  endings?: string;
+};
+
+export type PhraseKey = Role | `${Role}:${string}` | `${Role} ${string}`;
+
+export type NumberWords = {
+  /** From 0 on, with commas; `a|b` are two forms. */
+  small: string;
+  /** 20 to 90. */
+  tens: string;
+  /** How 21 is made of its ten T and its unit U: "T U", "UundT". */
+  join: string;
+  hundred: string;
+  /** Forms that are made otherwise: { 71: "soixante et onze" }. */
+  more?: Readonly<Record<number, string>>;
+};
+
+/**
+ * Writes a row out.
+ * @returns its phrases, without `(a|b)` and `[a]`
+ */
+export function phrasesOf(row: string): string[] {
+  return row.split(",").flatMap((phrase) => expand(phrase.trim()));
+}
+
+function expand(pattern: string): string[] {
+  const open = pattern.search(/[([]/);
+  if (open < 0) return pattern === "" ? [] : [pattern.replace(/ {2,}/g, " ").trim()];
+  const close = pattern.indexOf(pattern[open] === "(" ? ")" : "]", open);
+  if (close < 0) throw new Error(`phrases: a bracket is not closed in '${pattern}'`);
+  const inner = pattern.slice(open + 1, close).split("|");
+  const choices = pattern[open] === "(" ? inner : ["", ...inner];
+  return choices.flatMap((choice) => expand(pattern.slice(0, open) + choice + pattern.slice(close + 1)));
+}
+
+/** @returns each number's forms from 0 to 100 */
+export function numberForms({
+  small,
+  tens,
+  join,
+  hundred,
+  more,
+}: NumberWords): Array<[form: string, number: number]> {
+  const forms = new Map<number, string[]>();
+  for (const [number, form] of small.split(",").entries()) forms.set(number, form.trim().split("|"));
+  for (const [at, form] of tens.split(",").entries()) {
+    const ten = (at + 2) * 10;
+    const words = form.trim().split("|");
+    if (!forms.has(ten)) forms.set(ten, words);
+    for (let unit = 1; unit < 10; unit += 1) {
+      if (forms.has(ten + unit)) continue;
+      const units = forms.get(unit) ?? [];
+      forms.set(
+        ten + unit,
+        join
+          .split("|")
+          .flatMap((way) =>
+            words.flatMap((word) => units.map((one) => way.replace("T", word).replace("U", one))),
+          ),
+      );
+    }
+  }
+  forms.set(100, hundred.split("|"));
+  for (const [number, form] of Object.entries(more ?? {})) forms.set(Number(number), form.split("|"));
+  return [...forms].flatMap(([number, words]) => words.map((word): [string, number] => [word, number]));
+}

@@ -1,0 +1,46 @@
+/** The names of a home in three languages, for tests. Names of devices are a publisher's, those of areas a person's. */
+import type { NamedThing } from "../names.ts";
+
+type Rooms = Readonly<Record<string, readonly string[]>>;
+
+function home(rooms: Rooms): NamedThing[] {
+  const things: NamedThing[] = [{ id: "vm", name: "vm", of: "device", own: true }];
+  for (const [area, names] of Object.entries(rooms)) {
+    things.push({ id: area, name: area, of: "area", own: true });
+    for (const name of names) things.push({ id: `${area}/${name}`, name, of: "device", area });
+  }
+  return things;
+}
+
+export const EN_HOME = home({
+  Kitchen: ["Kitchen light", "Counter light", "Kitchen window", "Freezer", "Fridge", "Kitchen sensor"],
+  "Living room": ["Reading lamp", "Ceiling light", "TV", "Blinds", "Living room heating", "Air quality"],
+  Bedroom: ["Bedroom light", "Bedroom window", "Bedroom thermometer", "Bedroom heating"],
+  Bathroom: ["Bathroom light", "Bathroom fan", "Bathroom sensor"],
+  Hall: ["Front door", "Door contact", "Hall light", "Hall motion"],
+  Office: ["Desk lamp", "Office plug", "Office thermometer"],
+  Garden: ["Gate motion", "Garden thermometer", "Garden pump"],
+  Laundry: ["Washing machine", "Leak sensor", "Dryer"],
+});
+
+export const DE_HOME = home({
+  Küche: ["Küchenlicht", "Thekenlicht", "Küchenfenster", "Gefrierschrank", "Kühlschrank"],
+  Wohnzimmer: ["Leselampe", "Deckenlampe", "Fernseher", "Jalousien", "Wohnzimmerheizung"],
+  Schlafzimmer: ["Schlafzimmerlicht", "Schlafzimmerfenster", "Schlafzimmerheizung"],
+  Badezimmer: ["Badlicht", "Badlüfter"],
+  Flur: ["Haustür", "Türkontakt", "Flurlicht"],
+  Büro: ["Schreibtischlampe", "Bürosteckdose"],
+  Garten: ["Gartenthermometer", "Gartenpumpe"],
+  Waschküche: ["Waschmaschine", "Trockner"],
+});
+
+export const ZH_HOME = home({
+  厨房: ["厨房灯", "台面灯", "厨房窗户", "冰柜", "冰箱"],
+  客厅: ["阅读灯", "吸顶灯", "电视", "百叶窗", "客厅暖气"],
+  卧室: ["卧室灯", "卧室窗户", "卧室温度计"],
+  浴室: ["浴室灯", "浴室风扇"],
+  走廊: ["前门", "门磁", "走廊灯"],
+  书房: ["台灯", "书房插座"],
+  花园: ["花园温度计", "花园水泵"],
+  洗衣房: ["洗衣机", "烘干机"],
+});
