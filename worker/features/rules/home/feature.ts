@@ -10,7 +10,6 @@ import { noteNotDelivered } from "./not-delivered.ts";
 import { syncAgentLater, syncBridge } from "./places.ts";
 import { pressRule } from "./press.ts";
 import { rulesRpc } from "./rpc.ts";
-import { RulesRpc } from "./rpc.ts";
 import { readLanguages } from "./rule-languages.ts";
 import { rulesOf } from "./rule-store.ts";
 import { runRuleTool } from "./tools.ts";
