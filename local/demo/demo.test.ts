@@ -245,6 +245,14 @@ test("a broker that comes back with an empty memory is told all anew, and comman
   }
 });
 
+test("a house whose broker is gone ends all the same", async () => {
+  const broker = await startBroker();
+  const house = await startDemoHome({ url: broker.url });
+  await broker.stop();
+  await house.stop();
+  expect(house.second()).toBeLessThan(60);
+});
+
 test("at its end each publisher says goodbye, and nothing follows", () => {
   const heard = new Heard();
   heard.go(3_000);

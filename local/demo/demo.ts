@@ -2,6 +2,7 @@
  * A simulated house on an MQTT broker, for `npm start -- --demo`, for tests and for measurements. What it publishes has the shapes of
  * zigbee2mqtt, ESPHome, Tasmota and rtl_433, so nothing that reads it can tell it from a real one.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { connectAsync } from "mqtt";
 import { type DemoClock, realClock } from "./clock.ts";
 import { DEVICES, type DemoDevice, type Publisher, type State } from "./house.ts";
@@ -18,6 +19,7 @@ const ANSWERS_AFTER_MS = 20;
 /** Zigbee2mqtt gives a device that does not answer up after so many ms. */
 const GIVES_UP_AFTER_MS = 2_500;
 const TICK_MS = 100;
+const GOODBYE_MS = 1_000;
 /** Whoever reads the descriptions needs a moment to subscribe to the states. */
 const FIRST_REPORTS_MS: readonly number[] = [500, 2_000];
 
@@ -56,9 +58,10 @@ export async function startDemoHome({ url, ...options }: DemoOptions): Promise<D
     resubscribe: false,
   });
   client.on("error", () => {});
+  let last: Promise<unknown> = Promise.resolve();
   const home = new SimulatedHome(options, ({ topic, payload, retain }) => {
     // What happens while the broker is away is told by the next report.
-    if (client.connected) client.publish(topic, payload, { qos: 1, retain });
+    if (client.connected) last = client.publishAsync(topic, payload, { qos: 1, retain }).catch(() => {});
   });
   client.on("message", (topic, payload, { retain }) => {
     if (!retain) home.receive(topic, payload.toString("utf8"));
@@ -75,7 +78,9 @@ export async function startDemoHome({ url, ...options }: DemoOptions): Promise<D
     online: (name, isOnline) => home.online(name, isOnline),
     async stop() {
       home.end();
-      await client.endAsync();
+      // A broker that is gone acknowledges nothing any more.
+      await Promise.race([last, sleep(GOODBYE_MS)]);
+      await client.endAsync(true);
     },
   };
 }
