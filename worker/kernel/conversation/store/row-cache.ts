@@ -66,7 +66,7 @@ export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): Ro
         first,
         cache.from,
       ))
-        fold(cache, row);
+        foldRead(cache, row);
   }
   const current = cache.turns.get(firstRunning(cache));
   // The object was rebuilt. A first try has no row, and may be what ended the object before.
@@ -86,6 +86,7 @@ function readRows(sql: SqlStorage, tables: Tables, cache: RowCache): void {
       `SELECT seq, turn, kind, CASE
          WHEN turn >= ? THEN body
          WHEN kind = 'begin' THEN json_remove(body, '$.text', '$.note')
+         WHEN kind = 'end' THEN json_remove(body, '$.settled')
          WHEN kind NOT IN ('reply', 'result', 'late', 'note') THEN body
        END AS body FROM entry WHERE seq > ? AND seq < ? ORDER BY seq`,
       cache.from,
@@ -96,7 +97,7 @@ function readRows(sql: SqlStorage, tables: Tables, cache: RowCache): void {
       // It is in what was gathered.
       if (row.turn <= cache.past && row.seq <= (cache.spans.get(row.turn)?.last ?? 0)) continue;
       if (body === null) noteSeq(cache, row);
-      else fold(cache, { ...row, body });
+      else foldRead(cache, { ...row, body });
     }
   }
   // An earlier version gave a message another seq when it was joined to another.
@@ -115,12 +116,28 @@ function newestSummary(sql: SqlStorage): StoredSummary | undefined {
   return { turns, text, ...(isKnown && { from: { turn: from_turn, seq: from_seq } }) };
 }
 
-/** A row that is read, or has just been written. */
+/** A row that is read. */
+function foldRead(cache: RowCache, stored: SqlRow): void {
+  for (const row of rowsIn(stored)) foldRow(cache, row, stored.body.length);
+}
+
+/** A row that has just been written, or is about to be. */
 export function fold(cache: RowCache, { seq, turn, kind, body }: SqlRow): void {
+  foldRow(cache, { seq, turn, kind, body: JSON.parse(body) } as EntryRow, body.length);
+}
+
+/** What a row says, the result that came before it first. */
+function rowsIn({ seq, turn, kind, body }: SqlRow): EntryRow[] {
   // SAFETY: only Transcript and the migrations write them.
   const row = { seq, turn, kind, body: JSON.parse(body) } as EntryRow;
+  const { settled } = row.kind === "reply" || row.kind === "end" ? row.body : {};
+  return settled ? [{ seq: settled.seq, turn, kind: "result", body: settled }, row] : [row];
+}
+
+function foldRow(cache: RowCache, row: EntryRow, chars: number): void {
+  const { turn } = row;
   noteSeq(cache, row);
-  foldTurn(cache, row, body.length);
+  foldTurn(cache, row, chars);
   if (turn < cache.from) {
     cache.older.delete(turn);
     return;
@@ -423,8 +440,7 @@ function readEntries(
     JSON.stringify(places),
   );
   for (const row of rows) {
-    // SAFETY: as in `fold`.
-    foldEntry(entries, { ...row, body: JSON.parse(row.body) } as EntryRow);
+    for (const one of rowsIn(row)) foldEntry(entries, one);
     chars += row.body.length;
   }
   return { entries, chars };
