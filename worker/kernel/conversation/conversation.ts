@@ -226,6 +226,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   }
 
   #attach(context: ConversationContext, turn: Turn, after: number, isLive: boolean): Response {
+    context.transcript.writeAll();
     const response = context.subscribers.attach(turn, after, isLive);
     if (!response) return new Response("nothing more", { status: 410 });
     lostClientsOf(context).attached(turn.id);
@@ -242,6 +243,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   #follow(): Response {
     const context = this.#context;
     if (!context) return new Subscribers(this.ctx, new Transcript(this.ctx.storage)).follow([]);
+    context.transcript.writeAll();
     const running = context.transcript.turns().filter(({ status }) => status === "running");
     const response = context.subscribers.follow(running);
     if (running.length > 0) resume(context);

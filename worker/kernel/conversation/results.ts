@@ -18,6 +18,8 @@ export async function onResult(
 ): Promise<void> {
   context.noteRosterVersion(rosterVersion);
   await takeResult(context, callId, outcome);
+  // Home acknowledges the report now, and keeps its outcome no longer.
+  context.transcript.writeAll();
   const turn = context.transcript.currentTurn();
   if (!turn || !waitsForCalls(context, turn)) drive(context);
 }

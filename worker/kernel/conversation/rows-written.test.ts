@@ -48,7 +48,7 @@ const cpu = { arguments: { agent_id: "pi", action: "cpu" } };
 const answer = { text: "It is $results" };
 const ONE_CALL = [{ calls: [cpu] }, answer];
 
-test("a turn writes its begin, each reply with calls, each result and its end, and sets one alarm", async () => {
+test("a turn writes its begin, each reply with calls, the results but the last of a reply, and its end, and sets one alarm", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
   bridge.onCall = (call) => {
     bridge.report(call.id, "pi", { status: "success", result: "load 0.5" });
@@ -59,10 +59,10 @@ test("a turn writes its begin, each reply with calls, each result and its end, a
   // The table of versions with its row, and the transcript's.
   const TABLES = 2 + 1 + 2;
   await done(id, script(...ONE_CALL));
-  expect(written()).toEqual({ rows: TABLES + 4, alarms: 1 });
+  expect(written()).toEqual({ rows: TABLES + 3, alarms: 1 });
   // The next turn comes before the alarm.
   await done(id, script(...ONE_CALL));
-  expect(written()).toEqual({ rows: 4, alarms: 0 });
+  expect(written()).toEqual({ rows: 3, alarms: 0 });
 
   const stub = env.CONVERSATION.getByName(`a/api/${id}`);
   const longAfter = async (...steps: Parameters<typeof script>) => {
@@ -72,12 +72,12 @@ test("a turn writes its begin, each reply with calls, each result and its end, a
     return written();
   };
   expect(await longAfter({ text: "Hello." })).toEqual({ rows: 2, alarms: 1 });
-  expect(await longAfter(...ONE_CALL)).toEqual({ rows: 4, alarms: 1 });
+  expect(await longAfter(...ONE_CALL)).toEqual({ rows: 3, alarms: 1 });
   const other = { arguments: { ...cpu.arguments, params: { core: 1 } } };
-  expect(await longAfter({ calls: [cpu, other] }, answer)).toEqual({ rows: 5, alarms: 1 });
+  expect(await longAfter({ calls: [cpu, other] }, answer)).toEqual({ rows: 4, alarms: 1 });
   // An equal call shares the row of the one that ran.
-  expect(await longAfter({ calls: [cpu, cpu] }, answer)).toEqual({ rows: 4, alarms: 1 });
-  expect(await longAfter({ calls: [cpu] }, { calls: [cpu] }, answer)).toEqual({ rows: 6, alarms: 1 });
+  expect(await longAfter({ calls: [cpu, cpu] }, answer)).toEqual({ rows: 3, alarms: 1 });
+  expect(await longAfter({ calls: [cpu] }, { calls: [cpu] }, answer)).toEqual({ rows: 4, alarms: 1 });
 }, 20_000);
 
 test("a turn that is offered the session tools and uses none writes what it wrote; a session is told of with one row", async () => {

@@ -7,11 +7,20 @@ import type { Turn } from "./store/rows.ts";
 import { lateNote } from "./texts.ts";
 import { recordCall } from "./trace.ts";
 
-/** The first answer counts. @returns false when the call had its answer before */
-export function settleCall(context: ConversationContext, callId: string, outcome: Outcome): boolean {
+/**
+ * The first answer counts.
+ * @param isHeld as for `Transcript.settle`
+ * @returns false when the call had its answer before
+ */
+export function settleCall(
+  context: ConversationContext,
+  callId: string,
+  outcome: Outcome,
+  isHeld = false,
+): boolean {
   const { transcript, sent, unsent, chat, subscribers } = context;
   const sentAt = sent.get(callId)?.at;
-  const n = transcript.settle(callId, outcome, sentAt);
+  const n = transcript.settle(callId, outcome, sentAt, isHeld);
   sent.delete(callId);
   unsent.delete(callId);
   if (n === undefined) return false;
@@ -31,15 +40,17 @@ export function settleCall(context: ConversationContext, callId: string, outcome
 /**
  * Answers a call with its device's result, pictures too. A result that comes after an answer which says that nothing is known,
  * Home's or (when it could not be reached) our own, is a late one.
+ * @param isHeld asked after the last wait: as for `Transcript.settle`
  */
 export async function takeResult(
   context: ConversationContext,
   callId: string,
   outcome: Outcome,
+  isHeld = () => false,
 ): Promise<void> {
   const { media, transcript } = context;
   const separated = await media.separate(callId, outcome);
-  if (settleCall(context, callId, separated.outcome)) {
+  if (settleCall(context, callId, separated.outcome, isHeld())) {
     for (const picture of separated.added) media.add(picture);
     const call = separated.outcome.media && transcript.call(callId);
     if (call) listFiles(context, call, separated.outcome);

@@ -34,7 +34,13 @@ const DEADLINE_GRACE_MS = 10_000;
 export const HOME_RETRY_MS = 1_000;
 
 /** Calls whose outcomes came with the reply to `submit`: Home is told with the next request that they are stored. */
-export const confirmedOf = slot((): string[] => []);
+const answeredOf = slot((): string[] => []);
+
+/** Those that Home is told of now. One whose row could not be written has no outcome any more, and is submitted again. */
+export function takeConfirmed(context: ConversationContext): string[] {
+  const answered = answeredOf(context).splice(0);
+  return answered.filter((id) => context.transcript.call(id)?.outcome !== undefined);
+}
 
 /** Sends calls out, at most `maxParallel` at once. @returns as `takeStep`: a result or a deadline is waited for, or not */
 export async function takeCallStep(
@@ -249,7 +255,7 @@ async function submitCall(
   try {
     const reply = await context.home().calls.submit({
       id: call.id,
-      confirmed: confirmedOf(context).splice(0),
+      confirmed: takeConfirmed(context),
       conversation: name,
       args: checked.args,
       caller: { principal, role, channel, conversation: name.split("/").slice(2).join("/") },
@@ -268,8 +274,9 @@ async function submitCall(
     if (reply.accepted && reply.outcome) {
       const { status, errorType } = reply.outcome;
       logInfo("call.settled", { ...ids, status, errorType, ms: Date.now() - at });
-      await takeResult(context, call.id, reply.outcome);
-      confirmedOf(context).push(call.id);
+      const { outcome } = reply;
+      await takeResult(context, call.id, outcome, () => mayBeHeld(context, turn, call, outcome));
+      answeredOf(context).push(call.id);
       return undefined;
     }
     logInfo("call.submitted", { ...ids, accepted: reply.accepted });
@@ -286,6 +293,16 @@ async function submitCall(
     logError("call.submit_failed", error, { turn: turn.id, call: call.id });
     return call;
   }
+}
+
+/**
+ * Whether the row of an outcome may wait for the next one of its turn: Home keeps the outcome until it is confirmed. It has to be the last
+ * of its reply, since the next call would confirm it, and nobody may see it before it is stored.
+ */
+function mayBeHeld(context: ConversationContext, turn: Turn, call: StoredCall, outcome: Outcome): boolean {
+  const { transcript, subscribers, chat } = context;
+  if (chat || outcome.media || outcome.job !== undefined || subscribers.isWatched(turn.id)) return false;
+  return openCalls(transcript.entriesOf(turn.n)).every(({ id }) => id === call.id);
 }
 
 /** Home is being replaced, or is overloaded: the calls are given to it again, a few times. */

@@ -45,6 +45,7 @@ async function run(context: ConversationContext): Promise<void> {
       const dueAt = await advance(context);
       if (dueAt !== undefined) await alarm.by(dueAt);
     }
+    context.transcript.writeAll();
     loop.isParked = true;
   } catch (error) {
     await stepFailed(context, error);

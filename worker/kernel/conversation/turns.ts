@@ -8,7 +8,7 @@ import { owedBefore } from "./meanwhile.ts";
 import type { Turn } from "./store/rows.ts";
 import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
-import { cancelCalls, confirmedOf } from "./tool-calls.ts";
+import { cancelCalls, takeConfirmed } from "./tool-calls.ts";
 import { recordTurn, withTrace } from "./trace.ts";
 import { reportOf } from "./turn-view.ts";
 
@@ -46,7 +46,7 @@ export function finishTurn(
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
   recordTurn(context, turn, { status, error, iterations, failedCalls });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
-  const confirmed = confirmedOf(context).splice(0);
+  const confirmed = takeConfirmed(context);
   context.later(withRetry(() => context.home().conversations.turnEnded(reported, confirmed)));
 }
 

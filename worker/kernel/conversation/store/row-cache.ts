@@ -64,7 +64,7 @@ export function loadRows(sql: Sql, tables: Tables, isShared: boolean): RowCache 
     // The rest of the turns that run, from their beginning.
     if (first !== undefined)
       for (const row of sql.exec<SqlRow>`SELECT * FROM entry WHERE seq >= ${first} AND turn >= ${cache.from}`)
-        fold(cache, row);
+        foldRead(cache, row);
   }
   const current = cache.turns.get(firstRunning(cache));
   // The object was rebuilt. A first try has no row, and may be what ended the object before.
@@ -83,13 +83,14 @@ function readRows(sql: Sql, tables: Tables, cache: RowCache): void {
     const rows = sql.exec<{ seq: number; turn: number; kind: Kind; body: string | null }>`SELECT seq, turn,
       kind, CASE WHEN turn >= ${cache.from} THEN body
       WHEN kind = 'begin' THEN json_remove(body, '$.text', '$.note')
+      WHEN kind = 'end' THEN json_remove(body, '$.settled')
       WHEN kind NOT IN ('reply', 'result', 'late', 'note') THEN body END AS body FROM entry
       WHERE seq > ${after} AND seq < ${before} ORDER BY seq`;
     for (const { body, ...row } of rows) {
       // It is in what was gathered.
       if (row.turn <= cache.past && row.seq <= (cache.spans.get(row.turn)?.last ?? 0)) continue;
       if (body === null) noteSeq(cache, row);
-      else fold(cache, { ...row, body });
+      else foldRead(cache, { ...row, body });
     }
   }
   // An earlier version gave a message another seq when it was joined to another.
@@ -106,12 +107,28 @@ function newestSummary(sql: Sql): StoredSummary | undefined {
   return { turns, text, ...(isKnown && { from: { turn: from_turn, seq: from_seq } }) };
 }
 
-/** A row that is read, or has just been written. */
+/** A row that is read. */
+function foldRead(cache: RowCache, stored: SqlRow): void {
+  for (const row of rowsIn(stored)) foldRow(cache, row, stored.body.length);
+}
+
+/** A row that has just been written, or is about to be. */
 export function fold(cache: RowCache, { seq, turn, kind, body }: SqlRow): void {
+  foldRow(cache, { seq, turn, kind, body: JSON.parse(body) } as EntryRow, body.length);
+}
+
+/** What a row says, the result that came before it first. */
+function rowsIn({ seq, turn, kind, body }: SqlRow): EntryRow[] {
   // SAFETY: only Transcript and the migrations write them.
   const row = { seq, turn, kind, body: JSON.parse(body) } as EntryRow;
+  const { settled } = row.kind === "reply" || row.kind === "end" ? row.body : {};
+  return settled ? [{ seq: settled.seq, turn, kind: "result", body: settled }, row] : [row];
+}
+
+function foldRow(cache: RowCache, row: EntryRow, chars: number): void {
+  const { turn } = row;
   noteSeq(cache, row);
-  foldTurn(cache, row, body.length);
+  foldTurn(cache, row, chars);
   if (turn < cache.from) {
     cache.older.delete(turn);
     return;
@@ -407,8 +424,7 @@ function readEntries(
     CROSS JOIN entry WHERE entry.seq BETWEEN place.value ->> 1 AND place.value ->> 2
     AND entry.turn = place.value ->> 0`;
   for (const row of rows) {
-    // SAFETY: as in `fold`.
-    foldEntry(entries, { ...row, body: JSON.parse(row.body) } as EntryRow);
+    for (const one of rowsIn(row)) foldEntry(entries, one);
     chars += row.body.length;
   }
   return { entries, chars };

@@ -104,6 +104,7 @@ export type Bodies = {
     sources?: Source[];
     /** For the model's endpoint alone: it is never shown. */
     replay?: Replay;
+    settled?: Settled;
   };
   /** Of a call. @property at when it came @property submittedAt when the call went out (both epoch ms) */
   result: { call: string; outcome: Outcome; at: number; submittedAt?: number };
@@ -149,8 +150,11 @@ export type Bodies = {
     /** Absent: none. */
     agentsUsage?: Usage;
     sources?: Source[];
+    settled?: Settled;
   };
 };
+/** The result that came before the row, and has none of its own. */
+type Settled = Bodies["result"] & { seq: number };
 export type Kind = keyof Bodies;
 export type EntryRow = { [K in Kind]: { seq: number; turn: number; kind: K; body: Bodies[K] } }[Kind];
 

@@ -74,6 +74,8 @@ export class Transcript extends SqlStore {
   readonly #isShared: boolean;
   readonly #tables: Tables;
   #cache: RowCache | undefined;
+  /** A result that is in memory, and is written with the next row. */
+  #unwritten: { seq: number; turn: number; text: string } | undefined;
 
   /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
   constructor(storage: DurableObjectStorage, isShared = false, tables = new Tables(storage)) {
@@ -91,11 +93,27 @@ export class Transcript extends SqlStore {
   /** Writes a row, then folds it into memory. @returns its seq */
   #append<K extends Kind>(turn: number, kind: K, body: Bodies[K]): number {
     const cache = this.#rows();
+    const takes = kind === "reply" || kind === "end";
+    if (!takes || this.#unwritten?.turn !== turn) this.writeAll();
     const row = { seq: cache.seq + 1, turn, kind, body: JSON.stringify(body) };
-    this.#tables.need("entry");
-    this.sql.insert("INTO entry", { seq: row.seq, turn, kind, body: row.body });
+    const { seq, text } = this.#unwritten ?? {};
+    this.#insert(text === undefined ? row : { ...row, body: withSettled(row.body, seq, text) });
+    this.#unwritten = undefined;
     fold(cache, row);
     return row.seq;
+  }
+
+  #insert({ seq, turn, kind, body }: { seq: number; turn: number; kind: Kind; body: string }): void {
+    this.#tables.need("entry");
+    this.sql.insert("INTO entry", { seq, turn, kind, body });
+  }
+
+  /** Writes what is in memory alone. */
+  writeAll(): void {
+    const result = this.#unwritten;
+    if (!result) return;
+    this.#insert({ seq: result.seq, turn: result.turn, kind: "result", body: result.text });
+    this.#unwritten = undefined;
   }
 
   /**
@@ -413,22 +431,29 @@ export class Transcript extends SqlStore {
   /**
    * Answers a call; the first answer counts.
    * @param submittedAt when it went out (epoch ms), where that is known
+   * @param isHeld whoever brought it keeps it until it is stored, so it may wait for the next row of its turn
    * @returns n of its turn, or undefined: it was answered before
    */
-  settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
+  settle(callId: string, outcome: Outcome, submittedAt?: number, isHeld = false): number | undefined {
     const call = this.call(callId);
     if (!call || call.outcome) return undefined;
     const isRunning = this.turnAt(call.turn)?.status === "running";
     return this.#write(() => {
       if (!isRunning) this.#addSources(call.turn, outcomeSources(call, outcome));
-      this.#append(call.turn, "result", {
-        call: callId,
-        outcome,
-        at: Date.now(),
-        ...(submittedAt !== undefined && { submittedAt }),
-      });
+      const at = Date.now();
+      const result = { call: callId, outcome, at, ...(submittedAt !== undefined && { submittedAt }) };
+      if (isHeld && isRunning) this.#appendLater(call.turn, result);
+      else this.#append(call.turn, "result", result);
       return call.turn;
     }, isRunning);
+  }
+
+  #appendLater(turn: number, result: Bodies["result"]): void {
+    this.writeAll();
+    const cache = this.#rows();
+    const row = { seq: cache.seq + 1, turn, text: JSON.stringify(result) };
+    fold(cache, { seq: row.seq, turn, kind: "result", body: row.text });
+    this.#unwritten = row;
   }
 
   /**
@@ -716,8 +741,14 @@ export class Transcript extends SqlStore {
   /** After a write was undone, or everything was deleted. */
   forget(): void {
     this.#cache = undefined;
+    this.#unwritten = undefined;
     this.#tables.forget();
   }
+}
+
+/** @param row the JSON of `reply` or `end` @param result that of a result */
+function withSettled(row: string, seq: number | undefined, result: string): string {
+  return `${row.slice(0, -1)},"settled":{"seq":${seq},${result.slice(1)}}`;
 }
 
 /**
