@@ -3,7 +3,8 @@
  * beginning, give each piece a new id, or give several calls the same index. Nothing is guessed: a call whose pieces make no JSON
  * stays unreadable.
  */
-import { isObject } from "../protocol/is-object.ts";
+
+import { objectIn } from "../protocol/json-text.ts";
 import type { RequestedCall } from "./model-reply.ts";
 import { replayMembers } from "./replay.ts";
 
@@ -147,13 +148,7 @@ function isWhole(text: string): boolean {
 
 function parseWholeObject(text: string): Record<string, unknown> | undefined {
   // Parsing what cannot be whole would cost as much as the reply is long, for each piece.
-  if (!/^\s*\{/.test(text) || !/\}\s*$/.test(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return /^\s*\{/.test(text) && /\}\s*$/.test(text) ? objectIn(text) : undefined;
 }
 
 /**

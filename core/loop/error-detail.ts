@@ -4,6 +4,7 @@
  */
 
 import { isObject } from "../protocol/is-object.ts";
+import { jsonIn } from "../protocol/json-text.ts";
 import { cutText } from "../text/cut.ts";
 
 /** Members that hold words, or something that does. In the order in which they are told. */
@@ -72,12 +73,7 @@ function isFieldError(value: Record<string, unknown>): value is { loc: unknown[]
 }
 
 function parsed(text: string): unknown {
-  if (!/^\s*[[{"]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return /^\s*[[{"]/.test(text) ? jsonIn(text) : undefined;
 }
 
 /** A key, a picture or other data, and no words. */

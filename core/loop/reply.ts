@@ -4,6 +4,7 @@
  */
 
 import { isObject } from "../protocol/is-object.ts";
+import { jsonIn } from "../protocol/json-text.ts";
 import { cutText } from "../text/cut.ts";
 import { CallPieces, type LooseCall } from "./call-pieces.ts";
 import { errorDetail } from "./error-detail.ts";
@@ -246,7 +247,7 @@ export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<s
 export function readArguments(raw: string): { args: Record<string, unknown>; problem?: string } {
   const text = withoutFence(raw.trim());
   if (text === "") return { args: {} };
-  const value = parse(text) ?? parse(withoutTrailingCommas(text));
+  const value = jsonIn(text) ?? jsonIn(withoutTrailingCommas(text));
   // The JSON was encoded twice. The inner text is shorter, so the recursion ends.
   if (typeof value === "string") return readArguments(value);
   if (value === null) return { args: {} };
@@ -264,12 +265,4 @@ function withoutFence(text: string): string {
 /** Matches strings first, so that commas inside them stay. */
 function withoutTrailingCommas(text: string): string {
   return text.replace(/("(?:[^"\\]|\\[\s\S])*"?)|,(?=\s*[}\]])/g, "$1");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@
  * as of Home Assistant's discovery. They have the unique ids of Tasmota's older discovery (SetOption19), so a device that has both, or has
  * left one behind, has each part once.
  */
+import { objectIn } from "@edgecall/core/protocol/json-text.ts";
 import type { Ask } from "../device.ts";
 import type { Component, ConfigMessage } from "./components.ts";
 import { parseConfigTopic } from "./config-topic.ts";
@@ -64,7 +65,7 @@ export class TasmotaMessages {
 /** @param payload of `TasmotaMessages.add` */
 export function readTasmota(mac: string, payload: string): ConfigMessage {
   const [first = "", second = ""] = payload.split(BETWEEN);
-  const [config, sensors] = [parsed(first), parsed(second)];
+  const [config, sensors] = [objectIn(first), objectIn(second)];
   if (!config) return { type: "refused", why: "the config of a Tasmota device is no JSON object" };
   if (config.ver !== undefined && config.ver !== 1)
     return { type: "refused", why: "the config of a Tasmota device has an unknown version" };
@@ -72,15 +73,6 @@ export function readTasmota(mac: string, payload: string): ConfigMessage {
   if (device.problem !== undefined)
     return { type: "refused", why: `the config of a Tasmota device has ${device.problem}` };
   return { type: "components", components: [...device.relays(), ...device.sensors(sensors ?? {})] };
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 class TasmotaDevice {

@@ -1,4 +1,5 @@
 /** A message of the broker as the entities on its topic read it, and the values that they keep of it. */
+import { jsonIn } from "@edgecall/core/protocol/json-text.ts";
 import { isObject } from "../config/fields.ts";
 import { SharedBudget } from "../template/budget.ts";
 import { jsonVariable, type TemplateValue } from "../template/template.ts";
@@ -47,7 +48,7 @@ export class Message {
 
   /** Parsed once for all entities of the topic; undefined when it is not JSON. */
   json(): unknown {
-    this.#json ??= { value: parsed(this.text) };
+    this.#json ??= { value: jsonIn(this.text) };
     return this.#json.value;
   }
 
@@ -83,14 +84,6 @@ let last: { text: string; value: unknown } = { text: "", value: undefined };
 
 /** The value is shared, so it is only read. @returns undefined: it is no JSON */
 export function parsedJson(text: string): unknown {
-  if (text !== last.text) last = { text, value: parsed(text) };
+  if (text !== last.text) last = { text, value: jsonIn(text) };
   return last.value;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

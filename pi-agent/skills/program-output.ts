@@ -1,4 +1,5 @@
 /** Captures a skill program's output: the beginning of stdout, which is the result, and the end of stderr. */
+import { objectIn } from "@edgecall/core/protocol/json-text.ts";
 import {
   CUT_MAX_BYTES,
   cutNotice,
@@ -30,15 +31,9 @@ export class ProgramOutput {
 
   /** Undefined when stdout is not a JSON object or too long. */
   json(): Record<string, unknown> | undefined {
-    if (this.#stdoutBytes > STDOUT_KEPT_BYTES) return undefined;
-    try {
-      const value: unknown = JSON.parse(Buffer.concat(this.#stdout).toString());
-      return typeof value === "object" && value !== null && !Array.isArray(value)
-        ? (value as Record<string, unknown>)
-        : undefined;
-    } catch {
-      return undefined;
-    }
+    return this.#stdoutBytes > STDOUT_KEPT_BYTES
+      ? undefined
+      : objectIn(Buffer.concat(this.#stdout).toString());
   }
 
   /** Returns stdout for the model: without terminal codes, and cut in the usual form. */

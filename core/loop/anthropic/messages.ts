@@ -3,7 +3,8 @@
  * text, ids of the characters that the API takes.
  */
 
-import { isObject, objectIn } from "../../protocol/is-object.ts";
+import { isObject } from "../../protocol/is-object.ts";
+import { objectIn } from "../../protocol/json-text.ts";
 import type { Replay } from "../history.ts";
 import { NOT_SEEN } from "../message-forms.ts";
 import { type ChatMessage, NOTE_PREFIX } from "../messages.ts";
@@ -70,7 +71,7 @@ class History {
               type: "tool_use",
               id: this.#fit(call.id),
               name: call.function.name,
-              input: objectIn(call.function.arguments),
+              input: objectIn(call.function.arguments) ?? {},
             },
           ]
         : [],

@@ -4,7 +4,7 @@
  */
 
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import { objectIn } from "@edgecall/core/protocol/is-object.ts";
+import { objectIn } from "@edgecall/core/protocol/json-text.ts";
 import type {
   ClientContext,
   ClientContextOutline,
@@ -190,7 +190,8 @@ function toCall({ id, name, arguments: raw, result }: ClientHistoryCall): Stored
     turn: CLIENT_TURN,
     modelCallId: id,
     name,
-    args: objectIn(raw),
+    // Other text is a slip of a model, long ago and elsewhere.
+    args: objectIn(raw) ?? {},
     ...(result !== undefined && { outcome: resultOutcome(result) }),
     submittedAt: null,
     settledAt: null,

@@ -6,6 +6,8 @@
  * their text.
  */
 
+import { jsonIn } from "@edgecall/core/protocol/json-text.ts";
+
 type Loose = Record<string, unknown>;
 type Part = "delta" | "message";
 
@@ -74,12 +76,8 @@ export function callsInText(text: string, offered: ReadonlySet<string>): Loose[]
 }
 
 function parse(json: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value : [value];
-  } catch {
-    return [undefined];
-  }
+  const value = jsonIn(json);
+  return Array.isArray(value) ? value : [value];
 }
 
 /**

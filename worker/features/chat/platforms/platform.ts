@@ -1,5 +1,6 @@
 /** Requests to a platform, limited in time and size. All refusals have one form. */
 
+import { objectIn } from "@edgecall/core/protocol/json-text.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
 
@@ -48,7 +49,7 @@ export async function send(what: string, url: string, init: RequestInit): Promis
     throw new PlatformError({ kind: "again", afterMs: 0 }, `${what}: no answer (${name})`);
   }
   const { status, headers } = response;
-  const body = asObject(text);
+  const body = objectIn(text) ?? {};
   if (status === 429 || status >= 500)
     throw new PlatformError({ kind: "again", afterMs: retryAfterMs(headers, body) }, `${what}: ${status}`);
   return { status, headers, body };
@@ -117,15 +118,6 @@ export async function download(
 
 function mediaTypeOf(response: Response): string {
   return (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-}
-
-function asObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 /** @returns true when an address is on the origin of `base`, or on one of the platform's hosts */
