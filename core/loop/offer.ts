@@ -10,6 +10,7 @@ import { AgentIndex } from "../agents/agent-index.ts";
 import { topicsOf } from "../agents/tool-words.ts";
 import { cutText } from "../text/cut.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
+import { callsOf } from "./fit-current.ts";
 import type { Call, CallRecord, Entry, Outcome } from "./history.ts";
 import { textTokens } from "./tokens.ts";
 
@@ -202,10 +203,6 @@ function namesOf(names: readonly string[]): string {
   });
   const rest = names.length - shown.length;
   return shown.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
-}
-
-function callsOf(entry: Entry): readonly Call[] {
-  return entry.role === "assistant" ? entry.calls : [];
 }
 
 /** @returns the calls of the device's own tools: finding a tool does nothing */

@@ -34,8 +34,8 @@ export function isFolder(path: string, cause?: unknown): FileError {
   return new FileError("is_directory", `'${printablePath(path)}' is a folder, not a file.`, { cause });
 }
 
-export function notFolder(path: string, cause?: unknown): FileError {
-  return new FileError("not_directory", `'${printablePath(path)}' is a file, not a folder.`, { cause });
+export function notFolder(path: string): FileError {
+  return new FileError("not_directory", `'${printablePath(path)}' is a file, not a folder.`);
 }
 
 /** Opening a FIFO blocks, and reading a device can have effects. */

@@ -11,6 +11,7 @@ export const MARK_VARIABLE = "EDGECALL_RUN";
 /** All processes are stopped before any is killed. This repeats until no new one appears, because a program may fork. */
 const STOP_ROUNDS_MAX = 50;
 const LOOK_AGAIN_MS = 5;
+const GONE_WITHIN_MS = 2_000;
 
 export type ProcessTree = {
   /** Leader of its own session and process group. */
@@ -34,10 +35,10 @@ export function treeOf(root: number, mark: string): ProcessTree {
 
 /**
  * Kills the tree and waits until it is gone.
- * @returns false when a process was still there after `withinMs`: stuck in the kernel, or another user's
+ * @returns false when a process was still there after 2 s: stuck in the kernel, or another user's
  */
-export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boolean> {
-  const end = performance.now() + withinMs;
+export async function killTree(tree: ProcessTree): Promise<boolean> {
+  const end = performance.now() + GONE_WITHIN_MS;
   const found = new Map<number, Process>();
   for (let round = 0; round < STOP_ROUNDS_MAX; round += 1) {
     const fresh = members(tree, found).filter(({ pid }) => !found.has(pid));

@@ -30,12 +30,14 @@ export function startPodman(
 }
 
 /** Variables with which podman finds its store and its runtime folder. */
-function podmanEnv(own: Readonly<Record<string, string | undefined>> = process.env): Record<string, string> {
+function podmanEnv(): Record<string, string> {
   const names = ["HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
   return {
     PATH: SYSTEM_PATH,
     LANG: "C.UTF-8",
-    ...Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]))),
+    ...Object.fromEntries(
+      names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+    ),
   };
 }
 

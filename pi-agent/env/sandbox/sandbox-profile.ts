@@ -59,16 +59,14 @@ const NO_WORKSPACE = ["/", "/usr", "/bin", "/sbin", "/lib", "/etc", "/proc", "/s
 export type Entered = "ready" | "no-cwd" | "outside" | "no-program" | `open ${string}`;
 
 /** Variables of the sandbox program's own environment; HOME is the writable folder. */
-export function sandboxEnv(
-  workspace: string,
-  own: Readonly<Record<string, string | undefined>> = process.env,
-): Record<string, string> {
+export function sandboxEnv(workspace: string): Record<string, string> {
+  const { TZ } = process.env;
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
     HOME: workspace,
     LANG: "C.UTF-8",
     TERM: "dumb",
-    ...(own.TZ !== undefined && { TZ: own.TZ }),
+    ...(TZ !== undefined && { TZ }),
   };
 }
 

@@ -15,7 +15,7 @@
  *     *** End Patch
  */
 import { FileError } from "../../env/environment.ts";
-import { type DiffChange, isUnifiedDiff, parseUnifiedDiff } from "./unified-diff.ts";
+import { type DiffChange, isUnifiedDiff, parseUnifiedDiff, wrong } from "./unified-diff.ts";
 
 /** `old`: the present lines; `now`: their replacement. `from` is the index in `old` of a context line. */
 export type Hunk = {
@@ -204,8 +204,4 @@ function addLine({ old, now }: Hunk, reader: Reader): void {
         `'${line.slice(0, 80)}' has to begin with a blank (stays), - (goes), + (comes) or @@`,
       );
   }
-}
-
-function wrong(line: number, what: string): FileError {
-  return new FileError("invalid_params", `Line ${line} of the patch: ${what}. Nothing was changed.`);
 }

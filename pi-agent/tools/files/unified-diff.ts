@@ -388,6 +388,6 @@ function noMatch(path: string, index: number, { old, atStart, atEnd }: DiffHunk)
   });
 }
 
-function wrong(line: number, what: string): FileError {
+export function wrong(line: number, what: string): FileError {
   return new FileError("invalid_params", `Line ${line} of the patch: ${what}. Nothing was changed.`);
 }

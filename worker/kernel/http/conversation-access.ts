@@ -21,16 +21,12 @@ export function conversationName({ home }: ApiToken, id: string): string {
 
 /**
  * Passes when the caller may see this conversation, or when it is still empty.
- * @param name `home/channel/id` @param kind of its content
+ * @param name `home/channel/id`
  * @returns `own` when the caller sees it only because they began it, or will begin it
  * @throws HttpError 404, with the same words as for a conversation that does not exist
  */
-export async function requireSeen(
-  c: Context<App>,
-  name: string,
-  kind: Owned["kind"] = "conversation",
-): Promise<"own" | "any"> {
-  const seen = await seenAs(c.env, c.get("token"), name, kind);
+export async function requireSeen(c: Context<App>, name: string): Promise<"own" | "any"> {
+  const seen = await seenAs(c.env, c.get("token"), name, "conversation");
   if (seen) return seen;
   throw c.req.path.endsWith("/messages") ? idInUse() : noConversation();
 }
