@@ -252,6 +252,20 @@ export const de: PhraseData = {
     modelOverBudget: "Das Budget für das Modell ist vorerst aufgebraucht.",
     modelOff: "Das Modell wird hier nicht gefragt.",
     withoutModel: "ohne Modell beantwortet",
+    tryLater: "Bitte versuch es später noch einmal.",
+    internalError: "Im Gateway selbst ist etwas schiefgegangen; der Grund steht in seinem Protokoll.",
+    gaveUp: "Nach {count} Versuchen am selben Schritt habe ich aufgegeben.",
+    modelGaveNone: "Das Modell hat mir keine Antwort gegeben: {why}",
+    gotBefore: "Davor habe ich erhalten: {text}",
+    unknownIfDone:
+      "Ob das ausgeführt wurde, ist unbekannt: {calls}. Bitte sieh nach, bevor du noch einmal fragst.",
+    nothingSucceeded: "Nichts davon hat geklappt.",
+    actionOn: "'{action}' bei '{agent}'",
+    queryOn: "{query} bei '{agent}'",
+    cancelled: "Abgebrochen.",
+    cancelledSent:
+      "Abgebrochen. Ein Auftrag war schon beim Gerät; ob er ausgeführt wurde, ist unbekannt.|Abgebrochen. {count} Aufträge waren schon bei einem Gerät; ob sie ausgeführt wurden, ist unbekannt.",
+    notRead: "Nicht gelesen: {names}.",
   },
   acts: {
     turn_on: "einschalten",
