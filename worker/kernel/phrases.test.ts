@@ -21,7 +21,7 @@ test.each([
   [it, "12:00 di dom 22 nov 2026", "−1,5", "a, b e c", "3 luci"],
   [nl, "12:00 op zo 22 nov 2026", "−1,5", "a, b en c", "3 lampen"],
   [pl, "12:00 (niedz. 22 lis 2026)", "−1,5", "a, b i c", "3 światła"],
-  [pt, "12:00 de domingo 22/11/2026", "−1,5", "a, b e c", "3 luzes"],
+  [pt, "12:00 de dom, 22 de nov de 2026", "−1,5", "a, b e c", "3 luzes"],
   [cs, "12:00 (ne 22. 11. 2026)", "−1,5", "a, b a c", "3 světla"],
   [zh, "2026年11月22日周日 12:00", "−1.5", "a、b和c", "3 个灯"],
 ] as const)("$language: times, numbers, lists and plurals", (data, time, number, list, lights) => {

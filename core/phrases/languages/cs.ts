@@ -9,6 +9,8 @@ export const cs: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "ne po út st čt pá so",
+  months: "1 2 3 4 5 6 7 8 9 10 11 12",
   messages: {
     day: "{weekday} {day}. {month}.",
     dayOfYear: "{weekday} {day}. {month}. {year}",

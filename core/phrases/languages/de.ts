@@ -9,6 +9,8 @@ export const de: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "So. Mo. Di. Mi. Do. Fr. Sa.",
+  months: "Jan. Feb. März Apr. Mai Juni Juli Aug. Sept. Okt. Nov. Dez.",
   messages: {
     day: "{weekday}, {day}. {month}",
     dayOfYear: "{weekday}, {day}. {month} {year}",

@@ -14,6 +14,9 @@ export const en = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  /** Short ones, Sunday first. `Intl` has them too, but takes a millisecond to begin, and other ones in each version. */
+  weekdays: "Sun Mon Tue Wed Thu Fri Sat",
+  months: "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
   messages: {
     // Times.
     day: "{weekday} {day} {month}",

@@ -9,6 +9,8 @@ export const es: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dom lun mar mié jue vie sáb",
+  months: "ene feb mar abr may jun jul ago sept oct nov dic",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",

@@ -9,6 +9,8 @@ export const fr: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dim. lun. mar. mer. jeu. ven. sam.",
+  months: "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",

@@ -9,6 +9,8 @@ export const it: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dom lun mar mer gio ven sab",
+  months: "gen feb mar apr mag giu lug ago set ott nov dic",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",

@@ -9,6 +9,8 @@ export const nl: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "zo ma di wo do vr za",
+  months: "jan feb mrt apr mei jun jul aug sep okt nov dec",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",

@@ -9,6 +9,8 @@ export const pl: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "niedz. pon. wt. śr. czw. pt. sob.",
+  months: "sty lut mar kwi maj cze lip sie wrz paź lis gru",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",

@@ -9,9 +9,11 @@ export const pt: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dom seg ter qua qui sex sáb",
+  months: "jan fev mar abr mai jun jul ago set out nov dez",
   messages: {
-    day: "{weekday} {day}/{month}",
-    dayOfYear: "{weekday} {day}/{month}/{year}",
+    day: "{weekday}, {day} de {month}",
+    dayOfYear: "{weekday}, {day} de {month} de {year}",
     dayTime: "{time} de {day}",
     seconds: "{count} s",
     minutes: "{count} min",

@@ -9,6 +9,8 @@ export const zh: PhraseData = {
   space: "",
   comma: "，",
   listComma: "、",
+  weekdays: "周日 周一 周二 周三 周四 周五 周六",
+  months: "1 2 3 4 5 6 7 8 9 10 11 12",
   messages: {
     day: "{month}月{day}日{weekday}",
     dayOfYear: "{year}年{month}月{day}日{weekday}",
