@@ -23,8 +23,6 @@ import type {
 import { readingWord } from "./reading-names.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
-/** A Sunday. */
-const SUNDAY = Date.UTC(2023, 0, 1);
 
 type Arguments<Key extends MessageKey> = [keyof ParametersOf<Key>] extends [never] ? [] : [ParametersOf<Key>];
 
@@ -35,7 +33,6 @@ export class Phrases {
   /** Made when first needed: each takes longer than all of a message. */
   #plural: Intl.PluralRules | undefined;
   #decimalSign: string | undefined;
-  #dates: Intl.DateTimeFormat | undefined;
   readonly #lists = new Map<string, Intl.ListFormat>();
 
   constructor(data: PhraseData) {
@@ -125,7 +122,7 @@ export class Phrases {
 
   /** `Mon` */
   weekday(day: Weekday): string {
-    return this.#dateParts(SUNDAY + WEEKDAYS.indexOf(day) * DAY_MS).weekday;
+    return this.#data.weekdays.split(" ")[WEEKDAYS.indexOf(day)] ?? "";
   }
 
   /** The words of a binary sensor's class, or those of on and off. */
@@ -181,23 +178,13 @@ export class Phrases {
     return first.toLocaleUpperCase(this.#data.locale) + text.slice(first.length);
   }
 
-  #day({ year, month, day }: LocalTime, withYear: boolean): string {
-    const parts = this.#dateParts(Date.UTC(year, month - 1, day));
-    const { year: shown, ...short } = parts;
-    return withYear ? this.say("dayOfYear", { ...short, year: shown }) : this.say("day", short);
-  }
-
-  #dateParts(at: number): Record<"weekday" | "day" | "month" | "year", string> {
-    this.#dates ??= new Intl.DateTimeFormat(this.#data.locale, {
-      timeZone: "UTC",
-      weekday: "short",
-      day: "numeric",
-      month: "short",
-      year: "numeric",
-    });
-    const parts = this.#dates.formatToParts(at);
-    const part = (name: Intl.DateTimeFormatPartTypes) => parts.find(({ type }) => type === name)?.value ?? "";
-    return { weekday: part("weekday"), day: part("day"), month: part("month"), year: part("year") };
+  #day({ year, month, day, weekday }: LocalTime, withYear: boolean): string {
+    const names = {
+      weekday: this.weekday(weekday),
+      day: String(day),
+      month: this.#data.months.split(" ")[month - 1] ?? "",
+    };
+    return withYear ? this.say("dayOfYear", { ...names, year: String(year) }) : this.say("day", names);
   }
 }
 

@@ -79,7 +79,7 @@ test("German: a reminder, with its times", () => {
     do: "say",
   };
   expect(reminderConfirmation(reminder, ZONE, "dich hier", NOON, new Phrases(de))).toBe(
-    "Erinnerung für dich hier, jede Woche Mo., Mi. um 08:00 (Europe/Berlin): „Blumen“. Nächste Male: 08:00 am Mo., 23. Nov. 2026; 08:00 am Mi., 25. Nov. 2026; 08:00 am Mo., 30. Nov. 2026.",
+    "Erinnerung für dich hier, jede Woche Mo., Mi. um 08:00 (Europe/Berlin): „Blumen“. Als Nächstes: 08:00 am Mo., 23. Nov. 2026; 08:00 am Mi., 25. Nov. 2026; 08:00 am Mo., 30. Nov. 2026.",
   );
 });
 

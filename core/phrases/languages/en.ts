@@ -14,6 +14,9 @@ export const en = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  /** Short ones, Sunday first. `Intl` has them too, but takes a millisecond to begin, and other ones in each version. */
+  weekdays: "Sun Mon Tue Wed Thu Fri Sat",
+  months: "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
   messages: {
     // Times.
     day: "{weekday} {day} {month}",
@@ -288,6 +291,21 @@ export const en = {
     modelOverBudget: "The budget for the model is used up for now.",
     modelOff: "The model is not asked here.",
     withoutModel: "answered without a model",
+
+    // A turn that did not end well.
+    tryLater: "Please try again later.",
+    internalError: "Something went wrong in the gateway itself; its log has the reason.",
+    gaveUp: "I gave up after {count} attempts at the same step.",
+    modelGaveNone: "I could not get an answer from the model: {why}",
+    gotBefore: "Before that I got: {text}",
+    unknownIfDone: "It is unknown whether this was done: {calls}. Please check before you ask again.",
+    nothingSucceeded: "Nothing succeeded.",
+    actionOn: "action '{action}' on '{agent}'",
+    queryOn: "{query} on '{agent}'",
+    cancelled: "Cancelled.",
+    cancelledSent:
+      "Cancelled. One call was with a device already; whether it ran is unknown.|Cancelled. {count} calls were with a device already; whether it ran is unknown.",
+    notRead: "Not read: {names}.",
   },
   /** What may be done, as it stands in a question: "Turn off 3 lights?" */
   acts: {

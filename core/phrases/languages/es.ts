@@ -9,6 +9,8 @@ export const es: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dom lun mar mié jue vie sáb",
+  months: "ene feb mar abr may jun jul ago sept oct nov dic",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",
@@ -251,6 +253,19 @@ export const es: PhraseData = {
     modelOverBudget: "El presupuesto para el modelo está agotado por ahora.",
     modelOff: "Aquí no se pregunta al modelo.",
     withoutModel: "respondido sin modelo",
+    tryLater: "Inténtalo de nuevo más tarde, por favor.",
+    internalError: "Algo ha fallado en la propia pasarela; su registro tiene el motivo.",
+    gaveUp: "Lo he dejado tras {count} intentos del mismo paso.",
+    modelGaveNone: "El modelo no me ha dado respuesta: {why}",
+    gotBefore: "Antes de eso obtuve: {text}",
+    unknownIfDone: "No se sabe si esto se hizo: {calls}. Compruébalo antes de volver a pedirlo.",
+    nothingSucceeded: "Nada ha funcionado.",
+    actionOn: "'{action}' en '{agent}'",
+    queryOn: "{query} en '{agent}'",
+    cancelled: "Cancelado.",
+    cancelledSent:
+      "Cancelado. Una petición ya estaba en un dispositivo; no se sabe si se ejecutó.|Cancelado. {count} peticiones ya estaban en un dispositivo; no se sabe si se ejecutaron.",
+    notRead: "Sin leer: {names}.",
   },
   acts: {
     turn_on: "encender",

@@ -9,6 +9,8 @@ export const fr: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dim. lun. mar. mer. jeu. ven. sam.",
+  months: "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",
@@ -252,6 +254,19 @@ export const fr: PhraseData = {
     modelOverBudget: "Le budget du modèle est épuisé pour l'instant.",
     modelOff: "Ici, le modèle n'est pas consulté.",
     withoutModel: "répondu sans modèle",
+    tryLater: "Réessaie plus tard, s'il te plaît.",
+    internalError: "Quelque chose s'est mal passé dans la gateway ; son journal en donne la raison.",
+    gaveUp: "J'ai abandonné après {count} essais de la même étape.",
+    modelGaveNone: "Le modèle ne m'a donné aucune réponse : {why}",
+    gotBefore: "Avant cela, j'ai reçu : {text}",
+    unknownIfDone: "On ne sait pas si cela a été fait : {calls}. Vérifie avant de redemander.",
+    nothingSucceeded: "Rien n'a réussi.",
+    actionOn: "'{action}' sur '{agent}'",
+    queryOn: "{query} sur '{agent}'",
+    cancelled: "Annulé.",
+    cancelledSent:
+      "Annulé. Une demande était déjà chez un appareil ; on ne sait pas si elle a été exécutée.|Annulé. {count} demandes étaient déjà chez un appareil ; on ne sait pas si elles ont été exécutées.",
+    notRead: "Non lu : {names}.",
   },
   acts: {
     turn_on: "allumer",

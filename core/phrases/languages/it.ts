@@ -9,6 +9,8 @@ export const it: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "dom lun mar mer gio ven sab",
+  months: "gen feb mar apr mag giu lug ago set ott nov dic",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",
@@ -250,6 +252,19 @@ export const it: PhraseData = {
     modelOverBudget: "Il budget per il modello per ora è esaurito.",
     modelOff: "Qui il modello non viene interpellato.",
     withoutModel: "risposta senza modello",
+    tryLater: "Riprova più tardi, per favore.",
+    internalError: "Qualcosa è andato storto nel gateway; il motivo è nel suo registro.",
+    gaveUp: "Ho rinunciato dopo {count} tentativi dello stesso passo.",
+    modelGaveNone: "Il modello non mi ha dato risposta: {why}",
+    gotBefore: "Prima ho ricevuto: {text}",
+    unknownIfDone: "Non si sa se questo è stato fatto: {calls}. Controlla prima di chiedere di nuovo.",
+    nothingSucceeded: "Niente è riuscito.",
+    actionOn: "'{action}' su '{agent}'",
+    queryOn: "{query} su '{agent}'",
+    cancelled: "Annullato.",
+    cancelledSent:
+      "Annullato. Una richiesta era già presso un dispositivo; non si sa se è stata eseguita.|Annullato. {count} richieste erano già presso un dispositivo; non si sa se sono state eseguite.",
+    notRead: "Non letti: {names}.",
   },
   acts: {
     turn_on: "accendere",

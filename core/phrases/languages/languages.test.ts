@@ -92,6 +92,11 @@ describe.each(Object.values(FILES))("$language", (data) => {
     if (data.plurals.length > 1) for (const kind of Object.values(data.kinds)) expect(kind).toContain("|");
   });
 
+  test("has seven days and twelve months, all different", () => {
+    expect(new Set(data.weekdays.split(" ")).size).toBe(7);
+    expect(new Set(data.months.split(" ")).size).toBe(12);
+  });
+
   test("no text is empty, or has a space at an end or two in a row", () => {
     const texts = GROUPS.flatMap((group) => Object.values(data[group]).flat()).flatMap((text) =>
       text.split("|"),

@@ -9,6 +9,8 @@ export const nl: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "zo ma di wo do vr za",
+  months: "jan feb mrt apr mei jun jul aug sep okt nov dec",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",
@@ -251,6 +253,19 @@ export const nl: PhraseData = {
     modelOverBudget: "Het budget voor het model is voorlopig op.",
     modelOff: "Het model wordt hier niet gevraagd.",
     withoutModel: "beantwoord zonder model",
+    tryLater: "Probeer het later nog eens.",
+    internalError: "Er ging iets mis in de gateway zelf; de reden staat in het logboek.",
+    gaveUp: "Ik heb het opgegeven na {count} pogingen van dezelfde stap.",
+    modelGaveNone: "Het model gaf mij geen antwoord: {why}",
+    gotBefore: "Daarvoor kreeg ik: {text}",
+    unknownIfDone: "Het is niet bekend of dit is gedaan: {calls}. Kijk even na voor je het opnieuw vraagt.",
+    nothingSucceeded: "Niets is gelukt.",
+    actionOn: "'{action}' op '{agent}'",
+    queryOn: "{query} op '{agent}'",
+    cancelled: "Afgebroken.",
+    cancelledSent:
+      "Afgebroken. Eén opdracht was al bij een apparaat; of die is uitgevoerd, is niet bekend.|Afgebroken. {count} opdrachten waren al bij een apparaat; of ze zijn uitgevoerd, is niet bekend.",
+    notRead: "Niet gelezen: {names}.",
   },
   acts: {
     turn_on: "aanzetten",

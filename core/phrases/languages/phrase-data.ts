@@ -13,7 +13,7 @@ export type KindWord = keyof English["kinds"];
 /** Plain data, as en.ts describes it: it may be loaded as JSON. */
 export type PhraseData = {
   readonly language: Language;
-  /** The tag by which `Intl` writes numbers, lists and dates. */
+  /** The tag by which `Intl` writes numbers and lists, and chooses plurals. */
   readonly locale: string;
   /** False: no native speaker has read it, so it is called "beta". */
   readonly isReviewed: boolean;
@@ -22,6 +22,8 @@ export type PhraseData = {
   readonly space: string;
   readonly comma: string;
   readonly listComma: string;
+  readonly weekdays: string;
+  readonly months: string;
   readonly messages: Readonly<Record<MessageKey, string>>;
   readonly acts: Readonly<Record<ActWord, string>>;
   readonly states: Readonly<Record<StateClass, readonly [on: string, off: string]>>;

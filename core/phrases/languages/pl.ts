@@ -9,6 +9,8 @@ export const pl: PhraseData = {
   space: " ",
   comma: ", ",
   listComma: ", ",
+  weekdays: "niedz. pon. wt. śr. czw. pt. sob.",
+  months: "sty lut mar kwi maj cze lip sie wrz paź lis gru",
   messages: {
     day: "{weekday} {day} {month}",
     dayOfYear: "{weekday} {day} {month} {year}",
@@ -252,6 +254,19 @@ export const pl: PhraseData = {
     modelOverBudget: "Budżet na model jest na razie wyczerpany.",
     modelOff: "Tutaj nie pyta się modelu.",
     withoutModel: "odpowiedź bez modelu",
+    tryLater: "Spróbuj ponownie później.",
+    internalError: "Coś poszło nie tak w samej bramce; powód jest w jej dzienniku.",
+    gaveUp: "Rezygnuję po {count} próbach tego samego kroku.",
+    modelGaveNone: "Model nie dał mi odpowiedzi: {why}",
+    gotBefore: "Wcześniej otrzymano: {text}",
+    unknownIfDone: "Nie wiadomo, czy to zrobiono: {calls}. Sprawdź, zanim poprosisz ponownie.",
+    nothingSucceeded: "Nic się nie udało.",
+    actionOn: "'{action}' na '{agent}'",
+    queryOn: "{query} na '{agent}'",
+    cancelled: "Anulowano.",
+    cancelledSent:
+      "Anulowano. 1 polecenie było już w urządzeniu; nie wiadomo, czy się wykonało.|Anulowano. {count} polecenia były już w urządzeniu; nie wiadomo, czy się wykonały.|Anulowano. {count} poleceń było już w urządzeniu; nie wiadomo, czy się wykonały.",
+    notRead: "Nie odczytano: {names}.",
   },
   acts: {
     turn_on: "włączyć",

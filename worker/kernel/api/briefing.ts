@@ -7,5 +7,5 @@ export type Briefing = {
   text: string;
   tainted: boolean;
   rule: string;
-  by: Pick<Origin, "principal" | "role" | "limits">;
+  by: Pick<Origin, "principal" | "role" | "limits" | "language">;
 };

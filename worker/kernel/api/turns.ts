@@ -2,6 +2,7 @@
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
+import type { Language } from "@edgecall/core/phrases/languages/language.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { PastTurn } from "./answers.ts";
 import type { NewMedia } from "./media.ts";
@@ -81,6 +82,8 @@ export type Origin = {
   /** In a private chat the conversation in which rules tell this person, where that is another one. */
   privateChat?: string | undefined;
   reply?: Record<string, unknown>;
+  /** In which the person reads what is said here. Absent: English. */
+  language?: Language;
   /** The model's name; absent: the first model. */
   model?: string;
   /** Another model may answer when that one is down. */

@@ -20,7 +20,17 @@ export async function askHome(
   const { id, problem } = call;
   const { name: tool, args } = tools?.meant?.(call) ?? call;
   const { transcript, sent, name } = context;
-  const { principal, role, channel, privateChat, limits, model, session, reply: place } = turn.origin;
+  const {
+    principal,
+    role,
+    channel,
+    privateChat,
+    limits,
+    model,
+    session,
+    language,
+    reply: place,
+  } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
   const beside = tools?.beside?.(context, turn, call, settings);
@@ -48,6 +58,7 @@ export async function askHome(
         ...traceOfCall(context, turn, id),
       },
       sources: [...sources],
+      ...(language && { language }),
       ...beside,
     });
     if ("outcome" in reply) settleCall(context, id, reply.outcome);

@@ -1,6 +1,7 @@
 /** A briefing says what it could not read, also where the model leaves that out. */
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
+import { phrasesOf } from "../phrases.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 
 /** @param own the turn's entries @returns the answer, with the devices that gave no result and that it does not name */
@@ -14,7 +15,10 @@ export function withUnread({ origin }: Turn, own: readonly StoredEntry[], answer
   const missing = [...new Set(asked.flatMap((call) => agentOfCall(call) ?? []))].filter(
     (agent) => !read.has(agent) && !isNamed(answer, agent),
   );
-  return missing.length === 0 ? answer : `${answer}\n\nNot read: ${missing.join(", ")}.`.trimStart();
+  if (missing.length === 0) return answer;
+  const phrases = phrasesOf(origin.language);
+  const unread = phrases.say("notRead", { names: phrases.list(missing, "plain") });
+  return `${answer}\n\n${unread}`.trimStart();
 }
 
 /** "happily" does not name `pi`. */

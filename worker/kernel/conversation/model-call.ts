@@ -29,6 +29,7 @@ import type { Env } from "../env.ts";
 import { logError, logInfo } from "../log.ts";
 import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
+import { phrasesOf } from "../phrases.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { withUnread } from "./briefing.ts";
 import { turnsOfChat } from "./client-context.ts";
@@ -66,7 +67,9 @@ export async function takeModelStep(
   await context.alarm.lease();
   const attempts = context.transcript.countAttempt(turn.n);
   if (attempts > MAX_ATTEMPTS) {
-    const answer = `I gave up after ${MAX_ATTEMPTS} attempts at the same step. ${tryAgain(history)}`;
+    const phrases = phrasesOf(turn.origin.language);
+    const gaveUp = phrases.say("gaveUp", { count: MAX_ATTEMPTS });
+    const answer = phrases.sentences(gaveUp, tryAgain(history, undefined, phrases));
     return failTurn(context, turn, answer, "gave_up");
   }
   const abort = new AbortController();
@@ -305,8 +308,10 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   const delay = retryDelay(error, attempts);
   if (delay === undefined) {
     const why = /[.?!]$/.test(error.message) ? error.message : `${error.message}.`;
-    const advice = tryAgain(history, model && modelAdvice(error, model));
-    return failTurn(context, turn, `I could not get an answer from the model: ${why} ${advice}`, "model");
+    const phrases = phrasesOf(turn.origin.language);
+    const advice = tryAgain(history, model && modelAdvice(error, model), phrases);
+    const answer = phrases.sentences(phrases.say("modelGaveNone", { why }), advice);
+    return failTurn(context, turn, answer, "model");
   }
   const until = Date.now() + delay;
   context.transcript.postpone(turn.n, until);

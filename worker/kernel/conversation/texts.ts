@@ -4,21 +4,27 @@ import { agentOfCall, type Outcome, outcomeForModel } from "@edgecall/core/loop/
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
+import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./store/rows.ts";
 
-export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
-
-/** Tells a person what to do about a model that gave no answer: it names the setting where one is to blame. */
-export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseUrl" | "model">): string {
+/**
+ * Tells a person what to do about a model that gave no answer: it names the setting where one is to blame. That is for whoever runs
+ * the gateway, in English as its settings are.
+ * @returns undefined: there is nothing to do but to try again
+ */
+export function modelAdvice(
+  error: ModelError,
+  model: Pick<ModelSettings, "baseUrl" | "model">,
+): string | undefined {
   if (error instanceof TooLongError)
     return error.advice({ reply: "MAX_TOKENS", history: "HISTORY_MAX_TOKENS" });
   const isWorkersAi = model.baseUrl === WORKERS_AI_URL;
   if (isWorkersAi && error.status === 404)
     return `Check that LLM_MODEL names one of Cloudflare's models; '${model.model}' is not known there.`;
-  if (isWorkersAi) return LATER;
+  if (isWorkersAi) return undefined;
   if (error.spent) return error.spent === "credit" ? NO_CREDIT : PERIOD_USED;
   if (error.unreachable) return "Check that the model's endpoint runs, and that LLM_BASE_URL is right.";
   switch (error.status) {
@@ -36,20 +42,23 @@ export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseU
     case 429:
       return "The model's endpoint allows no more requests now. Ask again in a minute.";
     default:
-      return LATER;
+      return undefined;
   }
 }
 
-const LATER = "Please try again later.";
 const PERIOD_USED =
   "The model's endpoint allows no more requests until its limit begins anew: ask again then, or set another model.";
 const NO_CREDIT = "The account behind the model's key has no credit left: add some, or set another model.";
 
 /**
  * Tells a person what to do after a failure, what was done by then, and what may have been.
- * @param advice for when nothing was done, or nothing succeeded
+ * @param advice for when nothing was done, or nothing succeeded; absent: to try again later
  */
-export function tryAgain(history: readonly StoredEntry[], advice = LATER): string {
+export function tryAgain(
+  history: readonly StoredEntry[],
+  advice?: string,
+  phrases: Phrases = ENGLISH,
+): string {
   const turn = history.at(-1)?.turn;
   const calls = history
     .filter((entry) => entry.turn === turn)
@@ -60,26 +69,30 @@ export function tryAgain(history: readonly StoredEntry[], advice = LATER): strin
   const parts: string[] = [];
   if (done.length > 0)
     parts.push(
-      `Before that I got: ${cutText(done.map((call) => call.outcome?.text ?? "").join("\n"), 2_000)}`,
+      phrases.say("gotBefore", {
+        text: cutText(done.map((call) => call.outcome?.text ?? "").join("\n"), 2_000),
+      }),
     );
   if (unsure.length > 0)
     parts.push(
-      `It is unknown whether this was done: ${unsure.map(whatOf).join("; ")}. Please check before you ask again.`,
+      phrases.say("unknownIfDone", { calls: unsure.map((call) => whatOf(call, phrases)).join("; ") }),
     );
-  if (calls.length === 0) parts.push(`Nothing was done. ${advice}`);
-  else if (parts.length === 0) parts.push(`Nothing succeeded. ${advice}`);
-  else if (advice !== LATER) parts.push(advice);
+  const next = advice ?? phrases.say("tryLater");
+  if (calls.length === 0) parts.push(phrases.sentences(phrases.say("nothingDone"), next));
+  else if (parts.length === 0) parts.push(phrases.sentences(phrases.say("nothingSucceeded"), next));
+  else if (advice !== undefined) parts.push(advice);
   return parts.join("\n");
 }
 
 /** Outcomes after which something may have happened. */
 const UNSURE: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
 
-function whatOf(call: StoredCall): string {
-  const { args } = call;
-  const asked =
-    typeof args.action === "string" ? `action '${args.action}'` : JSON.stringify(args.query ?? "");
-  return `${asked} on '${agentOfCall(call)}'`;
+function whatOf(call: StoredCall, phrases: Phrases): string {
+  const { action, query } = call.args;
+  const agent = String(agentOfCall(call));
+  return typeof action === "string"
+    ? phrases.say("actionOn", { action, agent })
+    : phrases.say("queryOn", { query: JSON.stringify(query ?? ""), agent });
 }
 
 export function cancelledOutcome(sent: boolean): Outcome {
@@ -100,9 +113,8 @@ export function cancelledOutcome(sent: boolean): Outcome {
   };
 }
 
-export function cancelledAnswer(sent: number): string {
-  if (sent === 0) return "Cancelled.";
-  return `Cancelled. ${sent === 1 ? "One call was" : `${sent} calls were`} with a device already; whether it ran is unknown.`;
+export function cancelledAnswer(sent: number, phrases: Phrases = ENGLISH): string {
+  return sent === 0 ? phrases.say("cancelled") : phrases.say("cancelledSent", { count: sent });
 }
 
 /** Tells the model of a result that comes late. The result is the device's text, so it is quoted. */

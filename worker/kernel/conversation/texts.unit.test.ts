@@ -2,10 +2,12 @@ import { NO_TOOL_CALLED, type Outcome } from "@edgecall/core/loop/history.ts";
 import { ModelError } from "@edgecall/core/loop/retry.ts";
 import { parseTooLong } from "@edgecall/core/loop/too-long.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
+import { de } from "@edgecall/core/phrases/languages/de.ts";
+import { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { expect, test } from "vitest";
 import { withResult } from "./store/row-cache.ts";
 import type { StoredEntry } from "./store/rows.ts";
-import { lateNote, modelAdvice, tryAgain } from "./texts.ts";
+import { cancelledAnswer, lateNote, modelAdvice, tryAgain } from "./texts.ts";
 
 function storedCall(outcome: Outcome) {
   const args = { agent_id: "pi", action: "cpu" };
@@ -91,4 +93,22 @@ test.each<[string, number, "Ollama" | "llama.cpp" | undefined, RegExp]>([
 test("L13: a first question that is refused for another reason is not told to begin a new conversation", () => {
   const error = new ModelError("never", "tools: unknown field", { status: 400 });
   expect(modelAdvice(error, { baseUrl: "https://api.example.com/v1", model: "m" })).not.toContain("new one");
+});
+
+test("what a person reads of a turn that failed is in that person's language; what a model reads is English", () => {
+  const german = new Phrases(de);
+  const unknown: Outcome = { status: "error", errorType: "timeout", text: "?", elapsedMs: 0, sources: [] };
+  expect(tryAgain([], undefined, german)).toBe("Ich habe nichts getan. Bitte versuch es später noch einmal.");
+  expect(tryAgain(asked(unknown), undefined, german)).toBe(
+    "Ob das ausgeführt wurde, ist unbekannt: 'cpu' bei 'pi'. Bitte sieh nach, bevor du noch einmal fragst.",
+  );
+  expect(tryAgain(asked(unknown))).toBe(
+    "It is unknown whether this was done: action 'cpu' on 'pi'. Please check before you ask again.",
+  );
+  expect([0, 1, 2].map((sent) => cancelledAnswer(sent))).toEqual([
+    "Cancelled.",
+    "Cancelled. One call was with a device already; whether it ran is unknown.",
+    "Cancelled. 2 calls were with a device already; whether it ran is unknown.",
+  ]);
+  expect(cancelledAnswer(1, german)).toMatch(/^Abgebrochen\. Ein Auftrag war schon beim Gerät;/);
 });

@@ -6,6 +6,7 @@
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { logError } from "../log.ts";
+import { phrasesOf, readLanguage } from "../phrases.ts";
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { historyOf } from "./client-context.ts";
@@ -15,7 +16,7 @@ import { tellEnds } from "./feature.ts";
 import { takeModelStep } from "./model-call.ts";
 import { expire } from "./retention.ts";
 import type { Turn } from "./store/rows.ts";
-import { INTERNAL_ERROR, tryAgain } from "./texts.ts";
+import { tryAgain } from "./texts.ts";
 import { HOME_RETRY_MS, takeCallStep } from "./tool-calls.ts";
 import { cancelTurn, finishTurn } from "./turns.ts";
 
@@ -79,6 +80,8 @@ function earliest(a: number | undefined, b: number | undefined): number | undefi
 
 /** @returns undefined: the next step may be taken at once; else when to look again (epoch ms), if no result comes */
 async function takeStep(context: ConversationContext, turn: Turn): Promise<number | undefined> {
+  const { language } = turn.origin;
+  if (language !== undefined) await readLanguage(context.env, language);
   const settings = settingsOrError(context.env);
   if (settings instanceof SettingsError) {
     const answer = `The gateway is not set up right. ${settings.message}`;
@@ -107,7 +110,9 @@ async function stepFailed(context: ConversationContext, error: unknown): Promise
   const turn = transcript.currentTurn();
   if (!turn) return;
   if (transcript.countAttempt(turn.n) > MAX_ATTEMPTS) {
-    const answer = `${INTERNAL_ERROR} ${tryAgain(transcript.entriesOf(turn.n))}`;
+    const phrases = phrasesOf(turn.origin.language);
+    const failed = tryAgain(transcript.entriesOf(turn.n), undefined, phrases);
+    const answer = phrases.sentences(phrases.say("internalError"), failed);
     finishTurn(context, turn, "failed", answer, "internal");
   }
   await alarm.by(Date.now() + HOME_RETRY_MS);

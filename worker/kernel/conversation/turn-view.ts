@@ -116,7 +116,9 @@ function ruleWords(
     entry.role !== "assistant"
       ? []
       : entry.calls.flatMap(({ outcome }) =>
-          outcome?.shown ? [{ text: outcome.shown.text, ...after(undoButtons(outcome)) }] : [],
+          outcome?.shown
+            ? [{ text: outcome.shown.text, ...after(undoButtons(outcome, origin.language)) }]
+            : [],
         ),
   );
   return made.length > 0 ? { rules: made } : {};

@@ -2,6 +2,7 @@
 import { withRetry } from "../api/stubs.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { logInfo } from "../log.ts";
+import { phrasesOf } from "../phrases.ts";
 import type { ConversationContext } from "./context.ts";
 import { lostClientsOf } from "./lost-clients.ts";
 import { owedBefore } from "./meanwhile.ts";
@@ -56,7 +57,7 @@ export async function cancelTurn(context: ConversationContext, turn: Turn): Prom
   context.transcript.cancelling(turn.n);
   await context.alarm.lease();
   const sent = await cancelCalls(context, turn);
-  finishTurn(context, turn, "cancelled", cancelledAnswer(sent), "cancelled");
+  finishTurn(context, turn, "cancelled", cancelledAnswer(sent, phrasesOf(turn.origin.language)), "cancelled");
   abortModelCall(context, turn);
 }
 

@@ -148,7 +148,7 @@ async function commandWords(
 /** `/rules`, `/ack`: as the model's tools, with the person's own rights. */
 async function ruleWords(
   context: ConversationContext,
-  { principal, role, channel, privateChat, limits, reply }: NewOrigin,
+  { principal, role, channel, privateChat, limits, reply, language }: NewOrigin,
   name: "rules" | "ack",
   args: Record<string, unknown>,
 ): Promise<string> {
@@ -161,6 +161,7 @@ async function ruleWords(
     from: { conversation: context.name, privateChat, call: id, depth: 0 },
     origin: { principal, role, channel, ...(limits && { limits }), ...(reply && { reply }) },
     sources: [],
+    ...(language && { language }),
   });
   return "outcome" in answered ? forPerson(answered.outcome) : DONE;
 }

@@ -516,7 +516,8 @@ function filesOfTurn(transcript: Transcript, n: number): string[] {
 function buttonsOf(transcript: Transcript, { turn, question }: ReplyRow): readonly RuleButton[] {
   const origin = transcript.turnAt(turn ?? -1)?.origin;
   if (!origin || question === null || !isOfRule({ question })) return [];
-  return origin.notice?.buttons ?? undoButtons(transcript.call(question.slice(OF_RULE.length))?.outcome);
+  const { outcome } = transcript.call(question.slice(OF_RULE.length)) ?? {};
+  return origin.notice?.buttons ?? undoButtons(outcome, origin.language);
 }
 
 /** The console's address, where the settings name it. */

@@ -43,7 +43,8 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
     const { principal, limits, tainted } = maker;
     // Not more than the maker had, nor more than they have now.
     const role = roleNow(home, maker) === "owner" ? maker.role : "member";
-    const by = { principal, role, ...(limits && { limits }) };
+    const { language } = rule;
+    const by = { principal, role, ...(limits && { limits }), ...(language && { language }) };
     const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted, rule: id, by };
     noticesOf(home).add({ id: brief.id, recipient: conversation, rule: id, tells: { brief }, madeAt: now });
   } else

@@ -64,7 +64,7 @@ test("a reminder: confirmed, listed and told late in German", async () => {
   const [rule] = await rulesNow();
   expect(rule?.language).toBe("de");
   expect(await run("rules", { do: "list" }, "de")).toBe(
-    `${rule?.id}: „Tee“ einmal, um 09:04 am Di., 23. Nov. 2027. Nächste Male: 09:04.`,
+    `${rule?.id}: „Tee“ einmal, um 09:04 am Di., 23. Nov. 2027. Als Nächstes: 09:04.`,
   );
   // Another person's list is in that person's language.
   expect(await run("rules", { do: "list" })).toBe(
