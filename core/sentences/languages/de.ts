@@ -30,11 +30,14 @@ export const de: LanguageData = {
     a: "ein, eine, einen, einem, einer, eines, irgendein[e|en]",
     request:
       "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, ich möchte dass, ich will dass",
-    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|sperr|sperre|schließ|schließe|heb|hebe) [sie], einstellen, stellst, (schaltest|machst|drehst|fährst)",
+    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|heb|hebe) [sie], einstellen, stellst, (schaltest|machst|drehst|fährst)",
+    "do:lock": "(schließ|schließe|sperr|sperre|schließen|sperren) [sie]",
     "act:turn_on":
-      "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen, aufdrehen",
+      "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen",
     "act:turn_off":
-      "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen, abdrehen",
+      "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen",
+    "act:turn_on/open": "aufdrehen, aufzudrehen",
+    "act:turn_off/close": "abdrehen, zudrehen, abzudrehen",
     "act:toggle": "umschalten, umzuschalten, wechsle, wechsel",
     "act:open":
       "öffne, öffnen, öffnen sie, aufmachen, aufzumachen, hochfahren, hochzufahren, hochziehen, aufziehen, zu öffnen, hochmachen",
@@ -52,13 +55,15 @@ export const de: LanguageData = {
     "act:press": "drück[e], drücken, auslösen, löse aus, betätige",
     "particle:turn_on": "ein, an, wieder ein, wieder an",
     "particle:turn_off": "aus, ab, wieder aus",
-    "particle:open": "auf, hoch, nach oben, ganz auf, ganz hoch, herauf, rauf",
-    "particle:close": "zu, runter, herunter, nach unten, ganz zu, ganz runter",
+    "particle:turn_on/open": "auf",
+    "particle:open": "ganz auf",
+    "particle:close": "zu, ganz zu",
     "particle:dock":
       "nach hause, zur station, zur basis, zur ladestation, zurück zur ladestation, zurück zur basis, zurück, in die station, zur ladestation zurück, zurück nach hause, zurück zur station",
-    "change:raise": "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, höher, mehr, heb[e] an",
+    "change:raise":
+      "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, höher, mehr, heb[e] an, hoch, nach oben, ganz hoch, herauf, rauf",
     "change:lower":
-      "verringer[e|n], verringere, senk[e|en], senken sie, reduzier[e|en], runterdrehen, niedriger, weniger, tiefer, vermindere",
+      "verringer[e|n], verringere, senk[e|en], senken sie, reduzier[e|en], runterdrehen, niedriger, weniger, tiefer, vermindere, runter, herunter, nach unten, ganz runter",
     "change:raise reading:brightness": "heller, aufhellen, erhelle",
     "change:lower reading:brightness":
       "dunkler, dimm[e|en], dimmen sie, verdunkel[e|n], abdunkeln, gedimmter, runterdimmen",
@@ -284,13 +289,17 @@ export const de: LanguageData = {
     "option:boost": "boost",
     "option:away": "abwesend, urlaub, urlaubsmodus, abwesenheit",
     "option:sleep": "schlafmodus, nachtmodus, schlaf",
-    "option:low": "stufe niedrig, langsam, leise, niedrige stufe, niedrigste stufe",
+    "option:low": "stufe niedrig, langsam, leise, niedrige stufe",
     "option:medium": "mittel, mittlere stufe, mittlere",
-    "option:high": "schnell, stufe hoch, höchste stufe, hohe stufe, volle stufe, turbo",
+    "option:high": "schnell, stufe hoch, hohe stufe, volle stufe, turbo",
     "bound:maximum":
-      "maximum, maximal, voll, volle helligkeit, maximale helligkeit, höchste, ganz hell, max, volle leistung, maximale lautstärke, volle lautstärke, das maximum",
+      "maximum, maximal, voll, volle helligkeit, maximale helligkeit, höchste, ganz hell, max, volle leistung, maximale lautstärke, volle lautstärke, höchste stufe, höchsten wert",
     "bound:minimum":
-      "minimum, minimal, minimale helligkeit, niedrigste, ganz dunkel, min, das minimum, minimale lautstärke",
+      "minimum, minimal, minimale helligkeit, niedrigste, ganz dunkel, min, minimale lautstärke, niedrigste stufe, niedrigsten wert, geringste stufe",
+    or: "oder",
+    "act:start type:vacuum": "saug[e|en], staubsaug[e|en], (mach|mache) sauber, putz[e|en], reinig[e|en]",
+    "act:start type:mower": "mäh[e|en], mähe den rasen, mäh den rasen, rasen mähen",
+    "act:turn_on type:coffee_machine": "(mach|mache|koch|koche) [mir] [einen] kaffee",
     and_half: "einhalb, und ein halb",
     point: "komma",
     half: "die hälfte, hälfte, halb, halbe",
