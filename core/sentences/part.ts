@@ -30,6 +30,8 @@ class Roles {
   /** @returns the one value of the role; undefined where there is none, null where there are several */
   one<R extends Role>(role: R): NonNullable<RoleValues[R]> | undefined | null {
     const values = this.take(role);
+    // "mach die Lautstärke lauter" says it twice.
+    if (values.every((value) => value === values[0])) values.length = Math.min(1, values.length);
     return values.length > 1 ? null : (values[0] ?? undefined);
   }
 
@@ -240,6 +242,8 @@ function question(
   const devices = devicesOf({ form, shows, exists, state, reading, target });
   if (devices) return one(devices);
   if (exists && form !== "any") return undefined;
+  if (state !== undefined && reading === "state")
+    return stateQuestion({ form, shows, is, asks: context.hasQuestionMark, any, state, target });
   if (state !== undefined)
     return reading === undefined
       ? stateQuestion({ form, shows, is, asks: context.hasQuestionMark, any, state, target })
@@ -326,5 +330,7 @@ function stateQuestion(asked: {
       ((form === undefined && (is || asks)) || form === "any" || form === "yes_no")
       ? one("any")
       : undefined;
-  return form === "yes_no" || (form === undefined && (is || asks)) ? one("yes_no") : undefined;
+  return form === "yes_no" || form === "any" || (form === undefined && (is || asks))
+    ? one("yes_no")
+    : undefined;
 }

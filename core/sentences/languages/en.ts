@@ -20,7 +20,7 @@ export const en: LanguageData = {
       "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me",
     do: "turn, switch, set, put, make, change, adjust, get, flip, power, bring, move, have, shift, keep, let, leave, send",
     "act:turn_on":
-      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, illuminate, fire up, power up, turn back on, switch back on",
+      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, illuminate, light, light up, fire up, power up, turn back on, switch back on",
     "act:turn_off":
       "(turn|switch|power|shut|put|flip|turning|switching|cut) off, deactivate, disable, shut down, power down, put out, kill, turn out, extinguish, shut off, cut",
     "act:toggle": "toggle",
@@ -261,7 +261,7 @@ export const en: LanguageData = {
     and: "and, and then, then, and also, as well as, also, plus",
     "here:here": "here, in here, in this room, this room",
     "here:home":
-      "in the house, in my house, in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, around the house",
+      "in the house, in my house, in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, around the house, throughout the home, in every area, in all areas",
     "color:red": "red",
     "color:green": "green",
     "color:blue": "blue",
@@ -292,14 +292,18 @@ export const en: LanguageData = {
     "option:medium": "medium, medium speed, middle, mid",
     "option:high": "high, high speed, fast, turbo, full speed",
     "bound:maximum":
-      "maximum, max, full, full brightness, maximum brightness, full power, highest, the max, full blast, brightest, full volume, the highest",
-    "bound:minimum": "minimum, min, lowest, minimum brightness, dimmest, the minimum, the lowest",
+      "maximum, max, full, full power, highest, the max, full blast, brightest, full volume, the highest",
+    "bound:minimum": "minimum, min, lowest, dimmest, the minimum, the lowest",
     level: "at",
     or: "or",
     "act:start type:vacuum":
       "clean, clean up, vacuum, hoover, start cleaning, start vacuuming, do the vacuuming, sweep",
-    "act:start type:mower": "mow, mow the lawn, start mowing, cut the grass",
+    "act:stop type:mower": "stop mowing",
+    "act:stop type:vacuum": "stop cleaning, stop vacuuming",
+    "act:start type:mower": "mow, mow the lawn, start mowing, cut the grass, start mowing the lawn",
     "act:turn_on type:coffee_machine": "(make|prepare|brew) [me] [a|some|the|my] coffee",
+    "reading:brightness bound:maximum": "maximum brightness, full brightness, max brightness",
+    "reading:brightness bound:minimum": "minimum brightness, lowest brightness",
     half: "half",
     "to half": "halfway, half way",
     and_half: "and a half, and half, and one half",
