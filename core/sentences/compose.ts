@@ -29,7 +29,7 @@ export function compose(items: readonly Item[]): Item[] | undefined {
 
 /** Roles that mean nothing by themselves. */
 const LOOSE: ReadonlySet<Role> = new Set<Role>([
-  ..."number half and_half point unit minus to by at for after every days daily part span minutes oclock time".split(
+  ..."number half and_half point unit minus to level by at for after every days daily part span minutes oclock time".split(
     " ",
   ),
 ] as Role[]);
@@ -39,7 +39,7 @@ type Found = { item: Item; next: number } | undefined;
 function valueAt(items: readonly Item[], from: number, before: Item | undefined): Found {
   const first = items[from];
   if (first === undefined) return undefined;
-  const lead = ["to", "by", "at"].includes(first.role) ? (first.role as "to" | "by" | "at") : undefined;
+  const lead = ["to", "by", "level"].includes(first.role) ? (first.role as "to" | "by" | "level") : undefined;
   const at = lead === undefined ? from : from + 1;
   const value = wordValue(items[at], lead);
   if (value)
@@ -55,8 +55,7 @@ function valueAt(items: readonly Item[], from: number, before: Item | undefined)
     next: amount.next,
   });
   if (lead === "to" || lead === "by") return item(lead);
-  // "at 8" is a time, and "at 40 %" a value.
-  if (hasUnit) return item(lead === "at" ? "to" : "bare");
+  if (hasUnit) return item(lead === "level" ? "to" : "bare");
   const isNamed = before?.role === "reading" || before?.role === "compare" || before?.role === "change";
   return lead === undefined && isNamed ? item("bare") : undefined;
 }

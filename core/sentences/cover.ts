@@ -30,7 +30,7 @@ export function spansOf(words: readonly Word[], lexicon: Lexicon, names: NameTab
     const isKnown =
       at.length > 0 || spans.some((others, begin) => begin < from && others.some(({ to }) => to > from));
     if (!isKnown)
-      for (const meanings of compound(said[from] ?? "", lexicon, names)) at.push({ to: from + 1, meanings });
+      for (const meanings of wordForms(said[from] ?? "", lexicon, names)) at.push({ to: from + 1, meanings });
   }
   return spans;
 }
@@ -149,6 +149,13 @@ function ownSpans(word: Word, at: number): Span[] {
 
 /** Roles that may stand within a compound. */
 const PARTS = rolesOf("type reading area floor name");
+
+/** A word of a type or reading with an ending ("des Thermostats"), or else a compound. */
+function wordForms(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
+  const bases = lexicon.endings.filter((one) => word.endsWith(one)).map((one) => word.slice(0, -one.length));
+  const bent = bases.flatMap((base) => (base.length < 4 ? [] : partsOf(base, lexicon, names)));
+  return bent.length > 0 ? bent.map((meaning) => [meaning]) : compound(word, lexicon, names);
+}
 
 function compound(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
   const found: Meaning[][] = [];

@@ -136,8 +136,8 @@ export type Option = (typeof OPTIONS)[number];
 
 /** Whose it is. Ids are those of the table of names. */
 export type Target =
-  /** More than one id: several have this name. `place` narrows them where it was said. */
-  | { of: "named"; ids: readonly string[]; name: string; place?: Place }
+  /** More than one id: several have this name. `place` narrows them where it was said, and `type` has to fit: "the Clippy mower". */
+  | { of: "named"; ids: readonly string[]; name: string; type?: ThingType; place?: Place }
   /**
    * `one`: a singular, so several that fit are asked back. `many`: a plural. `all`: "all", "every". `any`: "a window", of questions and
    * watches. `named`: devices to which a publisher gave just this name, which are of the type whatever their kind.

@@ -54,7 +54,7 @@ export function makeLexicon(data: LanguageData): Lexicon {
 
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request do ensure be exist show all each everything and half and_half point to by minus changes".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),
@@ -63,6 +63,7 @@ const PLAIN: ReadonlySet<string> = new Set<Role>([
 const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };
 
 const LISTED: Readonly<Record<string, readonly string[]>> = {
+  do: ["any", "lock"],
   change: ["raise", "lower"],
   ask: ["value", "yes_no", "which", "count", "any", "all"],
   reading: READINGS,
@@ -93,7 +94,7 @@ const ONE_DAY = /^(?:mo|tu|we|th|fr|sa|su)$/;
 
 function meaningOf(key: string): Meaning {
   const [role = "", word = ""] = key.split(":");
-  const value = word === "" && PLAIN.has(role) ? null : valueFor(role, word);
+  const value = word === "" && PLAIN.has(role) ? null : valueFor(role, role === "do" ? word || "any" : word);
   if (value === undefined) throw new Error(`phrases: '${key}' is no role with a value of it`);
   // SAFETY: the value was looked up by the role.
   return { role, value } as Meaning;

@@ -30,6 +30,8 @@ class Roles {
   /** @returns the one value of the role; undefined where there is none, null where there are several */
   one<R extends Role>(role: R): NonNullable<RoleValues[R]> | undefined | null {
     const values = this.take(role);
+    // "mach die Lautstärke lauter" says it twice.
+    if (values.every((value) => value === values[0])) values.length = Math.min(1, values.length);
     return values.length > 1 ? null : (values[0] ?? undefined);
   }
 
@@ -90,8 +92,9 @@ const OF_STATE: Readonly<Partial<Record<State, Action>>> = {
 function act(given: Roles, target: Target): Built {
   const roles = new Roles(given.items());
   roles.take("request");
-  const doing = roles.take("do").length;
-  const action = actionOf(roles);
+  const verbs = roles.take("do");
+  const doing = verbs.length;
+  const action = actionOf(roles, verbs[0] === "lock");
   const change = roles.one("change");
   const setting = roles.one("reading");
   const value = roles.one("value");
@@ -102,6 +105,9 @@ function act(given: Roles, target: Target): Built {
   const built = (frame: Act): Built => refusedTarget(frame) ?? { frames: [frame] };
   if (change !== undefined) {
     if (action !== undefined || (value && !("number" in value.value))) return undefined;
+    // "raise the blinds", "Jalousien hoch".
+    if (value === undefined && setting === undefined && opens(target))
+      return built({ kind: "act", action: change === "raise" ? "open" : "close", target });
     if (value === undefined) return built({ kind: "act", action: change, ...named, target });
     if (value.how === "to")
       return built({ kind: "act", action: "set", ...named, value: value.value, target });
@@ -139,14 +145,26 @@ function refusedTarget(frame: Act): Built {
   return isMeant ? undefined : { refused: { because: "no_target", action } };
 }
 
-function actionOf(roles: Roles): Either<Action> | undefined | null {
-  const acts = [...roles.take("act"), ...roles.take("particle")];
+/** "schließ … ab", "schließ … auf". */
+const LOCKING: Readonly<Partial<Record<Action, Action>>> = {
+  turn_off: "lock",
+  close: "lock",
+  turn_on: "unlock",
+  open: "unlock",
+};
+
+function actionOf(roles: Roles, locks: boolean): Either<Action> | undefined | null {
+  const acts = [...roles.take("act"), ...roles.take("particle").map((one) => (locks ? locking(one) : one))];
   if (!roles.has("ensure")) return acts.length > 1 ? null : acts[0];
   roles.take("ensure");
   roles.take("be");
   const state = roles.one("state");
   const action = state ? OF_STATE[state.is] : undefined;
   return action === undefined || acts.length > 0 ? null : { is: action };
+}
+
+function locking({ is }: Either<Action>): Either<Action> {
+  return { is: LOCKING[is] ?? is };
 }
 
 const OPENING: ReadonlySet<ThingType> = new Set(
@@ -198,8 +216,13 @@ function question(
   const is = left.take("be").length > 0;
   const exists = left.take("exist").length > 0;
   const forms = new Set(left.take("ask"));
-  const state = left.one("state");
-  const reading = left.one("reading");
+  const states = left.take("state");
+  const ors = left.take("or").length;
+  // "is it on or off?"
+  const isOpen = ors === 1 && states.length === 2;
+  const state = isOpen ? undefined : states.length > 1 || ors > 0 ? null : states[0];
+  const said = left.one("reading");
+  const reading = isOpen && said === undefined ? "state" : said;
   const compare = left.one("compare");
   const value = left.one("value");
   const [target] = targets;
@@ -219,6 +242,8 @@ function question(
   const devices = devicesOf({ form, shows, exists, state, reading, target });
   if (devices) return one(devices);
   if (exists && form !== "any") return undefined;
+  if (state !== undefined && reading === "state")
+    return stateQuestion({ form, shows, is, asks: context.hasQuestionMark, any, state, target });
   if (state !== undefined)
     return reading === undefined
       ? stateQuestion({ form, shows, is, asks: context.hasQuestionMark, any, state, target })
@@ -305,5 +330,7 @@ function stateQuestion(asked: {
       ((form === undefined && (is || asks)) || form === "any" || form === "yes_no")
       ? one("any")
       : undefined;
-  return form === "yes_no" || (form === undefined && (is || asks)) ? one("yes_no") : undefined;
+  return form === "yes_no" || form === "any" || (form === undefined && (is || asks))
+    ? one("yes_no")
+    : undefined;
 }

@@ -19,8 +19,14 @@ export function partsOf(items: readonly Item[], context: PartContext): BuiltPart
   if (parts.length > PARTS_MAX) return { refused: { because: "too_long" } };
   const one = chained(parts, context);
   if (one && "meanings" in one) return one;
-  const other = shared(parts, context);
-  return other && "meanings" in other ? other : (one ?? other);
+  // "schalte die Lampe und den Ventilator aus und öffne das Tor".
+  for (let count = parts.length; count > 1; count -= 1) {
+    const around = shared(parts.slice(0, count), context);
+    const rest = count < parts.length ? chained(parts.slice(count), context) : { meanings: [[]] };
+    if (!around || !("meanings" in around) || !rest || !("meanings" in rest)) continue;
+    return { meanings: around.meanings.flatMap((first) => rest.meanings.map((then) => [...first, ...then])) };
+  }
+  return one;
 }
 
 function split(items: readonly Item[]): Item[][] {

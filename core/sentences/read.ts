@@ -165,6 +165,8 @@ function cheapest(
     const acts = [...meanings.values()].some((frames) => frames.some(({ kind }) => kind === "act"));
     if (final && (acts || meanings.size === 0)) return { refused: final };
     if (meanings.size > 0) return { meanings: [...meanings.values()] };
+    // "switch off the bedroom" is no switch that goes off.
+    if (refused?.because === "no_target") return { refused };
   }
   return { refused: refused ?? { because: "no_sense" } };
 }

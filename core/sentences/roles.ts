@@ -39,7 +39,8 @@ export type RoleValues = {
   a: null;
   request: null;
   /** A verb that needs a particle or a value: "turn", "set". */
-  do: null;
+  /** `lock`: with its particle it locks and unlocks ("schließ … ab"). */
+  do: "any" | "lock";
   act: Either<Action>;
   /** The rest of such a verb, or an act by itself: "off" in "turn the lamp off", "lamp off". */
   particle: Either<Action>;
@@ -59,6 +60,8 @@ export type RoleValues = {
   everything: null;
   it: "one" | "many";
   and: null;
+  /** "on or off". */
+  or: null;
   here: "here" | "home";
   color: Color;
   white: "warm" | "neutral" | "cold";
@@ -71,6 +74,8 @@ export type RoleValues = {
   point: null;
   unit: Unit;
   to: null;
+  /** "at" before an amount with its unit: "at 40 %". */
+  level: null;
   by: null;
   minus: null;
   compare: "above" | "below" | "equal";

@@ -23,8 +23,9 @@ export function targetOf(items: readonly Item[]): Found {
     items.some((item) => item.role === role),
   );
   const places = placesOf(items);
-  if (places.length > 1 || names.length + types.length + its.length + (isEverything ? 1 : 0) > 1)
-    return undefined;
+  const isTyped = names.length === 1 && types.length === 1 && areBeside(items);
+  const things = names.length + types.length + its.length + (isEverything ? 1 : 0);
+  if (places.length > 1 || things > (isTyped ? 2 : 1)) return undefined;
   const [place] = places;
   const at = place && { place };
   const [name, type, it] = [names[0], types[0], its[0]];
@@ -33,7 +34,9 @@ export function targetOf(items: readonly Item[]): Found {
   if (name) {
     if (isAll || isEach) return undefined;
     const ids = idsIn(name, place);
-    return ids.length === 0 ? undefined : found({ of: "named", ids, name: name.name, ...at });
+    return ids.length === 0
+      ? undefined
+      : found({ of: "named", ids, name: name.name, ...(type && { type: type.type }), ...at });
   }
   if (type) {
     const typed = (number: "one" | "many" | "all" | "any"): Target => ({
@@ -60,6 +63,14 @@ export function targetOf(items: readonly Item[]): Found {
   return found(place ? { of: "place", place } : { of: "unsaid" });
 }
 
+/** "the Clippy mower", "Lampe Leselampe": nothing stands between name and type. */
+function areBeside(items: readonly Item[]): boolean {
+  const at = items.findIndex(({ role }) => role === "name" || role === "type");
+  const [first, second] = [items[at], items[at + 1]];
+  if (first === undefined || second === undefined || first.role === second.role) return false;
+  return (second.role === "name" || second.role === "type") && first.to === second.at;
+}
+
 /** An article stands before what it belongs to, and a preposition too. */
 function articlesFit(items: readonly Item[]): boolean {
   const after: ReadonlySet<Role> = new Set<Role>([
@@ -80,11 +91,13 @@ function articlesFit(items: readonly Item[]): boolean {
 }
 
 function placesOf(items: readonly Item[]): Place[] {
-  return items.flatMap((item): Place[] => {
+  const places = items.flatMap((item): Place[] => {
     if (item.role === "area" || item.role === "floor")
       return [{ is: item.role, ids: item.value.ids, name: item.value.name }];
     return item.role === "here" ? [{ is: item.value, ids: [], name: "" }] : [];
   });
+  // "the house lights everywhere".
+  return places.every(({ is }) => is === "home") ? places.slice(0, 1) : places;
 }
 
 /** Those in the place, where their areas are known. */

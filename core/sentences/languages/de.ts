@@ -24,20 +24,23 @@ export const de: LanguageData = {
   endings: "s,es,n,en,e",
   phrases: {
     filler:
-      "der, die, das, den, dem, des, mein[e|en|em|er], unser[e|en|em|er], dein[e|en|em|er], bitte, mal, jetzt, gerade, derzeit, momentan, aktuell[e|en|er|es], doch, eben, gleich, sofort, hallo, hey, hi, ok, okay, danke, so, denn, wieder, dort, da, noch, schnell, eigentlich, vom, von, von der, von dem, im moment, zur zeit, draußen, drinnen, hier bitte, mir bitte, uns, überhaupt, sich, etwas",
+      "der, die, das, den, dem, des, mein[e|en|em|er], unser[e|en|em|er], dein[e|en|em|er], bitte, mal, jetzt, gerade, derzeit, momentan, aktuell[e|en|er|es], doch, eben, gleich, sofort, hallo, hey, hi, ok, okay, danke, so, denn, wieder, dort, da, noch, schnell, eigentlich, vom, von, von der, von dem, im moment, zur zeit, draußen, drinnen, mir, uns, überhaupt, sich, etwas",
     prep: "auf, an, am, für, mit, bei, beim, zum, zur, zu",
     in: "in, im, ins, in der, in dem, in den, in die, auf dem, auf der, am, an der, an dem, beim",
     a: "ein, eine, einen, einem, einer, eines, irgendein[e|en]",
     request:
-      "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, ich möchte dass, ich will dass",
-    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|sperr|sperre|schließ|schließe|heb|hebe) [sie], einstellen, stellst, (schaltest|machst|drehst|fährst)",
+      "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, können wir, ich muss, ich möchte dass, ich will dass",
+    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|schicken|lassen|bringen|heben|heb|hebe) [sie], einstellen, stellst, (verändere|verändern|veränder|senden|sende) [sie], (schaltest|machst|drehst|fährst)",
+    "do:lock": "(schließ|schließe|sperr|sperre|schließen|sperren) [sie]",
     "act:turn_on":
-      "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen, aufdrehen",
+      "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen",
     "act:turn_off":
-      "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen, abdrehen",
+      "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen",
+    "act:turn_on/open": "aufdrehen, aufzudrehen",
+    "act:turn_off/close": "abdrehen, zudrehen, abzudrehen",
     "act:toggle": "umschalten, umzuschalten, wechsle, wechsel",
     "act:open":
-      "öffne, öffnen, öffnen sie, aufmachen, aufzumachen, hochfahren, hochzufahren, hochziehen, aufziehen, zu öffnen, hochmachen",
+      "öffne, öffnen, öffnen sie, aufmachen, aufzumachen, hochzufahren, hochziehen, aufziehen, zu öffnen, hochmachen",
     "act:close":
       "schließ, schließe, schließen, schließen sie, zumachen, zuzumachen, herunterfahren, runterfahren, runterzufahren, zuziehen, zu schließen, runtermachen, runterlassen, herunterlassen",
     "act:stop": "stopp[e|en], stoppen sie, halte an, halt an, anhalten, anzuhalten, beende, beenden, stop",
@@ -52,13 +55,15 @@ export const de: LanguageData = {
     "act:press": "drück[e], drücken, auslösen, löse aus, betätige",
     "particle:turn_on": "ein, an, wieder ein, wieder an",
     "particle:turn_off": "aus, ab, wieder aus",
-    "particle:open": "auf, hoch, nach oben, ganz auf, ganz hoch, herauf, rauf",
-    "particle:close": "zu, runter, herunter, nach unten, ganz zu, ganz runter",
+    "particle:turn_on/open": "auf",
+    "particle:open": "ganz auf",
+    "particle:close": "zu, ganz zu",
     "particle:dock":
-      "nach hause, zur station, zur basis, zur ladestation, zurück zur ladestation, zurück zur basis, zurück, in die station, zur ladestation zurück, zurück nach hause, zurück zur station",
-    "change:raise": "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, höher, mehr, heb[e] an",
+      "nach hause, zur station, zur basis, zur ladestation, zurück zur ladestation, zurück zur basis, zurück, in die station, zur ladestation zurück, zurück nach hause, zurück (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation), (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation) [zurück]",
+    "change:raise":
+      "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, höher, mehr, heb[e] an, hoch, nach oben, ganz hoch, herauf, rauf",
     "change:lower":
-      "verringer[e|n], verringere, senk[e|en], senken sie, reduzier[e|en], runterdrehen, niedriger, weniger, tiefer, vermindere",
+      "verringer[e|n], verringere, senk[e|en], senken sie, reduzier[e|en], runterdrehen, niedriger, weniger, tiefer, vermindere, runter, herunter, nach unten, ganz runter",
     "change:raise reading:brightness": "heller, aufhellen, erhelle",
     "change:lower reading:brightness":
       "dunkler, dimm[e|en], dimmen sie, verdunkel[e|n], abdunkeln, gedimmter, runterdimmen",
@@ -70,10 +75,10 @@ export const de: LanguageData = {
     "change:lower reading:speed": "langsamer",
     ensure:
       "sorge dafür dass, sorg dafür dass, stell sicher dass, stelle sicher dass, stellen sie sicher dass, achte darauf dass",
-    be: "ist, sind, ist es, sind es, gibt es, gibts, hat, haben, steht, stehen, bin, war es, sei, läuft es, ist da",
+    be: "gestellt, eingestellt, haben wir, ist, sind, ist es, sind es, gibt es, gibts, hat, haben, steht, stehen, bin, war es, sei, läuft es, ist da",
     exist:
       "gibt es, hast du, haben wir, kennst du, sind da, sind vorhanden, habe ich, kannst du steuern, gibts, sind bekannt, sind verbunden",
-    show: "zeig[e] [mir], zeigen sie mir, sag[e] [mir], sagen sie mir, nenn[e] [mir], list[e], liste auf, gib mir, lies vor, lies, wie steht es um, was ist mit, prüfe, überprüfe, schau nach, sieh nach, check[e], verrate mir, anzeigen, auflisten, zeig an, zeige an, auf",
+    show: "sagen, zeig[e] [mir], zeigen sie mir, sag[e] [mir], sagen sie mir, nenn[e] [mir], list[e], liste auf, gib mir, lies vor, lies, wie steht es um, was ist mit, prüfe, überprüfe, schau nach, sieh nach, check[e], verrate mir, anzeigen, auflisten, zeig an, zeige an, auf",
     "ask:value":
       "was, was ist, was sind, wie, wie ist, wie sind, wie hoch, wie hoch ist, wie groß ist, wieviel, wie viel, wie viel ist, wie lautet, wie voll, wie voll ist, was zeigt, wie viel haben",
     "ask:which": "welche, welcher, welches, welchen, was für, welche von",
@@ -88,8 +93,9 @@ export const de: LanguageData = {
     "state:open":
       "offen, auf, geöffnet, aufgeht, aufgemacht, öffnet, geöffnet wird, aufgemacht wird, steht offen, stehen offen, offen steht, offen stehen, noch offen, noch auf",
     "state:closed": "zu, geschlossen, zugemacht, schließt, zugeht, geschlossen wird",
-    "state:locked": "abgeschlossen, verriegelt, verschlossen, zugesperrt, abgesperrt, verriegelt wird",
-    "state:unlocked": "aufgeschlossen, entriegelt, unverschlossen, aufgesperrt, entriegelt wird",
+    "state:locked":
+      "abgeschlossen, verriegelt, verschlossen, zugesperrt, abgesperrt, verriegelt wird, gesperrt",
+    "state:unlocked": "aufgeschlossen, entriegelt, unverschlossen, aufgesperrt, entriegelt wird, entsperrt",
     "state:moving": "in bewegung",
     "state:motion":
       "bewegung, bewegung erkannt, bewegungen, bewegung erkennt, bewegung gibt, bewegung meldet, eine bewegung, sich etwas bewegt, etwas bewegt, jemand bewegt",
@@ -121,7 +127,7 @@ export const de: LanguageData = {
     "type:plug+": "steckdosen",
     "type:switch": "schalter",
     "type:switch+": "schaltern, relais",
-    "type:fan": "ventilator, lüfter, lüftung",
+    "type:fan": "ventilator, lüfter, lüftung, fan",
     "type:fan+": "ventilatoren",
     "type:cover": "abdeckung",
     "type:blind": "jalousie, rollo, raffstore",
@@ -284,13 +290,19 @@ export const de: LanguageData = {
     "option:boost": "boost",
     "option:away": "abwesend, urlaub, urlaubsmodus, abwesenheit",
     "option:sleep": "schlafmodus, nachtmodus, schlaf",
-    "option:low": "stufe niedrig, langsam, leise, niedrige stufe, niedrigste stufe",
+    "option:low": "stufe niedrig, langsam, leise, niedrige stufe",
     "option:medium": "mittel, mittlere stufe, mittlere",
-    "option:high": "schnell, stufe hoch, höchste stufe, hohe stufe, volle stufe, turbo",
+    "option:high": "schnell, stufe hoch, hohe stufe, volle stufe, turbo",
     "bound:maximum":
-      "maximum, maximal, voll, volle helligkeit, maximale helligkeit, höchste, ganz hell, max, volle leistung, maximale lautstärke, volle lautstärke, das maximum",
+      "maximum, maximal, voll, maximale stufe, höchste, ganz hell, max, volle leistung, maximale lautstärke, volle lautstärke, höchste stufe, höchsten wert",
     "bound:minimum":
-      "minimum, minimal, minimale helligkeit, niedrigste, ganz dunkel, min, das minimum, minimale lautstärke",
+      "minimum, minimal, minimale stufe, niedrigste, ganz dunkel, min, minimale lautstärke, niedrigste stufe, niedrigsten wert, geringste stufe",
+    or: "oder",
+    "reading:brightness bound:maximum": "(maximale|volle|höchste) (helligkeit|helligkeitsstufe)",
+    "reading:brightness bound:minimum": "(minimale|niedrigste|geringste) (helligkeit|helligkeitsstufe)",
+    "act:start type:vacuum": "saug[e|en], staubsaug[e|en], (mach|mache) sauber, putz[e|en], reinig[e|en]",
+    "act:start type:mower": "mäh[e|en], mähe den rasen, mäh den rasen, rasen mähen",
+    "act:turn_on type:coffee_machine": "(mach|mache|koch|koche) [mir] [einen] kaffee",
     and_half: "einhalb, und ein halb",
     point: "komma",
     half: "die hälfte, hälfte, halb, halbe",

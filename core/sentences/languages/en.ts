@@ -12,7 +12,7 @@ export const en: LanguageData = {
   },
   phrases: {
     filler:
-      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, outside, inside, left, so, actual, current, its, their, level, some",
+      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, left, me, a bit, a little, alexa, siri, google, edgecall, guys, so, actual, current, its, their, level, some",
     prep: "on, for, with, from, to",
     in: "in, in the, inside the, at the, on the",
     a: "a, an",
@@ -20,29 +20,31 @@ export const en: LanguageData = {
       "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me",
     do: "turn, switch, set, put, make, change, adjust, get, flip, power, bring, move, have, shift, keep, let, leave, send",
     "act:turn_on":
-      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, illuminate, fire up, power up, turn back on, switch back on",
+      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, illuminate, light, light up, fire up, power up, turn back on, switch back on",
     "act:turn_off":
       "(turn|switch|power|shut|put|flip|turning|switching|cut) off, deactivate, disable, shut down, power down, put out, kill, turn out, extinguish, shut off, cut",
     "act:toggle": "toggle",
-    "act:open": "open, open up, raise, pull up, roll up, unroll",
-    "act:close": "close, shut, lower, pull down, roll down, close up, draw",
+    "act:open": "open, open up, pull up, roll up, unroll",
+    "act:close": "close, shut, pull down, roll down, close up, draw",
     "act:stop": "stop, halt, silence, end, finish",
     "act:lock": "lock, lock up, bolt",
     "act:unlock": "unlock, unbolt",
     "act:start": "start, begin, run, launch, start up, resume, start cleaning with, start mowing with",
     "act:pause": "pause",
     "act:dock":
-      "dock, send home, send back, return, return to base, send to base, bring home, send to its dock, park, recharge",
+      "dock, send home, send back, return, return to base, call back, send to base, bring home, send to its dock, park, recharge",
     "act:locate": "locate, find",
     "act:press": "press, push, trigger",
     "particle:turn_on": "on, back on",
     "particle:turn_off": "off, out, back off",
-    "particle:open": "up, all the way up, open",
-    "particle:close": "down, all the way down, closed, shut",
-    "particle:dock": "home, to base, to its base, to the dock, back to base, back to its dock, to its dock",
+    "particle:open": "open",
+    "particle:close": "closed, shut",
+    "particle:dock":
+      "home, back, back home, to [its|the] (base|dock|charger|charging station|station), back to [its|the] (charger|charging station|station), to base, to its base, to the dock, back to base, back to its dock, to its dock",
     "change:raise":
-      "increase, turn up, raise, boost, pump up, crank up, bump up, up, higher, more, put up, move up",
-    "change:lower": "decrease, reduce, turn down, lower, bring down, drop, down, less, put down, cut down",
+      "increase, turn up, raise, boost, pump up, crank up, bump up, up, higher, more, put up, move up, all the way up",
+    "change:lower":
+      "decrease, reduce, turn down, lower, bring down, drop, down, less, put down, cut down, all the way down",
     "change:raise reading:brightness":
       "brighten, brighten up, brighter, lighten up, lighten, a bit brighter, more light",
     "change:lower reading:brightness":
@@ -57,7 +59,7 @@ export const en: LanguageData = {
     be: "is, are, is it, are they, is there, are there, it is, be, s it, re, been, being, does, do",
     exist:
       "do you know, do you have, do we have, do i have, have you got, are there, there are, exist, is there, can you see, can you control, are known, are connected",
-    show: "show, show me, list, tell me, give me, give, tell me about, get, get me, check, check on, display, read, read out, report, name, let me know, see, say, view, what about, how about, find out",
+    show: "show, show me, list, tell me, give me, give, tell me about, get me, check, check on, display, read, read out, report, name, let me know, confirm, say, view, what about, how about, find out",
     "ask:value":
       "what, what is, what s, whats, what are, what does, how, how is, how s, how much, how are, tell me what, tell me how, how full is, how full, what is the current, what was, how high is, how high",
     "ask:which": "which, what, which one, which ones, which of, tell me which, show me which",
@@ -71,8 +73,8 @@ export const en: LanguageData = {
       "off, turned off, switched off, powered off, inactive, disabled, still off, out, deactivated, shut off, powered down",
     "state:open": "open, opened, opens, ajar, still open, gets opened, is opened, left open",
     "state:closed": "closed, shut, closes, still closed, still shut, gets closed",
-    "state:locked": "locked, locked up, gets locked",
-    "state:unlocked": "unlocked, not locked, gets unlocked, unlocks",
+    "state:locked": "locked, locked up, gets locked, secure, secured",
+    "state:unlocked": "unlocked, not locked, gets unlocked, unlocks, unsecured",
     "state:moving": "moving, opening, closing",
     "state:motion":
       "motion, movement, motion detected, movement detected, motion is detected, movement is detected, someone moving, somebody moving, anyone moving, any motion, any movement, detects motion, sees motion, moves, something moves, someone moves, somebody moves, something moving, detects movement, detected motion",
@@ -190,7 +192,7 @@ export const en: LanguageData = {
     "type:machine+": "machines, computers, servers, agents, pis",
     "type:device": "device, thing",
     "type:device+": "devices, things, entities",
-    "reading:state": "state, status, condition",
+    "reading:state": "state, status, condition, situation, update, doing",
     "reading:temperature": "temperature, temp, room temperature, air temperature",
     "reading:target_temperature":
       "target temperature, set temperature, setpoint, set point, desired temperature, temperature setting",
@@ -208,7 +210,7 @@ export const en: LanguageData = {
     "reading:brightness": "brightness, brightness level, light intensity, intensity, luminosity",
     "reading:color": "color, colour, hue",
     "reading:color_temperature": "color temperature, colour temperature, white temperature",
-    "reading:position": "position, opening",
+    "reading:position": "position",
     "reading:speed": "speed, fan speed",
     "reading:volume": "volume, sound, volume level, sound level, loudness",
     "reading:mode": "mode, preset, hvac mode",
@@ -259,7 +261,7 @@ export const en: LanguageData = {
     and: "and, and then, then, and also, as well as, also, plus",
     "here:here": "here, in here, in this room, this room",
     "here:home":
-      "in the house, in my house, in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, home, around the house",
+      "in the house, in my house, in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, around the house, throughout the home, in every area, in all areas",
     "color:red": "red",
     "color:green": "green",
     "color:blue": "blue",
@@ -290,8 +292,18 @@ export const en: LanguageData = {
     "option:medium": "medium, medium speed, middle, mid",
     "option:high": "high, high speed, fast, turbo, full speed",
     "bound:maximum":
-      "maximum, max, full, full brightness, maximum brightness, full power, highest, the max, full blast, brightest, full volume, the highest",
-    "bound:minimum": "minimum, min, lowest, minimum brightness, dimmest, the minimum, the lowest",
+      "maximum, max, full, full power, highest, the max, full blast, brightest, full volume, the highest",
+    "bound:minimum": "minimum, min, lowest, dimmest, the minimum, the lowest",
+    level: "at",
+    or: "or",
+    "act:start type:vacuum":
+      "clean, clean up, vacuum, hoover, start cleaning, start vacuuming, do the vacuuming, sweep",
+    "act:stop type:mower": "stop mowing",
+    "act:stop type:vacuum": "stop cleaning, stop vacuuming",
+    "act:start type:mower": "mow, mow the lawn, start mowing, cut the grass, start mowing the lawn",
+    "act:turn_on type:coffee_machine": "(make|prepare|brew) [me] [a|some|the|my] coffee",
+    "reading:brightness bound:maximum": "maximum brightness, full brightness, max brightness",
+    "reading:brightness bound:minimum": "minimum brightness, lowest brightness",
     half: "half",
     "to half": "halfway, half way",
     and_half: "and a half, and half, and one half",
