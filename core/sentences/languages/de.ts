@@ -30,7 +30,9 @@ export const de: LanguageData = {
     a: "ein, eine, einen, einem, einer, eines, irgendein[e|en]",
     request:
       "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, können wir, ich muss, ich möchte dass, ich will dass",
-    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|schicken|lassen|bringen|heben|heb|hebe) [sie], einstellen, stellst, (verändere|verändern|veränder|senden|sende) [sie], (schaltest|machst|drehst|fährst)",
+    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|schicken|lassen|bringen) [sie], einstellen, stellst, (verändere|verändern|veränder|senden|sende) [sie], (schaltest|machst|drehst|fährst)",
+    "do:raise": "(heb|hebe|heben) [sie]",
+    "do:lower": "(senk|senke|senken) [sie]",
     "do:lock": "(schließ|schließe|sperr|sperre|schließen|sperren) [sie]",
     "act:turn_on":
       "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen",
@@ -61,7 +63,7 @@ export const de: LanguageData = {
     "particle:dock":
       "nach hause, zur station, zur basis, zur ladestation, zurück zur ladestation, zurück zur basis, zurück, in die station, zur ladestation zurück, zurück nach hause, zurück (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation), (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation) [zurück]",
     "change:raise":
-      "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, höher, mehr, heb[e] an, hoch, nach oben, ganz hoch, herauf, rauf",
+      "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, anheben, höher, mehr, hoch, nach oben, ganz hoch, herauf, rauf",
     "change:lower":
       "verringer[e|n], verringere, senk[e|en], senken sie, reduzier[e|en], runterdrehen, niedriger, weniger, tiefer, vermindere, runter, herunter, nach unten, ganz runter",
     "change:raise reading:brightness": "heller, aufhellen, erhelle",
