@@ -315,6 +315,8 @@ function stateQuestion(asked: {
     frames: [{ kind: "ask", form, state: fitting(state, of), ...or(state, of), target: of }],
   });
   if (form === "value") return undefined;
+  // A statement without a verb. Its words may also be an act, which was not asked for.
+  if (form === undefined && !is && !asks && !shows && !any) return { refused: { because: "no_action" } };
   if (target.of === "type") {
     const many: Target = target.number === "one" ? { ...target, number: "many" } : target;
     if (form === "which" || (form === undefined && shows)) return one("which", many);
