@@ -44,11 +44,11 @@ class Roles {
   }
 }
 
-export const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "be", "exist", "show"]);
+const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "be", "exist", "show"]);
 /** "set" and "make sure" act whatever stands beside them. */
 const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "particle", "change", "ensure", "do"]);
 
-export function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
+function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
   const has = (roles: ReadonlySet<Role>) => items.some(({ role }) => roles.has(role));
   const isEnsured = items.some(({ role }) => role === "ensure");
   if (isEnsured) return false;
