@@ -44,11 +44,11 @@ class Roles {
   }
 }
 
-export const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "be", "exist", "show"]);
+const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "be", "exist", "show"]);
 /** "set" and "make sure" act whatever stands beside them. */
 const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "particle", "change", "ensure", "do"]);
 
-export function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
+function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
   const has = (roles: ReadonlySet<Role>) => items.some(({ role }) => roles.has(role));
   const isEnsured = items.some(({ role }) => role === "ensure");
   if (isEnsured) return false;
@@ -64,7 +64,9 @@ export function partOf(items: readonly Item[], context: PartContext): Built {
   const isAsked = isQuestionPart(items, context);
   if (found === undefined) return undefined;
   if (isAsked) return question(roles, found.targets, found.any, targetItems, context);
-  if (targetItems.some(({ role }) => role === "prep")) return undefined;
+  // "turn the volume up on the TV", "set blue for all lights".
+  const sets = items.some(({ role }) => role === "value" || role === "change");
+  if (!sets && targetItems.some(({ role }) => role === "prep")) return undefined;
   const acts = found.targets.map((target) => act(roles, singular(target)));
   return merged(acts);
 }
@@ -94,7 +96,7 @@ function act(given: Roles, target: Target): Built {
   roles.take("request");
   const verbs = roles.take("do");
   const doing = verbs.length;
-  const action = actionOf(roles, verbs[0] === "lock");
+  const action = actionOf(roles, verbs[0]);
   const change = roles.one("change");
   const setting = roles.one("reading");
   const value = roles.one("value");
@@ -145,26 +147,27 @@ function refusedTarget(frame: Act): Built {
   return isMeant ? undefined : { refused: { because: "no_target", action } };
 }
 
-/** "schließ … ab", "schließ … auf". */
-const LOCKING: Readonly<Partial<Record<Action, Action>>> = {
-  turn_off: "lock",
-  close: "lock",
-  turn_on: "unlock",
-  open: "unlock",
+/** What a particle does beside such a verb: "schließ … ab", "heb … an". Others do nothing. */
+const BESIDE: Readonly<Record<"lock" | "raise" | "lower", Readonly<Partial<Record<Action, Action>>>>> = {
+  lock: { turn_off: "lock", close: "lock", turn_on: "unlock", open: "unlock" },
+  raise: { turn_on: "open", open: "open" },
+  lower: { turn_off: "close", close: "close" },
 };
 
-function actionOf(roles: Roles, locks: boolean): Either<Action> | undefined | null {
-  const acts = [...roles.take("act"), ...roles.take("particle").map((one) => (locks ? locking(one) : one))];
+function actionOf(roles: Roles, verb: RoleValues["do"] | undefined): Either<Action> | undefined | null {
+  const particles = roles.take("particle").map((particle): Either<Action> | undefined => {
+    if (verb === undefined || verb === "any") return particle;
+    const is = BESIDE[verb][particle.is];
+    return is && { is };
+  });
+  const acts = [...roles.take("act"), ...particles.filter((one) => one !== undefined)];
+  if (particles.includes(undefined)) return null;
   if (!roles.has("ensure")) return acts.length > 1 ? null : acts[0];
   roles.take("ensure");
   roles.take("be");
   const state = roles.one("state");
   const action = state ? OF_STATE[state.is] : undefined;
   return action === undefined || acts.length > 0 ? null : { is: action };
-}
-
-function locking({ is }: Either<Action>): Either<Action> {
-  return { is: LOCKING[is] ?? is };
 }
 
 const OPENING: ReadonlySet<ThingType> = new Set(
@@ -312,6 +315,8 @@ function stateQuestion(asked: {
     frames: [{ kind: "ask", form, state: fitting(state, of), ...or(state, of), target: of }],
   });
   if (form === "value") return undefined;
+  // A statement without a verb. Its words may also be an act, which was not asked for.
+  if (form === undefined && !is && !asks && !shows && !any) return { refused: { because: "no_action" } };
   if (target.of === "type") {
     const many: Target = target.number === "one" ? { ...target, number: "many" } : target;
     if (form === "which" || (form === undefined && shows)) return one("which", many);

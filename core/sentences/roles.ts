@@ -15,7 +15,7 @@ import type {
 } from "./frame.ts";
 
 /** A singular, a plural, or a word that is both. */
-export type WordNumber = "one" | "many" | "either";
+type WordNumber = "one" | "many" | "either";
 
 export type Named = {
   /** As it was said first in the home. */
@@ -39,8 +39,8 @@ export type RoleValues = {
   a: null;
   request: null;
   /** A verb that needs a particle or a value: "turn", "set". */
-  /** `lock`: with its particle it locks and unlocks ("schließ … ab"). */
-  do: "any" | "lock";
+  /** With its particle it locks, raises or lowers: "schließ … ab", "heb … an", "senk … ab". */
+  do: "any" | "lock" | "raise" | "lower";
   act: Either<Action>;
   /** The rest of such a verb, or an act by itself: "off" in "turn the lamp off", "lamp off". */
   particle: Either<Action>;
