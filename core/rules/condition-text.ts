@@ -1,4 +1,5 @@
 /** What a watch waits for, in words. */
+import { ENGLISH, type Phrases } from "../phrases/phrases.ts";
 import { deviceText, plainText } from "./plain-text.ts";
 import { figureText, spanText } from "./time-text.ts";
 import type { Value } from "./value.ts";
@@ -11,26 +12,46 @@ const READING_MAX = 64;
 export function valueText(
   value: Value,
   { unit, words }: { unit?: string | undefined; words?: WatchRule["words"] },
+  phrases: Phrases = ENGLISH,
 ): string {
   if (typeof value === "string") return deviceText(value);
-  if (typeof value === "boolean" && words) return plainText(value ? words.yes : words.no, READING_MAX);
-  return figureText(value, unit === undefined ? undefined : plainText(unit, UNIT_MAX));
+  if (typeof value === "boolean" && words) {
+    const [yes, no] = phrases.stateWordsOf(words.yes, words.no) ?? [words.yes, words.no];
+    return plainText(value ? yes : no, READING_MAX);
+  }
+  return figureText(value, unit === undefined ? undefined : plainText(unit, UNIT_MAX), phrases);
 }
 
 /** `temperature is above −15 °C for 10 min`. */
-export function conditionText(rule: WatchRule): string {
-  const { is, value, hold_ms } = rule;
-  const reading = readingText(rule);
-  const limit = value === undefined ? "" : ` ${valueText(value, rule)}`;
-  const hold = isMomentary(rule) || hold_ms === 0 ? "" : ` for ${spanText(hold_ms)}`;
-  if (is === "offline" || is === "online") return `it is ${is}${hold}`;
-  if (is === "happens") return limit === "" ? `${reading} has an event` : `${reading} says${limit}`;
-  if (is === "changes") return `${reading} changes`;
-  const verb = { above: "is above", below: "is below", equal: "is", not_equal: "is not" }[is];
-  return `${reading} ${verb}${limit}${hold}`;
+export function conditionText(rule: WatchRule, phrases: Phrases = ENGLISH): string {
+  const condition = momentText(rule, phrases);
+  if (isMomentary(rule) || rule.hold_ms === 0) return condition;
+  return phrases.say("forSpan", { condition, span: spanText(rule.hold_ms, phrases) });
 }
 
-function readingText({ reading, field }: WatchRule): string {
-  const name = plainText(reading, READING_MAX);
-  return reading === PRESENCE || field === undefined ? name : `${name} (${plainText(field, READING_MAX)})`;
+const COMPARED = { above: "isAbove", below: "isBelow", equal: "isEqual", not_equal: "isNotEqual" } as const;
+
+function momentText(rule: WatchRule, phrases: Phrases): string {
+  const { is, value } = rule;
+  const reading = readingText(rule, phrases);
+  const limit = value === undefined ? "" : valueText(value, rule, phrases);
+  switch (is) {
+    case "offline":
+      return phrases.say("isOffline");
+    case "online":
+      return phrases.say("isOnline");
+    case "happens":
+      return limit === "" ? phrases.say("happens", { reading }) : phrases.say("says", { reading, limit });
+    case "changes":
+      return phrases.say("changes", { reading });
+    default:
+      return phrases.say(COMPARED[is], { reading, limit });
+  }
+}
+
+function readingText({ reading, field }: WatchRule, phrases: Phrases): string {
+  const name = plainText(phrases.readingName(reading), READING_MAX);
+  return reading === PRESENCE || field === undefined
+    ? name
+    : `${name} (${plainText(phrases.readingName(field), READING_MAX)})`;
 }

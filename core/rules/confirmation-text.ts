@@ -1,5 +1,6 @@
 /** The gateway's answer to `watch` and `remind`: what the person is shown, whatever the model says. */
 
+import { ENGLISH, type Phrases } from "../phrases/phrases.ts";
 import type { TimeWindow } from "../protocol/rules.ts";
 import { conditionText, valueText } from "./condition-text.ts";
 import { isTrue } from "./evaluate.ts";
@@ -33,74 +34,97 @@ export type WatchFacts = {
 };
 
 /** @param now epoch ms */
-export function watchConfirmation(rule: WatchRule, facts: WatchFacts, now: number): string {
-  const place = plainText(facts.place, PLACE_MAX);
-  const parts = [
-    `when ${conditionText(rule)}`,
-    againWords(rule),
-    hoursText(rule, facts.quiet),
-    thenText(rule, facts.then),
-  ];
-  const checked =
-    facts.checked === undefined ? "" : ` Checked by the device every ${spanText(facts.checked)}.`;
-  const name = plainText(rule.name, RULE_NAME_MAX);
-  return `Watching ${place}: tells ${plainText(facts.to, PLACE_MAX)} “${name}” ${parts
-    .filter((part) => part !== "")
-    .join(", ")}.${nowText(rule, facts.now, now)}${checked}`;
+export function watchConfirmation(
+  rule: WatchRule,
+  facts: WatchFacts,
+  now: number,
+  phrases: Phrases = ENGLISH,
+): string {
+  const details = phrases.parts(
+    phrases.say("whenIs", { condition: conditionText(rule, phrases) }),
+    againText(rule, phrases),
+    hoursText(rule, facts.quiet, phrases),
+    thenText(rule, facts.then, phrases),
+  );
+  const { checked } = facts;
+  return phrases.sentences(
+    phrases.say("watching", {
+      place: plainText(facts.place, PLACE_MAX),
+      to: plainText(facts.to, PLACE_MAX),
+      name: plainText(rule.name, RULE_NAME_MAX),
+      details,
+    }),
+    nowText(rule, facts.now, now, phrases),
+    checked === undefined ? "" : phrases.say("checkedEvery", { span: spanText(checked, phrases) }),
+  );
 }
 
 /** With the next three times. @param now epoch ms */
-export function reminderConfirmation(reminder: Reminder, zone: string, to: string, now: number): string {
+export function reminderConfirmation(
+  reminder: Reminder,
+  zone: string,
+  to: string,
+  now: number,
+  phrases: Phrases = ENGLISH,
+): string {
   const { schedule, text } = reminder;
   const times = nextTimes(zone, schedule, now);
-  const [first] = times;
-  const what = reminder.do === "brief" ? "Briefs" : "Reminds";
-  const when = scheduleText(schedule, zone, first);
   const isSingle = schedule.kind === "instant" || schedule.kind === "date";
-  const next = isSingle ? "" : ` Next: ${times.map((at) => timeText(at, zone)).join("; ")}.`;
-  const words = plainText(text, REMINDER_TEXT_MAX);
-  return `${what} ${plainText(to, PLACE_MAX)} ${when} (${zone}): “${words}”.${next}`;
+  const next = times.map((at) => timeText(at, zone, undefined, phrases)).join("; ");
+  return phrases.sentences(
+    phrases.say(reminder.do === "brief" ? "briefs" : "reminds", {
+      to: plainText(to, PLACE_MAX),
+      when: scheduleText(schedule, zone, times[0], phrases),
+      zone,
+      text: plainText(text, REMINDER_TEXT_MAX),
+    }),
+    isSingle ? "" : phrases.say("nextTimes", { times: next }),
+  );
 }
 
-function againWords({ repeat, cooldown_ms }: WatchRule): string {
-  if (repeat === "once") return "once";
-  if (repeat === "until_ack")
-    return "again after 5, 15, 30 and 60 min and then hourly until somebody answers";
-  return cooldown_ms === 0 ? "" : `again at most every ${spanText(cooldown_ms)}`;
+function againText({ repeat, cooldown_ms }: WatchRule, phrases: Phrases): string {
+  if (repeat === "once") return phrases.say("once");
+  if (repeat === "until_ack") return phrases.say("untilAnswered");
+  return cooldown_ms === 0 ? "" : phrases.say("atMostEvery", { span: spanText(cooldown_ms, phrases) });
 }
 
-function thenText({ then_to }: WatchRule, then = ""): string {
-  return then_to
-    ? `and ${plainText(then, PLACE_MAX)} if nobody answers within ${spanText(then_to.after_ms)}`
-    : "";
+function thenText({ then_to }: WatchRule, then = "", phrases: Phrases): string {
+  if (!then_to) return "";
+  return phrases.say("thenTo", {
+    to: plainText(then, PLACE_MAX),
+    span: spanText(then_to.after_ms, phrases),
+  });
 }
 
-function hoursText({ severity, only_between }: WatchRule, quiet: TimeWindow | undefined): string {
-  const between = only_between
-    ? `only between ${clockText(only_between.from)} and ${clockText(only_between.to)}`
-    : "";
+function hoursText(
+  { severity, only_between: hours }: WatchRule,
+  quiet: TimeWindow | undefined,
+  phrases: Phrases,
+): string {
+  const between =
+    hours && phrases.say("onlyBetween", { from: clockText(hours.from), to: clockText(hours.to) });
   const night =
     severity === "critical"
-      ? "also at night (critical)"
-      : quiet
-        ? `but not in the quiet hours (${windowText(quiet)})`
-        : "";
-  return [between, night].filter((words) => words !== "").join(", ");
+      ? phrases.say("alsoAtNight")
+      : quiet && phrases.say("notInQuietHours", { hours: windowText(quiet) });
+  return phrases.parts(between ?? "", night ?? "");
 }
 
-function nowText(rule: WatchRule, last: WatchFacts["now"], now: number): string {
+function nowText(rule: WatchRule, last: WatchFacts["now"], now: number, phrases: Phrases): string {
   if (rule.is === "happens") return "";
-  const value = last && readValue({ value: last.value }, rule.type, rule.unit);
-  if (last === undefined || value === undefined) return " Its value is not known now.";
-  const age = now - last.at > FRESH_MS ? ` (${spanText(now - last.at)} ago)` : "";
-  const words = valueText(value, rule);
-  if (!isTrue(rule, value) || isMomentary(rule)) return ` Now: ${words}${age}.`;
+  const known = last && readValue({ value: last.value }, rule.type, rule.unit);
+  if (last === undefined || known === undefined) return phrases.say("valueNotKnown");
+  const words = valueText(known, rule, phrases);
+  const age = now - last.at;
+  const value =
+    age > FRESH_MS ? phrases.say("valueAgo", { value: words, span: spanText(age, phrases) }) : words;
+  if (!isTrue(rule, known) || isMomentary(rule)) return phrases.say("now", { value });
   const { hold_ms, only_between } = rule;
-  const fires =
+  const when =
     only_between && !isInside(only_between, now)
-      ? `from ${clockText(only_between.from)} on`
+      ? phrases.say("fromTimeOn", { time: clockText(only_between.from) })
       : hold_ms === 0
-        ? "at once"
-        : `in ${spanText(hold_ms)}`;
-  return ` Now: ${words}${age}, so this is so already: it fires ${fires} if it stays.`;
+        ? phrases.say("atOnce")
+        : phrases.say("inSpan", { span: spanText(hold_ms, phrases) });
+  return phrases.say("nowAlready", { value, when });
 }

@@ -1,4 +1,5 @@
 /** A rule of time: it says a text, or has a model write one, at times by the home's clock. */
+import { LANGUAGES } from "../phrases/languages/language.ts";
 import { z } from "../protocol/parse.ts";
 import { RULE_ID } from "../protocol/rules.ts";
 import { Schedule } from "./schedule.ts";
@@ -12,5 +13,7 @@ export const Reminder = z.object({
   schedule: Schedule,
   /** `brief`: a model reads devices and writes what the text asks for. */
   do: z.enum(["say", "brief"]),
+  /** In which it speaks; absent: English. */
+  language: z.optional(z.enum(LANGUAGES)),
 });
 export type Reminder = z.infer<typeof Reminder>;

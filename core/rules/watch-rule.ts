@@ -2,6 +2,7 @@
  * A watch by value: a condition on a reading, and how people are told of it. The condition alone goes to the place where the
  * reading is (agent, bridge, Home); it holds no names of people.
  */
+import { LANGUAGES } from "../phrases/languages/language.ts";
 import { z } from "../protocol/parse.ts";
 import { CheckSeconds, type CONDITIONS, WatchCondition } from "../protocol/rules.ts";
 import { windowMs } from "../test-clock.ts";
@@ -55,6 +56,8 @@ export const WatchRule = z.object({
   words: z.optional(
     z.object({ yes: z.string().check(z.maxLength(40)), no: z.string().check(z.maxLength(40)) }),
   ),
+  /** In which it speaks; absent: English. */
+  language: z.optional(z.enum(LANGUAGES)),
 });
 export type WatchRule = z.infer<typeof WatchRule>;
 
@@ -70,6 +73,7 @@ export function conditionOf(rule: WatchRule): WatchCondition {
     then_to,
     check_s,
     words,
+    language,
     ...condition
   } = rule;
   return condition;

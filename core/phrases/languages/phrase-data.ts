@@ -1,0 +1,41 @@
+/** The shape of a language's file: the keys of English, each with a text. */
+import type { en } from "./en.ts";
+import type { Language } from "./language.ts";
+
+type English = typeof en;
+export type MessageKey = keyof English["messages"];
+export type ActWord = keyof English["acts"];
+export type StateClass = keyof English["states"];
+export type ValueWord = keyof English["values"];
+export type ReadingWord = keyof English["readings"];
+export type KindWord = keyof English["kinds"];
+
+/** Plain data, as en.ts describes it: it may be loaded as JSON. */
+export type PhraseData = {
+  readonly language: Language;
+  /** The tag by which `Intl` writes numbers, lists and dates. */
+  readonly locale: string;
+  /** False: no native speaker has read it, so it is called "beta". */
+  readonly isReviewed: boolean;
+  /** The forms of a text with `|`, in their order; the last one stands for all others. */
+  readonly plurals: readonly Intl.LDMLPluralRule[];
+  readonly space: string;
+  readonly comma: string;
+  readonly listComma: string;
+  readonly messages: Readonly<Record<MessageKey, string>>;
+  readonly acts: Readonly<Record<ActWord, string>>;
+  readonly states: Readonly<Record<StateClass, readonly [on: string, off: string]>>;
+  readonly values: Readonly<Record<ValueWord, string>>;
+  readonly readings: Readonly<Record<ReadingWord, string>>;
+  readonly kinds: Readonly<Record<KindWord, string>>;
+};
+
+/** Names in braces: those of "{name}: {value}." are `name` and `value`. `{Act}` stands for `act`. */
+type PlaceholdersOf<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Uncapitalize<Name> | PlaceholdersOf<Rest>
+  : never;
+
+/** What a message needs: a number for `count`, texts for the others. Empty: nothing. */
+export type ParametersOf<Key extends MessageKey> = {
+  [Name in PlaceholdersOf<English["messages"][Key]>]: Name extends "count" ? number : string;
+};
