@@ -7,7 +7,7 @@ import type { RosterQuestion } from "../../api/roster.ts";
 import type { ReportedTurn } from "../../api/usage.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
-import { emit } from "../feature.ts";
+import { emit, plannedReply } from "../feature.ts";
 import { filesOf } from "../files/file-list.ts";
 import { HomePart } from "../part.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
@@ -22,8 +22,10 @@ export class ConversationsRpc extends HomePart implements ConversationsApi {
     // Read first: a change while the search index is made calls for a new plan.
     const version = rosterOf(this.home).version(now);
     const roster = await rosterOf(this.home).forQuestion(question, now);
-    const plan = planOf(this.home, roster, version);
-    if (reserve !== undefined) spendingOf(this.home).add(reserve, 1, Date.now());
+    const reply = question?.sentence && (await plannedReply(this.home, question, now));
+    const plan = { ...planOf(this.home, roster, version), ...(reply && { reply }) };
+    const asksModel = !reply?.first;
+    if (reserve !== undefined && asksModel) spendingOf(this.home).add(reserve, 1, Date.now());
     if (began) conversationListOf(this.home).turnBegan(began, Date.now());
     return plan;
   }

@@ -1,0 +1,148 @@
+/** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import type { Meaning, Understood } from "@edgecall/core/sentences/frame.ts";
+import { readSentence } from "@edgecall/core/sentences/read.ts";
+import type { PlannedReply } from "../../../kernel/api/plan.ts";
+import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
+import type { FastPath } from "../../../kernel/settings/fast-path.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import { languagesFor, lexiconOf, phrasesOf } from "../languages.ts";
+import type { SentenceNote } from "../note.ts";
+import { examplesFor } from "./examples.ts";
+import { type HomeNames, namesOf } from "./names.ts";
+import { reasonText } from "./reasons.ts";
+import { type ResolveContext, type Resolved, resolveFrames } from "./resolve.ts";
+import type { Problem } from "./targets.ts";
+
+/** With more calls that change something a person is asked, whatever the devices' settings say. */
+const UNASKED_MAX = 3;
+
+/** @returns undefined: the question has no sentence */
+export async function planReply(
+  home: HomeContext,
+  { sentence, reach }: RosterQuestion,
+  now: number,
+): Promise<PlannedReply | undefined> {
+  if (!sentence) return undefined;
+  const names = namesOf(home).of(reach, now);
+  const understood = await read(sentence.text, names, sentence.language);
+  const language = languageOf(understood, sentence.language);
+  const phrases = await phrasesOf(language);
+  const context = contextOf(home, { sentence, names, phrases, now });
+  const resolved = await resolve(understood, context);
+  const { fastPath: mode, models } = readSettings(home.env);
+  const hasModel = models.length > 0;
+  if ("problem" in resolved) return await without(resolved.problem, { mode, context, language, hasModel });
+  if ("model" in resolved) return { instead: phrases.say("noModel") };
+  const isRead = "answer" in resolved || resolved.reads;
+  const first = mode === "all" || (mode === "reads" && isRead) ? { first: true as const } : {};
+  const slip = understood.result === "one" ? understood.slip : undefined;
+  const said = slip && phrases.say("tookFor", slip);
+  const note: SentenceNote = {
+    language,
+    about: resolved.about.slice(0, 20),
+    ...(said !== undefined && { said }),
+  };
+  if ("answer" in resolved)
+    return { ...first, answer: [said, resolved.answer].filter(Boolean).join("\n"), note };
+  const { steps, names: told, left } = resolved;
+  const most = Math.max(...steps.map(({ length }) => length));
+  return {
+    ...first,
+    steps,
+    ...(most > UNASKED_MAX && !isRead && { asks: `it is one of ${most} devices at once` }),
+    note: { ...note, names: told, ...(left.length > 0 && { left }) },
+  };
+}
+
+/** The likeliest language alone, and the others where it does not understand. */
+async function read(text: string, { table }: HomeNames, last: string | undefined): Promise<Understood> {
+  const [first, ...others] = languagesFor(text, last);
+  const lexicon = first && (await lexiconOf(first));
+  const read = readSentence(text, table, lexicon ? [lexicon] : []);
+  if (read.result !== "none" || others.length === 0) return read;
+  const all = await Promise.all([first, ...others].map((one) => one && lexiconOf(one)));
+  return readSentence(
+    text,
+    table,
+    all.filter((one) => one !== undefined),
+  );
+}
+
+function languageOf(understood: Understood, last: string | undefined): string {
+  if (understood.result === "one") return understood.language;
+  const read = understood.result === "several" ? understood.meanings[0]?.language : understood.language;
+  return read ?? last ?? "en";
+}
+
+function contextOf(
+  home: HomeContext,
+  {
+    sentence,
+    names,
+    phrases,
+    now,
+  }: { sentence: PersonsSentence; names: HomeNames; phrases: Phrases; now: number },
+): ResolveContext {
+  const context: ResolveContext = {
+    things: names.things,
+    phrases,
+    earlier: sentence.earlier ?? [],
+    now,
+    zone: clockOf(home).read().zone,
+    text: sentence.text,
+    tools: sentence.tools,
+    states: (ids) => deviceStatesOf(home).ask(ids, true),
+    examples: async () => {
+      const works = async (text: string) => {
+        const understood = await read(text, names, phrases.language);
+        if (understood.result !== "one") return false;
+        const resolved = await resolveFrames(understood.frames, { ...context, text });
+        return "answer" in resolved || "steps" in resolved;
+      };
+      const found = await examplesFor(names.things, phrases, sentence.text, works);
+      return found.length > 0
+        ? `\n\n${phrases.say("examples")}\n${found.map((one) => `• ${one}`).join("\n")}`
+        : "";
+    },
+  };
+  return context;
+}
+
+async function resolve(understood: Understood, context: ResolveContext): Promise<Resolved> {
+  if (understood.result === "one") return await resolveFrames(understood.frames, context);
+  if (understood.result === "none")
+    return { problem: { text: reasonText(understood.reason, context.phrases) } };
+  return await onlyOne(understood.meanings, context);
+}
+
+/** Of several meanings the only one that is possible here, if all of them are questions. */
+async function onlyOne(meanings: readonly Meaning[], context: ResolveContext): Promise<Resolved> {
+  const severalMeanings: Resolved = { problem: { text: context.phrases.say("severalMeanings") } };
+  if (!meanings.every(({ frames }) => frames.every(({ kind }) => kind === "ask"))) return severalMeanings;
+  const resolved = await Promise.all(
+    meanings.slice(0, 4).map(({ frames }) => resolveFrames(frames, context)),
+  );
+  const possible = resolved.filter((one) => !("problem" in one));
+  const [only] = possible;
+  return only && possible.length === 1 ? only : severalMeanings;
+}
+
+/** Asks back, or says what works here where no model answers. */
+async function without(
+  { text, asks }: Problem,
+  {
+    mode,
+    context,
+    language,
+    hasModel,
+  }: { mode: FastPath; context: ResolveContext; language: string; hasModel: boolean },
+): Promise<PlannedReply> {
+  const note: SentenceNote = { language, about: [] };
+  if (asks) return { ...(mode === "all" && { first: true as const }), answer: text, note };
+  const alone = hasModel ? "" : context.phrases.say("noModel");
+  return { instead: context.phrases.sentences(text, alone) + (await context.examples()), note };
+}
