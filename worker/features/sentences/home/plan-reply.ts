@@ -1,6 +1,6 @@
 /** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import type { Meaning, Understood } from "@edgecall/core/sentences/frame.ts";
+import type { Understood } from "@edgecall/core/sentences/frame.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
 import type { PlannedReply } from "../../../kernel/api/plan.ts";
 import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
@@ -113,22 +113,9 @@ function contextOf(
 }
 
 async function resolve(understood: Understood, context: ResolveContext): Promise<Resolved> {
-  if (understood.result === "one") return await resolveFrames(understood.frames, context);
   if (understood.result === "none")
     return { problem: { text: reasonText(understood.reason, context.phrases) } };
-  return await onlyOne(understood.meanings, context);
-}
-
-/** Of several meanings the only one that is possible here, if all of them are questions. */
-async function onlyOne(meanings: readonly Meaning[], context: ResolveContext): Promise<Resolved> {
-  const severalMeanings: Resolved = { problem: { text: context.phrases.say("severalMeanings") } };
-  if (!meanings.every(({ frames }) => frames.every(({ kind }) => kind === "ask"))) return severalMeanings;
-  const resolved = await Promise.all(
-    meanings.slice(0, 4).map(({ frames }) => resolveFrames(frames, context)),
-  );
-  const possible = resolved.filter((one) => !("problem" in one));
-  const [only] = possible;
-  return only && possible.length === 1 ? only : severalMeanings;
+  return await resolveMeanings(understood.result === "one" ? [understood] : understood.meanings, context);
 }
 
 /** Asks back, or says what works here where no model answers. */

@@ -1,5 +1,5 @@
 /** What frames come to in this home: calls, an answer, or why neither. */
-import type { Frame, Frames } from "@edgecall/core/sentences/frame.ts";
+import type { Frame, Frames, Meaning } from "@edgecall/core/sentences/frame.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import { makeCalls } from "./acts.ts";
 import { answerAsk, answerDevices } from "./asks.ts";
@@ -31,6 +31,32 @@ export type Resolved =
 type Part =
   | { calls: PlannedCall[]; names: Array<string | null>; left: string[]; about: string[]; reads: boolean }
   | Exclude<Resolved, { steps: unknown }>;
+
+/** Meanings of one sentence that are looked at. */
+const MEANINGS_MAX = 4;
+
+/** What all meanings of a sentence come to, where it is the same, or where the others mean nothing that is in this home. */
+export async function resolveMeanings(
+  meanings: readonly Pick<Meaning, "frames">[],
+  context: ResolveContext,
+): Promise<Resolved> {
+  const several = { problem: { text: context.phrases.say("severalMeanings") } };
+  if (meanings.length > MEANINGS_MAX) return several;
+  const resolved = await Promise.all(meanings.map(({ frames }) => resolveFrames(frames, context)));
+  const isQuestion = meanings.every(({ frames }) => frames.every(({ kind }) => kind === "ask"));
+  const isThere = (one: Resolved) => !("problem" in one && one.problem.none);
+  const isAnswered = (one: Resolved) => !isQuestion || !("problem" in one);
+  const there = someOf(resolved, isThere);
+  const [first, ...others] = someOf(there, isAnswered);
+  const key = ({ about: _, ...one }: Resolved & { about?: string[] }) => JSON.stringify(one);
+  return first && others.every((one) => key(one) === key(first)) ? first : several;
+}
+
+/** Those that fit; all where none does. */
+function someOf(all: readonly Resolved[], fits: (one: Resolved) => boolean): readonly Resolved[] {
+  const fitting = all.filter(fits);
+  return fitting.length > 0 ? fitting : all;
+}
 
 export async function resolveFrames(frames: Frames, context: ResolveContext): Promise<Resolved> {
   const parts: Part[] = [];

@@ -9,6 +9,8 @@ export type Problem = {
   text: string;
   /** The person is asked back, also where there is a model: it would not know either. */
   asks?: true;
+  /** There is no such thing in this home. */
+  none?: true;
 };
 
 export type Found = { things: readonly Thing[]; isPlural: boolean } | { problem: Problem };
@@ -35,14 +37,16 @@ export function findTarget(
   many = false,
 ): Found {
   const { things, phrases, earlier } = context;
-  const problem = (text: string, asks?: true): Found => ({ problem: { text, ...(asks && { asks }) } });
+  const problem = (text: string, more: Omit<Problem, "text"> = {}): Found => ({ problem: { text, ...more } });
+  const none = { none: true } as const;
+  const asks = { asks: true } as const;
   switch (target.of) {
     case "named": {
       const named = inPlace(
         target.ids.flatMap((id) => things.find((one) => one.id === id) ?? []),
         target.place,
       );
-      if (named.length === 0) return problem(phrases.say("noSuchName", { name: target.name }));
+      if (named.length === 0) return problem(phrases.say("noSuchName", { name: target.name }), none);
       return oneOf(named, context, fits);
     }
     case "type": {
@@ -54,6 +58,7 @@ export function findTarget(
         const area = target.place?.name;
         return problem(
           area ? phrases.say("noSuchKindIn", { kind, area }) : phrases.say("noSuchKind", { kind }),
+          none,
         );
       }
       const able = typed.filter(fits);
@@ -69,18 +74,18 @@ export function findTarget(
     case "place": {
       const able = inPlace(things, target.place).filter(fits);
       if (able.length > 0 && many) return { things: able, isPlural: true };
-      return able.length > 0 ? oneOf(able, context, fits) : problem(phrases.say("whichDevice"), true);
+      return able.length > 0 ? oneOf(able, context, fits) : problem(phrases.say("whichDevice"), asks);
     }
     case "earlier": {
       const spoken = things.filter(({ id }) => earlier.includes(id));
-      if (spoken.length === 0) return problem(phrases.say("whichDevice"), true);
+      if (spoken.length === 0) return problem(phrases.say("whichDevice"), asks);
       return target.many ? { things: spoken, isPlural: spoken.length > 1 } : oneOf(spoken, context, fits);
     }
     case "unsaid": {
       const spoken = things.filter((one) => earlier.includes(one.id) && fits(one));
       if (spoken.length === 1) return { things: spoken, isPlural: false };
       const able = things.filter(fits);
-      if (able.length === 0) return problem(phrases.say("whichDevice"), true);
+      if (able.length === 0) return problem(phrases.say("whichDevice"), asks);
       if (many) return { things: able, isPlural: true };
       return oneOf(able, context, fits);
     }
