@@ -4,8 +4,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { device, hosting, READ, reading, reported, SET, UNLOCK } from "../../../test/hosted-device.ts";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
+import { conversationOf } from "../../../test/states.ts";
+import { hold, stop } from "../../../test/stopping.ts";
+import { answerQuestion } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
+import { until } from "../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../test/workerd.ts";
+import { Home } from "../../home.ts";
 
 afterEach(reset);
 
@@ -164,5 +169,113 @@ describe("with a model", () => {
     });
     expect(response.status).toBe(200);
     expect(bridge.calls()).toEqual([]);
+  });
+});
+
+async function questions(): Promise<Array<{ id: string; members?: unknown[] }>> {
+  return (
+    (await (await ask("/v1/questions")).json()) as { questions: Array<{ id: string; members?: unknown[] }> }
+  ).questions;
+}
+
+describe("more than one thing", () => {
+  beforeEach(() => setVariables(WITHOUT_MODEL));
+
+  const many = Array.from({ length: 5 }, (_, at) => `lamp-${at}`);
+  async function lamps(): Promise<TestBridge> {
+    const bridge = await hosting(many.map((id) => device(id)));
+    for (const id of many)
+      await ask(`/v1/devices/${id}`, {
+        method: "PATCH",
+        body: JSON.stringify({ mode: "allowed", allow: `allow-${id}` }),
+      });
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    return bridge;
+  }
+
+  test("more than three devices are asked about in one question, although each of them is allowed", async () => {
+    const bridge = await lamps();
+    const turn = say("five", "turn off all lights");
+    const question = await until(async () => (await questions())[0], { what: "the question" });
+    expect(bridge.calls()).toEqual([]);
+    expect(question.members).toHaveLength(5);
+    await answerQuestion(question.id, "approve");
+    const { body } = await turn;
+    expect(body.answer.split("\n").sort()).toEqual(many.map((_, at) => `Lamp ${at}: off.`));
+    expect(bridge.calls()).toHaveLength(5);
+  });
+
+  test("a no to that question leaves all of them as they are", async () => {
+    const bridge = await lamps();
+    const turn = say("no", "turn off all lights");
+    const question = await until(async () => (await questions())[0], { what: "the question" });
+    await answerQuestion(question.id, "deny");
+    expect((await turn).body.answer.split("\n")[0]).toMatch(/^Lamp \d: not approved, nothing was done\.$/);
+    expect(bridge.calls()).toEqual([]);
+  });
+
+  test("the second part does not run where the first one failed", async () => {
+    const bridge = await home();
+    bridge.onCall = () => ({
+      status: "error",
+      error: "Error: It is jammed.",
+      error_type: "execution_failed",
+      tainted: false,
+    });
+    const { body } = await say("two", "turn on the kitchen light and lock the front door");
+    expect(body.answer).toBe(
+      "Kitchen light: that did not work. It is jammed.\nFront door: left out, since the step before did not work.",
+    );
+    expect(bridge.calls()).toHaveLength(1);
+  });
+
+  test("it is what the last turn was about", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    await say("it", "is the kitchen light on?");
+    expect((await say("it", "turn it off")).body.answer).toBe("Kitchen light: off.");
+    expect((await say("elsewhere", "turn it off")).body.answer).toBe("Which device?");
+  });
+});
+
+describe("rules", () => {
+  beforeEach(() => setVariables({ ...WITHOUT_MODEL, GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin" }));
+
+  test("a reminder is made, and its confirmation is the answer", async () => {
+    await home();
+    const { body } = await say("remind", "remind me in 10 minutes to turn the pizza");
+    expect(body.answer).toMatch(/^Reminds you here .*“turn the pizza”/);
+    expect(body).toMatchObject({ status: "done", rules: [{ buttons: [{ label: "Undo" }] }] });
+    expect(JSON.stringify((await say("remind", "list my reminders")).body)).toContain("turn the pizza");
+  });
+});
+
+test("in a German home a German sentence is answered in German", async () => {
+  setVariables(WITHOUT_MODEL);
+  const bridge = await hosting([device("leselampe", { hosted: { name: "Leselampe", area: "Wohnzimmer" } })]);
+  await ask("/v1/devices/leselampe", {
+    method: "PATCH",
+    body: JSON.stringify({ mode: "allowed", allow: "allow-leselampe" }),
+  });
+  bridge.onCall = ({ agent }) => confirmed(agent, true);
+  expect((await say("de", "schalte die Leselampe ein")).body.answer).toBe("Leselampe: an.");
+  const { body } = await say("de", "schalte die Flumbox ein");
+  expect(body.answer).toMatch(/Flumbox/);
+  expect(body.answer).not.toMatch(/understood|works here/);
+});
+
+describe.each(["evict", "abort"] as const)("%s of the conversation", (how) => {
+  test("after the call went out: its outcome is told, and nothing is called again", async () => {
+    setVariables(WITHOUT_MODEL);
+    const bridge = await home();
+    const id = crypto.randomUUID();
+    const submit = hold(Home, "calls.submit", "after");
+    const turn = say(id, "turn off the kitchen light");
+    await submit.reached();
+    const call = await until(() => bridge.calls()[0], { what: "the call" });
+    await stop(how, conversationOf(id), submit.release);
+    bridge.report(call.id, call.agent, confirmed(call.agent, false));
+    expect((await turn).body).toMatchObject({ status: "done", answer: "Kitchen light: off." });
+    expect(bridge.calls()).toHaveLength(1);
   });
 });

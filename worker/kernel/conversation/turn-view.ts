@@ -99,7 +99,7 @@ function resultOf(
 
 /** The notice that the turn is, or the confirmations of the rules that it made; with what came of buttons that were pressed. */
 function ruleWords(
-  { origin, pressed = [] }: Turn,
+  { origin, pressed = [], answer }: Turn,
   entries: readonly StoredEntry[],
 ): Pick<TurnResult, "rules"> {
   const after = (buttons: RuleButton[]) => {
@@ -111,10 +111,17 @@ function ruleWords(
     entry.role !== "assistant"
       ? []
       : entry.calls.flatMap(({ outcome }) =>
-          outcome?.shown ? [{ text: outcome.shown.text, ...after(undoButtons(outcome)) }] : [],
+          outcome?.shown
+            ? [{ ...textBeside(outcome.shown.text, answer), ...after(undoButtons(outcome)) }]
+            : [],
         ),
   );
   return made.length > 0 ? { rules: made } : {};
+}
+
+/** Without a text it is the answer, as of a turn that needed no model. */
+function textBeside(text: string, answer: string | null): { text?: string } {
+  return text === answer ? {} : { text };
 }
 
 /** The turns whose answers a turn carries, as far as they have ended. */

@@ -14,7 +14,7 @@ import type { SentenceNote } from "../note.ts";
 import { examplesFor } from "./examples.ts";
 import { type HomeNames, namesOf } from "./names.ts";
 import { reasonText } from "./reasons.ts";
-import { type ResolveContext, type Resolved, resolveFrames } from "./resolve.ts";
+import { type ResolveContext, type Resolved, resolveFrames, resolveMeanings } from "./resolve.ts";
 import type { Problem } from "./targets.ts";
 
 /** With more calls that change something a person is asked, whatever the devices' settings say. */

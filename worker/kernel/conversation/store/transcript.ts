@@ -66,6 +66,8 @@ export type ModelReply = {
   shown?: readonly Source[];
   /** It was offered devices, and none was asked since the person's message. */
   unasked?: boolean;
+  /** Its words were shown in the chat already, as those of the rules that it made. */
+  told?: boolean;
 };
 
 export class Transcript {
@@ -651,7 +653,7 @@ export class Transcript {
         ...(tokensOf(turn.agentsUsage) > 0 && { agentsUsage: turn.agentsUsage }),
         sources: joinSources(this.sourcesOf(turn), last?.shown ?? []),
       });
-      if (origin.reply) {
+      if (origin.reply && !last?.told) {
         this.#tables.need("reply");
         this.#sql.exec(
           "INSERT INTO reply (turn, address, text) VALUES (?, ?, ?)",
