@@ -74,8 +74,14 @@ function addNames(
       at.push({ to: from + 2, meanings: [meaning] });
 }
 
-/** Roles of words that a publisher could take for a name, and so turn "all lights" into its own device. */
-const GRAMMAR: ReadonlySet<Role> = new Set<Role>([..."all each everything it and stop".split(" ")] as Role[]);
+/** Roles of words that a publisher could put into a name, and so turn "all lights" into its own device. */
+const GRAMMAR = rolesOf("all each everything it and stop");
+/** Roles whose words are no name by themselves, also where a person gave it: in "off on" neither is one. */
+const NO_NAMES = rolesOf("all each everything it and stop particle act do be to in");
+
+function rolesOf(roles: string): ReadonlySet<Role> {
+  return new Set(roles.split(" ") as Role[]);
+}
 
 const STRETCH_MAX = 3;
 
@@ -90,27 +96,30 @@ function stretchesOf(key: string): string[] {
 }
 
 /**
- * A name that a person gave counts as it is. A publisher's that is a word of a type means the type, with the device among those that fit;
- * one that is a phrase of another role, or has a word such as "all" in it, is no name.
+ * A name that is a word of a type stands with that type: target.ts chooses. Another one counts, unless it is a word such as "off", or a
+ * publisher's with a word such as "all" in it.
  */
 function addName(at: Span[], span: Span, key: string, lexicon: Lexicon): void {
   const [name] = span.meanings;
-  if (name?.role !== "name" || name.value.own) {
+  const has = (words: string, roles: ReadonlySet<Role>) =>
+    lexicon.phrases.get(words)?.some((meanings) => meanings.some(({ role }) => roles.has(role))) ?? false;
+  if (name?.role !== "name") {
     at.push(span);
     return;
   }
   const phrases = at.filter((one) => one.to === span.to && lexicon.phrases.get(key)?.includes(one.meanings));
-  const isGrammar = (words: string) =>
-    lexicon.phrases.get(words)?.some((meanings) => meanings.some(({ role }) => GRAMMAR.has(role)));
-  if (phrases.length === 0) {
-    if (!stretchesOf(key).some(isGrammar)) at.push(span);
-    return;
-  }
+  let isType = false;
   for (const phrase of phrases) {
     const [type] = phrase.meanings;
     if (type?.role !== "type" || phrase.meanings.length > 1) continue;
-    phrase.meanings = [{ role: "type", value: { ...type.value, named: name.value.ids } }];
+    phrase.meanings = [{ role: "type", value: { ...type.value, named: name.value } }];
+    isType = true;
   }
+  if (isType) return;
+  const isWord = name.value.own
+    ? has(key, NO_NAMES)
+    : phrases.length > 0 || stretchesOf(key).some((words) => has(words, GRAMMAR));
+  if (!isWord) at.push(span);
 }
 
 /** The word, or the words of names of which it may be another form, where it is none itself. */
@@ -139,7 +148,7 @@ function ownSpans(word: Word, at: number): Span[] {
 }
 
 /** Roles that may stand within a compound. */
-const PARTS: ReadonlySet<Role> = new Set<Role>(["type", "reading", "area", "floor", "name"]);
+const PARTS = rolesOf("type reading area floor name");
 
 function compound(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
   const found: Meaning[][] = [];

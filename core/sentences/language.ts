@@ -26,7 +26,7 @@ export type LanguageData = {
   endings?: string;
 };
 
-export type PhraseKey = Role | `${Role}:${string}`;
+export type PhraseKey = Role | `${Role}:${string}` | `${Role} ${string}`;
 
 export type NumberWords = {
   /** From 0 on, with commas; `a|b` are two forms. */

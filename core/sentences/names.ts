@@ -98,11 +98,10 @@ function ofSort(entry: Entry, sort: NamedThing["of"]): Entry {
 function meaning(role: "name" | "area" | "floor" | "rule_name", things: Entry): Meaning[] {
   const [first] = things;
   if (first === undefined) return [];
-  const owned = things.filter((thing) => thing.own === true);
   const value: Named = {
     name: first.name,
     ids: things.map(({ id }) => id),
-    own: owned.length === things.length,
+    own: things.some(({ own }) => own === true),
     areas: things.map(({ area }) => area),
   };
   return [{ role, value }];

@@ -9,6 +9,7 @@ import type { Lexicon } from "./lexicon.ts";
 import { FINAL, meaningOf, type SentenceContext } from "./meaning.ts";
 import type { NameTable } from "./names.ts";
 import { headedFrame, headOf } from "./reminder.ts";
+import type { Role } from "./roles.ts";
 import { hasQuotation, isQuestion, type Word, wordsOf } from "./words.ts";
 
 export const CHARS_MAX = 200;
@@ -49,7 +50,8 @@ function readAll(text: string, words: readonly Word[], names: NameTable, lexicon
       if (!meanings.has(key)) meanings.set(key, { language: one.lexicon.language, frames });
     }
   const [first, ...others] = meanings.values();
-  const refusal = tried.find((one) => "refused" in one && FINAL.has(one.refused.because));
+  // A language that does not know each word has no say in what another one understood.
+  const refusal = tried.find((one) => "refused" in one && !one.count && FINAL.has(one.refused.because));
   const acts = [...meanings.values()].some(({ frames }) => frames.some(({ kind }) => kind === "act"));
   if (first && !(refusal && acts))
     return others.length > 0
@@ -97,12 +99,37 @@ function inLanguage(text: string, words: readonly Word[], names: NameTable, lexi
   const at = unknownAt(spans);
   const word = words[at];
   const count = spans.filter((span) => span.length === 0).length;
+  const stopped = stoppedAct(spans, (from, to) => text.slice(words[from]?.from, words[to - 1]?.to));
+  if (stopped) return { lexicon, refused: stopped, count };
   return {
     lexicon,
     refused: { because: "unknown_word", word: word ? text.slice(word.from, word.to) : "", near: [] },
     unknown: at,
     count: Math.max(1, count),
   };
+}
+
+const STOPS: ReadonlySet<string> = new Set(["negation", "exception", "condition", "delay"]);
+const ACTS: ReadonlySet<Role> = new Set<Role>(["act", "do", "particle", "change"]);
+
+/** "turn on the lamp unless it is foggy": the condition says more than the word that is not known. */
+function stoppedAct(spans: Spans, said: (from: number, to: number) => string): Reason | undefined {
+  let stop: Reason | undefined;
+  let longest = 0;
+  let acts = false;
+  for (const [from, at] of spans.entries())
+    for (const { to, meanings } of at) {
+      const [first] = meanings;
+      acts ||= first !== undefined && ACTS.has(first.role);
+      if (first?.role !== "stop" || !STOPS.has(first.value) || to - from <= longest) continue;
+      longest = to - from;
+      const word = said(from, to);
+      if (first.value === "delay") stop = { because: "delay" };
+      else if (first.value === "negation" || first.value === "exception")
+        stop = { because: first.value, word };
+      else stop = { because: "condition", word };
+    }
+  return acts ? stop : undefined;
 }
 
 /** The cheapest covers that mean something. Dearer ones do not count beside them. */

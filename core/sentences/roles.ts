@@ -21,7 +21,7 @@ export type Named = {
   /** As it was said first in the home. */
   name: string;
   ids: readonly string[];
-  /** A person gave it. */
+  /** A person gave it to one of them. */
   own: boolean;
   /** Ids of areas, beside `ids`. */
   areas: readonly (string | undefined)[];
@@ -52,7 +52,7 @@ export type RoleValues = {
   ask: AskForm | "value";
   state: Either<State>;
   /** `named`: devices to which a publisher gave just this name. */
-  type: { type: ThingType; number: WordNumber; named?: readonly string[] };
+  type: { type: ThingType; number: WordNumber; named?: Named };
   reading: Reading;
   all: null;
   each: null;

@@ -40,9 +40,14 @@ export function targetOf(items: readonly Item[]): Found {
       of: "type",
       type: type.type,
       number,
-      ...(type.named && { named: type.named }),
+      ...(type.named && { named: idsIn(type.named, place) }),
       ...at,
     });
+    const own = type.named?.own && !isAll && !isEach && !any ? idsIn(type.named, place) : [];
+    if (own.length > 0 && type.named) {
+      const named: Target = { of: "named", ids: own, name: type.named.name, ...at };
+      return type.number === "many" ? found(named, typed("many")) : found(named);
+    }
     if (any) return isAll || isEach || type.number === "many" ? undefined : found(typed("any"));
     if (isEach) return type.number === "many" ? undefined : found(typed("all"));
     // "all light" may be a slip of a name, so both are asked back.

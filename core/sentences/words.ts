@@ -46,10 +46,15 @@ export function isUnspaced(word: string): boolean {
 
 const RUNS = new RegExp(`${UNSPACED.source}|(?:(?!${UNSPACED.source}).)+`, "gu");
 
+const PLAIN = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
+
+const HAN = /^[\u4e00-\u9fff]+$/;
+
 /** The key under which a phrase or a name is found. */
 export function keyOf(text: string): string {
-  // Nearly all names.
-  if (/^[a-z]+$/.test(text)) return text;
+  // Nearly all phrases and names.
+  if (PLAIN.test(text)) return text.toLowerCase();
+  if (HAN.test(text)) return text.split("").join(" ");
   return wordsOf(text)
     .map((word) => word.text)
     .join(" ");

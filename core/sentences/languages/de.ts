@@ -30,7 +30,7 @@ export const de: LanguageData = {
     a: "ein, eine, einen, einem, einer, eines, irgendein[e|en]",
     request:
       "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, ich möchte dass, ich will dass",
-    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|sperr|sperre|schließ|schließe|heb|hebe) [sie], einstellen, stellst, (schaltest|machst|drehst|fährst)",
+    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|sperr|sperre|schließ|schließe|heb|hebe) [sie], einstellen, stellst, (schaltest|machst|drehst|fährst)",
     "act:turn_on":
       "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen, aufdrehen",
     "act:turn_off":
@@ -121,7 +121,7 @@ export const de: LanguageData = {
     "type:plug+": "steckdosen",
     "type:switch": "schalter",
     "type:switch+": "schaltern, relais",
-    "type:fan": "ventilator, lüfter, lüftung, deckenventilator",
+    "type:fan": "ventilator, lüfter, lüftung",
     "type:fan+": "ventilatoren",
     "type:cover": "abdeckung",
     "type:blind": "jalousie, rollo, raffstore",
@@ -326,11 +326,11 @@ export const de: LanguageData = {
     "stop:exception":
       "außer, bis auf die, bis auf den, bis auf das, ausgenommen, mit ausnahme, sondern, abgesehen, außer der, aber",
     "stop:condition":
-      "wenn, falls, sobald, sofern, solange, bevor, nachdem, während, immer wenn, bis, ehe, vor, nach, als, weil, damit, seit, seitdem, dass",
+      "wenn, falls, sobald, sofern, solange, bevor, nachdem, während, immer wenn, bis, ehe, vor, nach, als, weil, damit, seitdem, dass",
     "stop:delay":
       "später, nachher, bald, heute abend, heute nacht, irgendwann, demnächst, gestern, nächste woche, in kürze, heute früh, heute morgen, heute nachmittag, gleich nachher, morgen früh, morgen abend",
     "stop:question":
-      "warum, wieso, weshalb, soll, sollte, soll ich, sollte ich, sollen wir, habe ich, hab ich, hast du schon, hat, haben, wer, wessen, wo, darf ich, kann ich, muss ich, wie kann ich, wie kann man, wie funktioniert, wozu, weswegen, wann, hatte, war, waren, wurde, würde, könnte ich, wäre, ist es ok, darf, muss, sollten, müssen, wie mache ich, wie schalte ich, was passiert",
+      "warum, wieso, weshalb, soll, sollte, soll ich, sollte ich, sollen wir, hast du schon, wer, wessen, wo, darf ich, kann ich, muss ich, wie kann ich, wie kann man, wie funktioniert, wozu, weswegen, wann, hatte, war, waren, wurde, würde, könnte ich, wäre, ist es ok, darf, muss, sollten, müssen, wie mache ich, wie schalte ich, was passiert",
     "stop:general":
       "was ist ein, was ist eine, was sind, was bedeutet, wie funktioniert ein, wie funktioniert eine, unterschied zwischen",
     watch:

@@ -12,13 +12,13 @@ export const en: LanguageData = {
   },
   phrases: {
     filler:
-      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, outside, inside, left, so, then, actual, current, its, their, level, some",
+      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, outside, inside, left, so, actual, current, its, their, level, some",
     prep: "on, for, with, from, to",
     in: "in, in the, inside the, at the, on the",
     a: "a, an",
     request:
       "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me",
-    do: "turn, switch, set, put, make, change, adjust, get, flip, power, bring, move, have, shift, keep, let, leave",
+    do: "turn, switch, set, put, make, change, adjust, get, flip, power, bring, move, have, shift, keep, let, leave, send",
     "act:turn_on":
       "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, illuminate, fire up, power up, turn back on, switch back on",
     "act:turn_off":
@@ -102,16 +102,15 @@ export const en: LanguageData = {
     "state:cooling": "cooling",
     "state:playing": "playing",
     "particle:turn_on state:on": "goes on, turns on, comes on, switches on, is turned on, gets turned on",
-    "type:light":
-      "light, lamp, bulb, light bulb, lightbulb, lighting, luminaire, led, ceiling light, spotlight",
-    "type:light+": "lights, lamps, bulbs, light bulbs, lightbulbs, leds, spotlights, ceiling lights",
+    "type:light": "light, lamp, bulb, light bulb, lightbulb, lighting, luminaire, led, spotlight",
+    "type:light+": "lights, lamps, bulbs, light bulbs, lightbulbs, leds, spotlights",
     "type:plug":
       "plug, socket, outlet, power outlet, smart plug, smart socket, wemo, wemo plug, wemo plug socket, plug socket, power socket",
     "type:plug+": "plugs, sockets, outlets, smart plugs, power outlets",
     "type:switch": "switch, relay",
     "type:switch+": "switches, relays",
-    "type:fan": "fan, ventilator, ventilation, extractor, ceiling fan, exhaust fan",
-    "type:fan+": "fans, ceiling fans",
+    "type:fan": "fan, ventilator, ventilation, extractor, exhaust fan",
+    "type:fan+": "fans",
     "type:cover": "cover",
     "type:cover+": "covers",
     "type:blind": "blind, shade, window blind, roller blind",
