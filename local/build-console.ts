@@ -1,5 +1,5 @@
 /**
- * Writes the console's scripts and stylesheet, and the installation files of devices, to the folder that wrangler uploads.
+ * Writes the console's scripts and stylesheet, the languages, and the installation files of devices, to the folder that wrangler uploads.
  * Prints the scripts' sizes, and fails when they are too large.
  */
 import { writeFile } from "node:fs/promises";
@@ -13,6 +13,7 @@ import {
   sizeOfScripts,
 } from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
+import { phraseFiles } from "./phrase-files.ts";
 
 const at = (name: string) =>
   fileURLToPath(new URL(`../worker/features/console/public/${name}`, import.meta.url));
@@ -23,6 +24,7 @@ console.log(`${FIRST_SCRIPTS.join(", ")}: ${kib(first)} KiB gzip, of ${kib(SCRIP
 console.log(`scripts of screens: ${kib(screens)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
 for (const [name, code] of Object.entries(scripts)) await writeFile(at(name), code);
 await writeFile(at(CONSOLE_STYLE), await bundleConsoleStyle());
+for (const [name, text] of Object.entries(phraseFiles())) await writeFile(at(name), text);
 const { installer, program } = await buildDeviceFiles();
 await writeFile(at(PROGRAM), program);
 await writeFile(at(INSTALLER), installer);

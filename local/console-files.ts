@@ -1,12 +1,13 @@
 /**
- * The console's files: those under worker/features/console/public, the scripts that are built from worker/features/console/page, and the
- * stylesheet from worker/features/console/style.
+ * The console's files: those under worker/features/console/public, the scripts that are built from worker/features/console/page, the
+ * stylesheet from worker/features/console/style, and the languages.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
+import { phraseFiles } from "./phrase-files.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -54,6 +55,7 @@ export async function consoleFiles(
   const built = {
     ...(await bundleConsole()),
     [CONSOLE_STYLE]: await bundleConsoleStyle(),
+    ...phraseFiles(),
   };
   const names = readdirSync(directory).filter((name) => !(name in built) && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name))] as const);

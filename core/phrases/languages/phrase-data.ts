@@ -6,7 +6,7 @@ type English = typeof en;
 export type MessageKey = keyof English["messages"];
 export type ActWord = keyof English["acts"];
 export type StateClass = keyof English["states"];
-export type ValueWord = keyof English["values"];
+type ValueWord = keyof English["values"];
 export type ReadingWord = keyof English["readings"];
 export type KindWord = keyof English["kinds"];
 

@@ -1,6 +1,7 @@
 /** Tools that a home runs itself, for the model of a conversation or of a device. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
+import type { Language } from "@edgecall/core/phrases/languages/language.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
@@ -65,6 +66,8 @@ export type HomeToolRequest = {
   origin: Pick<NewOrigin, "principal" | "role" | "channel" | "limits" | "model" | "trace" | "reply">;
   /** The sources of the words that the arguments may repeat. */
   sources: Source[];
+  /** In which a person reads what is said. Absent: English. */
+  language?: Language;
   /** Tokens. Absent: the conversation has no budget. */
   budgetLeft?: number;
   /** Sessions that this conversation began: those that have not ended, and those of the last hour. Absent: Home counts those of a device. */

@@ -9,6 +9,7 @@ import { orphanGone } from "./orphaned.ts";
 import { bringRules } from "./places.ts";
 import { nextPresence, stepPresence } from "./presence.ts";
 import { remindDue } from "./reminders.ts";
+import { readLanguages } from "./rule-languages.ts";
 import { rulesOf } from "./rule-store.ts";
 import { tellDue } from "./telling.ts";
 
@@ -26,6 +27,7 @@ export function nextDue(home: HomeContext, now: number): number | undefined {
 }
 
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
+  await readLanguages(home);
   moveHours(home);
   stepPresence(home, now);
   remindDue(home, now);
@@ -36,6 +38,7 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
 
 /** Rules, or what they watch, may have changed: the bridge said something of devices, or is gone, or a person made or changed a rule. */
 export async function onPresence(home: HomeContext): Promise<void> {
+  await readLanguages(home);
   moveHours(home);
   if (rulesOf(home).all().length > 0) stepPresence(home, Date.now());
   await rulesDue(home);
@@ -57,6 +60,7 @@ function moveHours(home: HomeContext): void {
 
 /** Devices may have been taken off the list. */
 export async function devicesGone(home: HomeContext): Promise<void> {
+  await readLanguages(home);
   orphanGone(home);
   await onPresence(home);
 }

@@ -1,5 +1,6 @@
 /** While the bridge is gone nothing can be watched: that is said once to each conversation that watches, and so is its return. */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { timeText } from "@edgecall/core/rules/time-text.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
@@ -7,6 +8,7 @@ import type { HomeContext } from "../../../kernel/home/context.ts";
 import { isHeld, tell } from "../../../kernel/home/notices/hand-over.ts";
 import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
 import { recipientsOf } from "./recipients.ts";
+import { phrasesFor } from "./rule-languages.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 
@@ -43,11 +45,9 @@ export function tellGone(home: HomeContext, now: number): void {
   if (due === undefined || goneAt === undefined || due > now) return;
   rulesOf(home).noteGone(goneAt);
   const { zone } = clockOf(home).read();
-  const since = timeText(goneAt, zone, now);
-  say(home, `gone:${goneAt}`, now, (count) => {
-    const watches = count === 1 ? "one watch" : `${count} watches`;
-    return `⚠ The home's bridge is offline since ${since}; ${watches} cannot be checked meanwhile.`;
-  });
+  say(home, `gone:${goneAt}`, now, (phrases, count) =>
+    phrases.say("bridgeGone", { count, time: timeText(goneAt, zone, now, phrases) }),
+  );
 }
 
 /** Only where its absence was told: what waits for the morning is left out. @param goneAt of before; undefined: it was not gone */
@@ -57,8 +57,9 @@ export function notifyBridgeBack(home: HomeContext, goneAt: number | undefined, 
     .pending()
     .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));
   for (const { id } of held) noticesOf(home).remove(id);
-  const words = `✓ The home's bridge is online again since ${timeText(now, clockOf(home).read().zone, now)}.`;
-  say(home, `back:${goneAt}`, now, () => words, new Set(held.map(({ recipient }) => recipient)));
+  const { zone } = clockOf(home).read();
+  const words = (phrases: Phrases) => phrases.say("bridgeBack", { time: timeText(now, zone, now, phrases) });
+  say(home, `back:${goneAt}`, now, words, new Set(held.map(({ recipient }) => recipient)));
 }
 
 /**
@@ -70,7 +71,7 @@ function say(
   home: HomeContext,
   id: string,
   now: number,
-  words: (count: number) => string,
+  words: (phrases: Phrases, count: number) => string,
   without: ReadonlySet<string> = new Set(),
 ): void {
   const rows = watching(home).map((row) => ({ row, recipients: recipientsOf(home, row).recipients }));
@@ -83,12 +84,16 @@ function say(
   );
   const isCritical = (recipient: string) =>
     rowsOf(recipient).some(({ rule }) => rule.severity === "critical");
-  const groups = Map.groupBy(told, (one) => `${isCritical(one) ? "⚠" : ""}${words(rowsOf(one).length)}`);
+  const textFor = (recipient: string) => {
+    const [first, ...others] = rowsOf(recipient);
+    return first ? words(phrasesFor(first), others.length + 1) : "";
+  };
+  const groups = Map.groupBy(told, (one) => `${isCritical(one) ? "⚠" : ""}${textFor(one)}`);
   for (const recipients of groups.values()) {
     const [first = ""] = recipients;
     const watches = rowsOf(first);
     const critical = isCritical(first);
-    const text = words(watches.length);
+    const text = textFor(first);
     const notice = { id: `${id}:${first}`, text, rules: [], buttons: [], critical, at: now };
     tell(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : now);
   }

@@ -14,6 +14,7 @@ import { tell } from "../../../kernel/home/notices/hand-over.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { rulesDue } from "./alarm-part.ts";
 import { recipientsOf } from "./recipients.ts";
+import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { takeChange, tellDue } from "./telling.ts";
@@ -28,6 +29,7 @@ export async function onHostedChanges(
   home: HomeContext,
   { changes, lost }: BridgeFrame & { t: "changes" },
 ): Promise<void> {
+  await readLanguages(home);
   const now = Date.now();
   if (lost !== undefined) logInfo("rules.changes_lost", { count: lost });
   const upto: Record<string, number> = {};
@@ -42,6 +44,7 @@ export async function onHostedChanges(
 
 /** An agent says what became of a rule on its readings. The event was verified to be the agent's. */
 export async function onAgentEvent(home: HomeContext, agent: string, event: ChangeEvent): Promise<void> {
+  await readLanguages(home);
   const { request_id: id, change, text } = event;
   const now = Date.now();
   const row = change && rulesOf(home).get(change.rule);
@@ -76,7 +79,7 @@ function noteNoise(home: HomeContext, row: WatchRow, agent: string, change: Rule
   tellDue(home, now);
   for (const one of ids.map((id) => rules.get(id)))
     if (isActive(one)) rules.put({ ...one, said: { ...one.said, noisy_at: now } });
-  const text = `⚠ ${agent} is noisy: its watches fired ${times.length} times within an hour. More of it waits for an hour, unless it is critical.`;
+  const text = phrasesFor(row).say("firesTooOften", { agent, count: times.length });
   const notice = { id: crypto.randomUUID(), text, rules: [row.id], buttons: [], critical: false, at: now };
   tell(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
 }

@@ -10,6 +10,7 @@ import { noteNotDelivered } from "./not-delivered.ts";
 import { syncAgentLater, syncBridge } from "./places.ts";
 import { pressRule } from "./press.ts";
 import { RulesRpc } from "./rpc.ts";
+import { readLanguages } from "./rule-languages.ts";
 import { rulesOf } from "./rule-store.ts";
 import { runRuleTool } from "./tools.ts";
 import { maySpeak, onUnsolicited } from "./unsolicited.ts";
@@ -25,6 +26,7 @@ export const rules = {
     presence: onPresence,
     agentsGone: devicesGone,
     async bridgeWelcomed(home, hello, goneAt) {
+      await readLanguages(home);
       notifyBridgeBack(home, goneAt, Date.now());
       if (hello.features?.includes(RULES_FEATURE)) await syncBridge(home, hello.rules);
     },

@@ -14,20 +14,23 @@ import { ownSubscriptions } from "../../../kernel/home/notices/reach.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { nameInWords } from "../../../kernel/home/people/person-name.ts";
 import { logError } from "../../../kernel/log.ts";
+import { phrasesOf } from "../../../kernel/phrases.ts";
 import { makersOwn } from "./recipients.ts";
+import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 
 const SNOOZE_MINUTES = 60;
-const OVER = "This is over already.";
-const NOT_TOLD: Pressed = { done: false, text: "Only whoever is told of this may answer." };
 
 /** Whoever was told may answer, the maker, and owners. */
 export async function pressRule(home: HomeContext, press: RulePress): Promise<Pressed> {
+  await readLanguages(home);
   const { rule, by } = press;
   const row = rulesOf(home).get(rule);
+  const phrases = row ? phrasesFor(row) : phrasesOf();
+  const notTold: Pressed = { done: false, text: phrases.say("notTold") };
   // A guest does not learn which rules there are.
-  if (!row) return by.role === "guest" ? NOT_TOLD : { done: true, text: "This rule is not there any more." };
+  if (!row) return by.role === "guest" ? notTold : { done: true, text: phrases.say("ruleIsGone") };
   const { maker, said } = row;
   const here = placesOf(home, row, by);
   const isHere = here.some((one) => one === maker.conversation);
@@ -35,7 +38,7 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   const isTold = press.do !== "stop" && here.some((one) => said.to.includes(one));
   const mayPress =
     by.role === "owner" || by.principal === maker.principal || (by.role !== "guest" && (isHere || isTold));
-  if (!mayPress) return NOT_TOLD;
+  if (!mayPress) return notTold;
   const text = answerTo(home, row, press, here);
   await home.alarm.arm();
   await showPressed(home, row, press, here, text);
@@ -85,13 +88,14 @@ async function showPressed(
 
 function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: readonly string[]): string {
   const { principal, displayName } = press.by;
+  const phrases = phrasesFor(row);
   if (press.do === "stop") {
     rulesOf(home).remove(row.id);
-    return `✔ Stopped by ${nameInWords(home, press.by)}: ${nameText(row)}.`;
+    return phrases.say("stoppedBy", { person: nameInWords(home, press.by), name: nameText(row) });
   }
   const by = { principal, displayName, here };
-  if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
-  if (press.do === "snooze" && isOver(row)) return OVER;
+  if (row.kind !== "watch" || isOld(row, press.occurrence)) return phrases.say("isOverAlready");
+  if (press.do === "snooze" && isOver(row)) return phrases.say("isOverAlready");
   return press.do === "ack"
     ? acknowledgeRule(home, row, by)
     : snoozeRule(home, row, press.minutes ?? SNOOZE_MINUTES, by);
@@ -117,16 +121,20 @@ type By = { principal: string; displayName?: string | undefined; here: readonly 
 /** Others who were told learn it too. @returns what came of it, in words */
 export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): string {
   const { principal } = by;
+  const phrases = phrasesFor(row);
   const { record, result, more } = acknowledge(row.record, principal, Date.now());
-  if (result === "over") return OVER;
+  if (result === "over") return phrases.say("isOverAlready");
   if (result === "already") {
     const first = row.record.told?.acked?.by;
-    return `${first === undefined ? "Somebody" : nameInWords(home, { principal: first })} has answered already.`;
+    const person = first === undefined ? phrases.say("somebody") : nameInWords(home, { principal: first });
+    return phrases.say("answeredAlready", { person });
   }
   put(home, { ...row, record });
   rulesOf(home).acked(row.id, record.occurrence, principal);
-  const again = more > 1 ? ` It happened ${more} times since.` : "";
-  const words = `✔ Answered by ${nameInWords(home, by)}: ${nameText(row)}.${again}`;
+  const words = phrases.sentences(
+    phrases.say("answeredBy", { person: nameInWords(home, by), name: nameText(row) }),
+    more > 1 ? phrases.say("happenedSince", { count: more }) : "",
+  );
   tellOthers(home, row, by, words);
   // It was to be told this firing, and then to end.
   if (more > 0 && row.rule.repeat === "once") rulesOf(home).remove(row.id);
@@ -139,7 +147,9 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
   const until = now + Math.round(minutes * 60_000);
   put(home, { ...row, record: snooze(row.record, until) });
   const { zone } = clockOf(home).read();
-  const words = `💤 ${nameText(row)}: silent until ${timeText(until, zone, now)}.`;
+  const phrases = phrasesFor(row);
+  const time = timeText(until, zone, now, phrases);
+  const words = phrases.say("silentUntil", { name: nameText(row), time });
   tellOthers(home, row, by, words);
   return words;
 }

@@ -11,6 +11,7 @@ import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
 import { roleNow } from "../../../kernel/home/people/roles.ts";
 import { heldBy } from "./orphaned.ts";
 import { nextRecipients, ownConversation, recipientsOf } from "./recipients.ts";
+import { phrasesFor } from "./rule-languages.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { byText, noted } from "./telling.ts";
@@ -51,9 +52,10 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
       recipients,
       {
         id: `${id}:${occurrence}`,
-        text: reminderText(rule, { due, skipped }, { zone, now }) + (isOwn ? "" : byText(row)),
+        text:
+          reminderText(rule, { due, skipped }, { zone, now }, phrasesFor(row)) + (isOwn ? "" : byText(row)),
         rules: [id],
-        buttons: next === undefined || !isOwn ? [] : [stopButton(id, occurrence)],
+        buttons: next === undefined || !isOwn ? [] : [stopButton(row, occurrence)],
         critical: false,
         at: now,
         sources: maker.tainted || !isOwn ? [STRANGER] : [],
@@ -65,6 +67,6 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
   else rules.put({ ...noted(row, recipients, why, now), handled: now, due: next });
 }
 
-function stopButton(rule: string, occurrence: number): RuleButton {
-  return { label: "Stop this reminder", do: "stop", rule, occurrence };
+function stopButton(row: ReminderRow, occurrence: number): RuleButton {
+  return { label: phrasesFor(row).say("stopReminder"), do: "stop", rule: row.id, occurrence };
 }

@@ -8,10 +8,12 @@ import { HomePart } from "../../../kernel/home/part.ts";
 import type { RuleBody, RuleChanged, RuleList } from "../contract.ts";
 import type { RulesApi } from "../rules-api.ts";
 import { changeClock } from "./clock-changed.ts";
+import { readLanguages } from "./rule-languages.ts";
 import { changeRuleBy, removeRuleBy, ruleList } from "./views.ts";
 
 export class RulesRpc extends HomePart implements RulesApi {
   async list(viewer: Viewer): Promise<RuleList> {
+    await readLanguages(this.home);
     return ruleList(this.home, viewer);
   }
 
@@ -24,6 +26,7 @@ export class RulesRpc extends HomePart implements RulesApi {
   }
 
   async change(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged> {
+    await readLanguages(this.home);
     return await changeRuleBy(this.home, id, change, viewer);
   }
 

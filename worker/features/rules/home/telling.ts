@@ -17,6 +17,7 @@ import type { HomeContext } from "../../../kernel/home/context.ts";
 import { NOT_DELIVERED, tell } from "../../../kernel/home/notices/hand-over.ts";
 import { heldBy } from "./orphaned.ts";
 import { makersOwn, nextRecipients, recipientsOf } from "./recipients.ts";
+import { phrasesFor } from "./rule-languages.ts";
 import type { RuleRow, Said, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { placeOf } from "./watched.ts";
@@ -179,14 +180,15 @@ function sayTo(
   if (!first) return;
   const { zone } = clockOf(home).read();
   const rows = new Map(lines.map(({ row }) => [row.id, row]));
+  const phrases = phrasesFor(first.row);
   const words = messageText(
-    lines.map(({ row: { rule }, notice }) => ({ rule, place: placeOf(home, rule), notice })),
-    { zone, now },
+    lines.map(({ row: { rule }, notice }) => ({ rule, place: placeOf(home, rule, phrases), notice })),
+    { zone, now, phrases },
     quiet,
   );
   const isOne = rows.size === 1;
   const isOwn = lines.every(({ own }) => own);
-  const says = first.text === undefined ? "" : `\nIt says: ${first.text}`;
+  const says = first.text === undefined ? "" : `\n${phrases.say("itSays", { text: first.text })}`;
   tell(
     home,
     recipients,
@@ -205,8 +207,9 @@ function sayTo(
 }
 
 /** Who had it said, for others than that person. */
-export function byText({ id, maker }: RuleRow): string {
-  return `\n(A rule of ${plainText(maker.principal, NAME_MAX)}, ${id}.)`;
+export function byText(row: RuleRow): string {
+  const person = plainText(row.maker.principal, NAME_MAX);
+  return `\n${phrasesFor(row).say("ruleOf", { person, id: row.id })}`;
 }
 
 /** A text of the device is in it, or a stranger may have asked for the rule. */
@@ -223,13 +226,15 @@ function sourcesOf(home: HomeContext, { rule, maker }: WatchRow): Source[] {
   return maker.tainted ? [STRANGER] : own;
 }
 
-function buttonsFor({ row: { id, rule }, notice, own }: Line): RuleButton[] {
+function buttonsFor({ row, notice, own }: Line): RuleButton[] {
+  const { id, rule } = row;
   // A rule that ends with its message can be answered by nobody.
   if (!("firing" in notice) || notice.kind === "recovery" || rule.repeat === "once") return [];
   const of = { rule: id, occurrence: notice.firing.occurrence };
+  const phrases = phrasesFor(row);
   return [
-    { label: "Got it", do: "ack", ...of },
-    { label: "Snooze 1 h", do: "snooze", ...of },
-    ...(own ? [{ label: "Stop this watch", do: "stop", ...of } as const] : []),
+    { label: phrases.say("gotIt"), do: "ack", ...of },
+    { label: phrases.say("snoozeHour"), do: "snooze", ...of },
+    ...(own ? [{ label: phrases.say("stopWatch"), do: "stop", ...of } as const] : []),
   ];
 }

@@ -1,6 +1,7 @@
 /** The tools of rules, for a model and for the commands of a chat. */
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { conditionText } from "@edgecall/core/rules/condition-text.ts";
 import { reminderConfirmation, watchConfirmation } from "@edgecall/core/rules/confirmation-text.ts";
 import { newRecord } from "@edgecall/core/rules/delivery.ts";
@@ -32,6 +33,7 @@ import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { recipientText } from "../../../kernel/home/notices/reach.ts";
+import { phrasesOf } from "../../../kernel/phrases.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { isRuleTool } from "../model-tools.ts";
 import { onPresence } from "./alarm-part.ts";
@@ -39,6 +41,7 @@ import { askFirst } from "./ask-first.ts";
 import { whyNotResumed } from "./orphaned.ts";
 import { acknowledgeRule, snoozeRule } from "./press.ts";
 import { findRecipient, secondOf } from "./recipients.ts";
+import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { watchPhase, withStatus } from "./views.ts";
@@ -62,6 +65,7 @@ async function run(home: HomeContext, request: HomeToolRequest): Promise<Reply> 
   if (!isRuleTool(name) || (makes && !readSettings(home.env).tools.rules))
     return refused("not_found", errorText.unknownTool(name, [EDGE_CALL]));
   if (request.viewer.role === "guest") return refused("permission_denied", "Guests make no rules.");
+  await readLanguages(home, request.language);
   const checked = checkArguments(RULE_TOOLS[name], request);
   if (!checked.ok) return checked.outcome;
   // SAFETY: they were parsed with the schema of this tool.
@@ -108,7 +112,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   const row: WatchRow = {
     kind: "watch",
     id,
-    rule: { ...rule.value, id, ...(then.value && { then_to: then.value }) },
+    rule: { ...rule.value, id, ...(then.value && { then_to: then.value }), ...languageOf(request) },
     maker,
     to: to.value,
     said: { to: [], at: [] },
@@ -168,7 +172,14 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   const row: RuleRow = {
     kind: "remind",
     id,
-    rule: { id, version: 1, text: input.text.trim(), schedule: schedule.value, do: input.do ?? "say" },
+    rule: {
+      id,
+      version: 1,
+      text: input.text.trim(),
+      schedule: schedule.value,
+      do: input.do ?? "say",
+      ...languageOf(request),
+    },
     maker,
     to: to.value,
     said: { to: [], at: [] },
@@ -191,6 +202,11 @@ function withoutMaking(home: HomeContext, { id, origin }: HomeToolRequest): Tool
   if (known) return made(home, known);
   const full = roomFor(home, origin);
   return full === undefined ? undefined : invalid(full);
+}
+
+/** A gateway of before knows no language, and reads the rule all the same. */
+function languageOf({ language = "en" }: HomeToolRequest): Pick<WatchRule, "language"> {
+  return language === "en" ? {} : { language };
 }
 
 function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
@@ -230,12 +246,13 @@ function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAns
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
   const now = Date.now();
   const { zone, quiet } = clockOf(home).read();
-  const to = recipientText(row.to, row.maker.conversation !== null);
-  if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now);
-  const place = placeOf(home, row.rule);
-  const then = row.rule.then_to && recipientText(row.rule.then_to.to);
+  const phrases = phrasesFor(row);
+  const to = recipientText(row.to, row.maker.conversation !== null, phrases);
+  if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now, phrases);
+  const place = placeOf(home, row.rule, phrases);
+  const then = row.rule.then_to && recipientText(row.rule.then_to.to, true, phrases);
   const facts = { place, to, then, now: reading?.now ?? present(home, row, now), quiet };
-  return watchConfirmation(row.rule, { ...facts, checked: checkedEvery(row.rule, reading) }, now);
+  return watchConfirmation(row.rule, { ...facts, checked: checkedEvery(row.rule, reading) }, now, phrases);
 }
 
 function checkedEvery({ check_s }: WatchRule, reading: ReadingOption | undefined): number | undefined {
@@ -261,33 +278,37 @@ function said(text: string, advice?: string): ToolAnswer {
 async function rules(home: HomeContext, request: HomeToolRequest, input: RulesInput): Promise<Reply> {
   const checked = checkRules(input);
   if (!checked.ok) return invalid(checked.error);
+  const phrases = phrasesOf(request.language);
   const mine = rulesOf(home)
     .all()
     .filter((row) => mayChange(row, request));
-  if (input.do === "list") return said(listText(home, mine));
+  if (input.do === "list") return said(listText(home, mine, phrases));
   const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
   const found = findRule(named, input);
   if (!found.ok) return invalid(found.error);
   const { row } = found.value;
-  if (input.do === "history") return said(historyText(home, row));
+  if (input.do === "history") return said(historyText(home, row, phrases));
   const why = input.do === "resume" ? whyNotResumed(home, row) : undefined;
   if (why !== undefined) return invalid(`do: ${row.id} cannot be resumed: ${why}`);
   const asked = await askFirst(home, request);
   if (asked) return asked;
-  return said(await changeRule(home, row, input.do));
+  return said(await changeRule(home, row, input.do, phrases));
 }
+
+const CHANGED = { cancel: "ruleCancelled", pause: "rulePaused", resume: "ruleResumed" } as const;
 
 /** @returns what was done, in words */
 async function changeRule(
   home: HomeContext,
   row: RuleRow,
   what: "pause" | "resume" | "cancel",
+  phrases: Phrases,
 ): Promise<string> {
   const name = `${row.id} (${plainText(nameOf(row), 60)})`;
   if (what === "cancel") rulesOf(home).remove(row.id);
   else rulesOf(home).put(withStatus(home, row, what === "pause" ? "paused" : "active"));
   await onPresence(home);
-  return `${name} is ${what === "cancel" ? "cancelled" : what === "pause" ? "paused" : "active again"}.`;
+  return phrases.say(CHANGED[what], { name });
 }
 
 function mayChange({ maker }: RuleRow, { viewer, from }: HomeToolRequest): boolean {
@@ -304,37 +325,52 @@ function nameOf(row: RuleRow): string {
   return row.kind === "watch" ? row.rule.name : row.rule.text;
 }
 
-function listText(home: HomeContext, rows: readonly RuleRow[]): string {
-  if (rows.length === 0) return "Nothing is watched, and there is no reminder.";
-  return rows.map((row) => `${row.id}: ${rowText(home, row)}`).join("\n");
+function listText(home: HomeContext, rows: readonly RuleRow[], phrases: Phrases): string {
+  if (rows.length === 0) return phrases.say("noRules");
+  return rows.map((row) => `${row.id}: ${rowText(home, row, phrases)}`).join("\n");
 }
 
-function rowText(home: HomeContext, row: RuleRow): string {
+const PHASES = {
+  idle: "phaseIdle",
+  pending: "phasePending",
+  firing: "phaseFiring",
+  clearing: "phaseClearing",
+  unknown: "phaseUnknown",
+} as const;
+
+function rowText(home: HomeContext, row: RuleRow, phrases: Phrases): string {
   const now = Date.now();
   const { zone } = clockOf(home).read();
   const name = plainText(nameOf(row), 60);
-  const state = row.status === "active" ? "" : ` (${row.status})`;
-  const why = row.why === null ? "" : ` ${row.why}.`;
+  const isActive = row.status === "active";
+  const state = isActive
+    ? ""
+    : ` (${phrases.say(row.status === "paused" ? "statePaused" : "stateOrphaned")})`;
+  const why = row.why === null ? "" : phrases.say("sentence", { text: row.why });
   if (row.kind === "remind") {
-    const next = row.due === null ? "" : ` Next: ${timeText(row.due, zone, now)}.`;
-    return `“${name}” ${scheduleText(row.rule.schedule, zone, row.due ?? undefined)}${state}.${next}${why}`;
+    const when = scheduleText(row.rule.schedule, zone, row.due ?? undefined, phrases);
+    const next =
+      row.due === null ? "" : phrases.say("nextTimes", { times: timeText(row.due, zone, now, phrases) });
+    return phrases.sentences(phrases.say("listedReminder", { name, when, state }), next, why);
   }
-  const phase = row.status === "active" ? ` Now: ${watchPhase(row)}.` : "";
-  return `“${name}”, ${plainText(placeOf(home, row.rule), 120)}: when ${conditionText(row.rule)}${state}.${phase}${why}`;
+  const place = plainText(placeOf(home, row.rule, phrases), 120);
+  const condition = conditionText(row.rule, phrases);
+  const phase = isActive ? phrases.say("now", { value: phrases.say(PHASES[watchPhase(row)]) }) : "";
+  return phrases.sentences(phrases.say("listedWatch", { name, place, condition, state }), phase, why);
 }
 
-function historyText(home: HomeContext, row: RuleRow): string {
+function historyText(home: HomeContext, row: RuleRow, phrases: Phrases): string {
   const now = Date.now();
   const { zone } = clockOf(home).read();
+  const time = (at: number) => timeText(at, zone, now, phrases);
   const lines = rulesOf(home)
     .firings(row.id, HISTORY_MAX)
-    .map(({ at, until, acked_by }) => {
-      const end = until === null ? "" : ` to ${timeText(until, zone, now)}`;
-      return `${timeText(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;
+    .map(({ at, until, acked_by: person }) => {
+      const times = until === null ? time(at) : phrases.say("fromTo", { from: time(at), to: time(until) });
+      return person === null ? times : phrases.say("andAnsweredBy", { times, person });
     });
-  return lines.length === 0
-    ? `${row.id} has not fired yet.`
-    : `${row.id}, the newest first:\n${lines.join("\n")}`;
+  if (lines.length === 0) return phrases.say("neverFired", { id: row.id });
+  return [phrases.say("newestFirst", { id: row.id }), ...lines].join("\n");
 }
 
 /** Without an id: all that are firing in this conversation. */
@@ -344,6 +380,7 @@ async function ack(
   { id, snooze_minutes }: AckInput,
 ): Promise<Reply> {
   const { conversation, privateChat } = request.from;
+  const phrases = phrasesOf(request.language);
   const here = [conversation ?? [], privateChat ?? []].flat();
   const all = rulesOf(home)
     .all()
@@ -355,7 +392,9 @@ async function ack(
       ? all.filter((row) => isToldIn(row, here) && isOpen(row.record))
       : all.filter((row) => row.id === id);
   if (meant.length === 0)
-    return said(id === undefined ? "Nothing is firing here." : `There is no watch ${id} here.`);
+    return said(
+      id === undefined ? phrases.say("nothingFires") : phrases.say("noSuchWatch", { id: plainText(id, 64) }),
+    );
   const asked = await askFirst(home, request);
   if (asked) return asked;
   const by = { principal: request.viewer.name, here };

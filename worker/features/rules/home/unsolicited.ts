@@ -4,6 +4,7 @@
  */
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
 import { readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { unsolicitedText } from "@edgecall/core/protocol/unsolicited.ts";
 import { heldUntil, isNoisy } from "@edgecall/core/rules/limits.ts";
@@ -75,10 +76,10 @@ function lineOf(before: Unasked, agent: string, words: string, now: number): Lin
   const times = before.times.filter((at) => at > now - HOUR_MS);
   if (!isNoisy(times, now)) {
     const counts = { noisyAt, times: [...times, now] };
-    return { text: `${agent} says: ${deviceText(words)}`, always: false, counts };
+    return { text: ENGLISH.say("agentSays", { agent, text: deviceText(words) }), always: false, counts };
   }
   if (noisyAt > now - HOUR_MS) return undefined;
-  const text = `⚠ ${agent} is noisy: it said something ${times.length} times within an hour. More of it is left out for now.`;
+  const text = ENGLISH.say("saysTooMuch", { agent, count: times.length });
   return { text, always: true, counts: { times, noisyAt: now } };
 }
 
@@ -118,7 +119,7 @@ function addLine(home: HomeContext, pending: PendingNotice, line: Line): void {
   const lines = say.text.split("\n");
   if (lines.length > LINES_MAX && !line.always) return;
   const isFull = lines.length === LINES_MAX && !line.always;
-  const text = [...lines, isFull ? "and more of it" : line.text].join("\n");
+  const text = [...lines, isFull ? ENGLISH.say("moreOfIt") : line.text].join("\n");
   noticesOf(home).remove(pending.id);
   noticesOf(home).add({ ...pending, tells: { ...pending.tells, say: { ...say, text } } });
 }

@@ -24,10 +24,11 @@ import type { RuleBody, RuleChanged, RuleList, RuleView } from "../contract.ts";
 import { onPresence } from "./alarm-part.ts";
 import { whyNotResumed } from "./orphaned.ts";
 import { secondOf } from "./recipients.ts";
+import { phrasesFor } from "./rule-languages.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { nextDue } from "./telling.ts";
-import { agentOf, NO_RULES_AT_BRIDGE, placeOf } from "./watched.ts";
+import { agentOf, placeOf } from "./watched.ts";
 
 const HISTORY_MAX = 20;
 const TEXT_MAX = 500;
@@ -172,6 +173,7 @@ export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["st
 
 function ruleView(home: HomeContext, row: RuleRow): RuleView {
   const { id, kind, status, why, maker, madeAt } = row;
+  const phrases = phrasesFor(row);
   const { zone } = clockOf(home).read();
   const [, channel = maker.channel, ...conversation] = maker.conversation?.split("/") ?? [];
   const history = rulesOf(home)
@@ -191,7 +193,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     by: maker.principal,
     channel,
     conversation: conversation.join("/"),
-    to: recipientText(row.to, maker.conversation !== null),
+    to: recipientText(row.to, maker.conversation !== null, phrases),
     made_at: madeAt,
   };
   if (row.kind === "remind") {
@@ -201,7 +203,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     return {
       ...common,
       name: shownText(text, TEXT_MAX),
-      condition: scheduleText(schedule, zone, row.due ?? undefined),
+      condition: scheduleText(schedule, zone, row.due ?? undefined, phrases),
       next,
     };
   }
@@ -210,8 +212,8 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
   return {
     ...common,
     name: shownText(rule.name, TEXT_MAX),
-    condition: conditionText(rule),
-    device: shownText(placeOf(home, rule), TEXT_MAX),
+    condition: conditionText(rule, phrases),
+    device: shownText(placeOf(home, rule, phrases), TEXT_MAX),
     agent: agentOf(home, rule.source) ?? null,
     ...(rule.value !== undefined && { value: rule.value }),
     for_minutes: rule.hold_ms / MINUTE_MS,
@@ -241,39 +243,49 @@ export function watchPhase(row: WatchRow): Phase {
 }
 
 /** Why nothing is told now; undefined: nothing is held back. */
-function silentText(home: HomeContext, { status, record, rule, due, said }: WatchRow): string | undefined {
+function silentText(home: HomeContext, row: WatchRow): string | undefined {
+  const { status, record, rule } = row;
   const now = Date.now();
-  const { zone, quiet } = clockOf(home).read();
-  const time = (at: number) => timeText(at, zone, now);
-  if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
+  const { zone } = clockOf(home).read();
+  const phrases = phrasesFor(row);
+  const until = (at: number) => ({ time: timeText(at, zone, now, phrases) });
+  if (status !== "active") return phrases.say(status === "paused" ? "isPaused" : "hasStopped");
   if (rule.source.of !== "bridge" && !bridgeOf(home).isConnected(now))
-    return "the home's bridge is not connected";
-  if (rule.source.of === "hosted" && !bridgeOf(home).has(RULES_FEATURE, now)) return NO_RULES_AT_BRIDGE;
+    return phrases.say("bridgeNotConnected");
+  if (rule.source.of === "hosted" && !bridgeOf(home).has(RULES_FEATURE, now))
+    return phrases.say("bridgeHasNoRules");
   const agent = rule.source.of === "agent" ? agentOf(home, rule.source) : undefined;
   if (agent !== undefined && !agentsOf(home).isOnline(agent, now))
-    return `'${agent}' is offline; if it still runs it watches on, and tells what was when it is back`;
+    return phrases.say("agentIsOffline", { agent });
   if (rule.only_between && !isInside(rule.only_between, now))
-    return `it is watched between ${windowText(rule.only_between)} only`;
+    return phrases.say("watchedBetween", { hours: windowText(rule.only_between) });
   if (record.unknown) {
     const { since } = record.unknown;
-    return since === undefined ? "the device says no value" : `there is no value since ${time(since)}`;
+    return since === undefined
+      ? phrases.say("deviceHasNoValue")
+      : phrases.say("hasNoValueSince", until(since));
   }
   if (record.snoozed_until !== undefined && record.snoozed_until > now)
-    return `it is snoozed until ${time(record.snoozed_until)}`;
-  if (record.muted && record.muted.until > now)
-    return `it came and went too often, and is silent until ${time(record.muted.until)} or until it settles`;
+    return phrases.say("isSnoozedUntil", until(record.snoozed_until));
+  if (record.muted && record.muted.until > now) return phrases.say("isMutedUntil", until(record.muted.until));
   if (record.told?.acked && !record.told.firing.over)
-    return `${record.told.acked.by} has answered, and it goes on`;
-  if (!record.untold) return undefined;
-  const { count } = record.untold;
-  const held = count === 1 ? "one firing is held back" : `${count} firings are held back`;
+    return phrases.say("isAnswered", { person: record.told.acked.by });
+  return record.untold && heldText(home, row, record.untold.count, now);
+}
+
+/** Why firings that nobody was told of yet wait. */
+function heldText(home: HomeContext, row: WatchRow, count: number, now: number): string {
+  const { rule, said, due } = row;
+  const { zone, quiet } = clockOf(home).read();
+  const phrases = phrasesFor(row);
+  const held = phrases.say("firingsHeld", { count });
+  const time = (at: number) => timeText(at, zone, now, phrases);
   if (quiet && rule.severity !== "critical" && isInside(quiet, now))
-    return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}; ${held}`;
-  const until = due !== null && due > now ? ` until ${time(due)}` : "";
+    return phrases.say("waitsForQuietEnd", { time: time(nextEdge(quiet, now)), held });
   const isNoisy = rule.severity !== "critical" && (said.noisy_at ?? 0) > now - HOUR_MS;
   const isFull = capEnd(rulesOf(home).sent().messages, rule.severity, now) !== undefined;
-  const why = isFull
-    ? "the home has sent as many messages as it may in an hour"
-    : "it was told a moment ago, and pauses";
-  return `${isNoisy ? "its device is noisy" : why}: ${held}${until}`;
+  const why = phrases.say(isNoisy ? "deviceIsNoisy" : isFull ? "homeIsFull" : "toldJustNow");
+  return due !== null && due > now
+    ? phrases.say("whyHeldUntil", { why, held, time: time(due) })
+    : phrases.say("whyHeld", { why, held });
 }

@@ -1,5 +1,6 @@
 /** The devices that watches are about, by their keys: a rename changes nothing. */
 
+import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
@@ -29,9 +30,8 @@ export function watchedDevice(home: HomeContext, id: string): WatchedDevice | un
   return { name: id, source: { of: "agent", key: nameOfKey(home, id) }, readings: [] };
 }
 
-/** Said of hosted devices. */
-export const NO_RULES_AT_BRIDGE =
-  "the home's bridge cannot watch devices: it is too old, or has no folder for its files (BRIDGE_STATE)";
+/** For a model, of hosted devices. */
+const NO_RULES_AT_BRIDGE = ENGLISH.say("bridgeHasNoRules");
 
 /** A sensor may take its time, and the person waits. */
 const READ_WITHIN_MS = 20_000;
@@ -133,11 +133,11 @@ export function agentOf(home: HomeContext, source: WatchSource): string | undefi
 }
 
 /** The device, as people call it. */
-export function placeOf(home: HomeContext, { source }: WatchRule): string {
-  if (source.of === "bridge") return "The home's bridge";
+export function placeOf(home: HomeContext, { source }: WatchRule, phrases: Phrases): string {
+  if (source.of === "bridge") return phrases.say("theBridge");
   const id = agentOf(home, source);
   const device = id === undefined ? undefined : agentsOf(home).device(id);
-  if (!device) return id ?? "a device that is gone";
+  if (!device) return id ?? phrases.say("goneDevice");
   const { hosted, setting } = device;
   const area = setting?.area ?? hosted.area;
   return [setting?.name ?? hosted.name, ...(area ? [area] : [])].join(", ");

@@ -1,5 +1,6 @@
 /** How people of a home are reached: private chats of people that a connection knows, and the browsers and topics of tokens. */
 
+import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { type Connection, type Role, readConnections, roleInSettings } from "../../settings/chat.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError } from "../../settings/tokens.ts";
@@ -41,9 +42,9 @@ export function subscriptionKind(home: HomeContext): Subscriptions | undefined {
 }
 
 /** As the row has it, for people. @param isHere the conversation where that is read made the rule */
-export function recipientText(to: string | null, isHere = true): string {
-  if (to === null) return isHere ? "you here" : "you by your notifications";
-  return to === OWNERS ? "the owners" : nameOf(to);
+export function recipientText(to: string | null, isHere = true, phrases: Phrases = ENGLISH): string {
+  if (to === null) return phrases.say(isHere ? "youHere" : "youNotified");
+  return to === OWNERS ? phrases.say("theOwners") : nameOf(to);
 }
 
 /** As a person writes it: `owners`, `telegram:family:7`. */
