@@ -1,6 +1,8 @@
+import type { Language } from "@edgecall/core/sentences/frame.ts";
+
 /** What Home notes of a sentence for the answer to its calls, in the turn's rows. */
 export type SentenceNote = {
-  language: string;
+  language: Language;
   /** Ids of what it was about: the next "it". */
   about: string[];
   /** Names beside the calls of each step; null: the call's own text is the answer. */

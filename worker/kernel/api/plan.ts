@@ -1,6 +1,8 @@
 /** Home's data for the model calls of a turn. */
+
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
+import type { Language } from "@edgecall/core/phrases/languages/language.ts";
 import type { Roster } from "./roster.ts";
 
 /** Forms that endpoints take (core/loop/habits.ts), by address and model. A later version may know others. */
@@ -39,6 +41,8 @@ export type PlannedReply = {
   answer?: string;
   /** What a person is told whom neither the above nor a model answers. */
   instead?: string;
-  /** For the feature that tells the outcomes. It stands in the turn's rows, so it is small. */
-  note?: Record<string, unknown>;
+  /** For the feature that tells the outcomes. It stands in the turn's rows, so it is small. `language`: the person's. */
+  note?: PlannedNote;
 };
+
+export type PlannedNote = { language?: Language } & Record<string, unknown>;

@@ -4,6 +4,7 @@ import { logError, logInfo } from "../log.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ConversationContext } from "./context.ts";
 import type { ConversationTools } from "./feature.ts";
+import { noteOf } from "./planned.ts";
 import { settleCall } from "./settle-call.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
@@ -23,6 +24,7 @@ export async function askHome(
   const { principal, role, channel, privateChat, limits, model, session, reply: place } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
+  const language = noteOf(transcript.entriesOf(turn.n))?.language;
   const beside = tools?.beside?.(context, turn, call, settings);
   try {
     const reply = await context.home().calls.runTool({
@@ -48,6 +50,7 @@ export async function askHome(
         ...traceOfCall(context, turn, id),
       },
       sources: [...sources],
+      ...(language && { language }),
       ...beside,
     });
     if ("outcome" in reply) settleCall(context, id, reply.outcome);

@@ -4,6 +4,7 @@
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
+import type { PlannedNote } from "../api/plan.ts";
 import type { PersonsSentence } from "../api/roster.ts";
 import type { Env } from "../env.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -43,7 +44,7 @@ export type Unaided = {
   /** The answer to a turn, from the outcomes of its planned calls. @param note of the plan @param skipped batches that did not run */
   tell(
     context: ConversationContext,
-    told: { note: Record<string, unknown>; calls: readonly StoredCall[][]; skipped: number },
+    told: { note: PlannedNote; calls: readonly StoredCall[][]; skipped: number },
   ): Promise<string>;
 };
 

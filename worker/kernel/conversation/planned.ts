@@ -1,9 +1,9 @@
 /** What stands in the rows of a turn that needs no model (unaided.ts): the plan of its calls, and a feature's note. */
-import type { PlannedReply } from "../api/plan.ts";
+import type { PlannedNote, PlannedReply } from "../api/plan.ts";
 import { WITHOUT_MODEL } from "../api/usage.ts";
 import type { StoredEntry } from "./store/rows.ts";
 
-export type StoredPlan = Pick<PlannedReply, "steps" | "asks"> & { note: Record<string, unknown> };
+export type StoredPlan = Pick<PlannedReply, "steps" | "asks"> & { note: PlannedNote };
 
 /** @returns undefined: the entry is a model's, or no reply */
 export function planOf(entry: StoredEntry | undefined): StoredPlan | undefined {
@@ -19,6 +19,6 @@ export function askedOf(entry: StoredEntry | undefined): string | undefined {
 }
 
 /** What a feature noted with the last answer of a turn that needed no model. */
-export function noteOf(entries: readonly StoredEntry[]): Record<string, unknown> | undefined {
+export function noteOf(entries: readonly StoredEntry[]): PlannedNote | undefined {
   return entries.map(planOf).findLast((plan) => plan !== undefined)?.note;
 }

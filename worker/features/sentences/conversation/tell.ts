@@ -4,18 +4,18 @@ import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Unaided } from "../../../kernel/conversation/feature.ts";
-import { phrasesOf } from "../languages.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 import type { SentenceNote } from "../note.ts";
 import { reportedText } from "../reported-text.ts";
 
 /** @returns a line for each call, and what was left out */
 export async function tell(
-  _: ConversationContext,
+  context: ConversationContext,
   { note, calls, skipped }: Parameters<Unaided["tell"]>[1],
 ): Promise<string> {
   // SAFETY: home/plan-reply.ts wrote it.
   const { language, names = [], left = [], said } = note as SentenceNote;
-  const phrases = await phrasesOf(language);
+  const phrases = await readLanguage(context.env, language);
   const lines = calls.flatMap((batch, step) =>
     batch.map(({ outcome }, at) => {
       const name = names[step]?.[at] ?? null;

@@ -1,15 +1,17 @@
 /** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import type { Understood } from "@edgecall/core/sentences/frame.ts";
+import { LANGUAGES, type Language, type Understood } from "@edgecall/core/sentences/frame.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
 import type { PlannedReply } from "../../../kernel/api/plan.ts";
 import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
+import type { Env } from "../../../kernel/env.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 import type { FastPath } from "../../../kernel/settings/fast-path.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import { languagesFor, lexiconOf, phrasesOf } from "../languages.ts";
+import { languagesFor, lexiconOf } from "../languages.ts";
 import type { SentenceNote } from "../note.ts";
 import { examplesFor } from "./examples.ts";
 import { type HomeNames, namesOf } from "./names.ts";
@@ -28,9 +30,9 @@ export async function planReply(
 ): Promise<PlannedReply | undefined> {
   if (!sentence) return undefined;
   const names = namesOf(home).of(reach, now);
-  const understood = await read(sentence.text, names, sentence.language);
+  const understood = await read(home.env, sentence.text, names, sentence.language);
   const language = languageOf(understood, sentence.language);
-  const phrases = await phrasesOf(language);
+  const phrases = await readLanguage(home.env, language);
   const context = contextOf(home, { sentence, names, phrases, now });
   const resolved = await resolve(understood, context);
   const { fastPath: mode, models } = readSettings(home.env);
@@ -58,24 +60,27 @@ export async function planReply(
   };
 }
 
-/** The likeliest language alone, and the others where it does not understand. */
-async function read(text: string, { table }: HomeNames, last: string | undefined): Promise<Understood> {
-  const [first, ...others] = languagesFor(text, last);
-  const lexicon = first && (await lexiconOf(first));
-  const read = readSentence(text, table, lexicon ? [lexicon] : []);
-  if (read.result !== "none" || others.length === 0) return read;
-  const all = await Promise.all([first, ...others].map((one) => one && lexiconOf(one)));
-  return readSentence(
-    text,
-    table,
-    all.filter((one) => one !== undefined),
-  );
+/** The likeliest language alone, and others beside it where it does not understand. */
+async function read(
+  env: Env,
+  text: string,
+  { table }: HomeNames,
+  last: string | undefined,
+): Promise<Understood> {
+  let understood: Understood = { result: "none", reason: { because: "no_sense" } };
+  for (const languages of languagesFor(text, last)) {
+    const found = await Promise.all(languages.map((one) => lexiconOf(env, one)));
+    const lexicons = found.filter((one) => one !== undefined);
+    if (lexicons.length > 0) understood = readSentence(text, table, lexicons);
+    if (understood.result !== "none") return understood;
+  }
+  return understood;
 }
 
-function languageOf(understood: Understood, last: string | undefined): string {
+function languageOf(understood: Understood, last: string | undefined): Language {
   if (understood.result === "one") return understood.language;
   const read = understood.result === "several" ? understood.meanings[0]?.language : understood.language;
-  return read ?? last ?? "en";
+  return read ?? LANGUAGES.find((one) => one === last) ?? "en";
 }
 
 function contextOf(
@@ -98,7 +103,7 @@ function contextOf(
     states: (ids) => deviceStatesOf(home).ask(ids, true),
     examples: async () => {
       const works = async (text: string) => {
-        const understood = await read(text, names, phrases.language);
+        const understood = await read(home.env, text, names, phrases.language);
         if (understood.result !== "one") return false;
         const resolved = await resolveFrames(understood.frames, { ...context, text });
         return "answer" in resolved || "steps" in resolved;
@@ -126,7 +131,7 @@ async function without(
     context,
     language,
     hasModel,
-  }: { mode: FastPath; context: ResolveContext; language: string; hasModel: boolean },
+  }: { mode: FastPath; context: ResolveContext; language: Language; hasModel: boolean },
 ): Promise<PlannedReply> {
   const note: SentenceNote = { language, about: [] };
   if (asks) return { ...(mode === "all" && { first: true as const }), answer: text, note };
