@@ -75,6 +75,10 @@ describe("without a model", () => {
     expect(body).toMatchObject({ status: "done", answer: "Kitchen light: off.", model: "edgecall" });
     expect(bridge.calls().map(({ agent }) => agent)).toEqual(["kitchen-light"]);
     expect(body.usage).toEqual({ input_tokens: 0, output_tokens: 0 });
+    expect(body).toMatchObject({ metrics: { iterations: 0, calls: 1 } });
+    const counted = async () =>
+      (await (await ask("/metrics")).text()).match(/turns_without_model_total\{[^}]*\} (\d+)/)?.[1];
+    await until(async () => (await counted()) === "1", { what: "the turn is counted" });
   });
 
   test("a device that does not answer is not confirmed", async () => {

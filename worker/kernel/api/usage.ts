@@ -9,9 +9,6 @@ export type ModelUsage = { model: string; usage: Usage };
 /** @property day of UTC, 2026-11-22 @property models those that had a price, or were used beside one that had */
 export type DayUsage = { day: string; tokens: number; modelCalls: number; models: ModelUsage[] };
 
-/** Stands in the place of a model's name for answers that need none. */
-export const WITHOUT_MODEL = "edgecall";
-
 /** Stands in the place of an agent for the gateway's own tools. No agent can have this id. */
 export const GATEWAY_TOOLS = "(gateway)";
 

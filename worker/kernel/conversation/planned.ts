@@ -1,6 +1,7 @@
 /** What stands in the rows of a turn that needs no model (unaided.ts): the plan of its calls, and a feature's note. */
+
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import type { PlannedNote, PlannedReply } from "../api/plan.ts";
-import { WITHOUT_MODEL } from "../api/usage.ts";
 import type { StoredEntry } from "./store/rows.ts";
 
 export type StoredPlan = Pick<PlannedReply, "steps" | "asks"> & { note: PlannedNote };

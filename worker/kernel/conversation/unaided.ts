@@ -3,9 +3,9 @@
  * the turn's rows, so what is left to do follows from them alone.
  */
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import type { PlannedCall, PlannedReply } from "../api/plan.ts";
 import type { PersonsSentence } from "../api/roster.ts";
-import { WITHOUT_MODEL } from "../api/usage.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf, type Unaided } from "./feature.ts";

@@ -14,6 +14,7 @@ import {
   type Usage,
 } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
@@ -647,7 +648,7 @@ export class Transcript {
         ...(open.length > 0 && { open }),
         ...(last?.unasked && { unasked: true as const }),
         ...(last?.reply.cut && { cut: last.reply.cut }),
-        replies: turn.replies + (says ? 1 : 0),
+        replies: turn.replies + (says && last?.model !== WITHOUT_MODEL ? 1 : 0),
         ...(model !== null && { model }),
         usage: addUsage(turn.usage, last?.usage),
         ...(tokensOf(turn.agentsUsage) > 0 && { agentsUsage: turn.agentsUsage }),
