@@ -118,6 +118,11 @@ describe("without a model", () => {
     const { body } = await say("which", "turn off the light in the kitchen");
     expect(body.answer).toBe("Which one? Counter light or Kitchen light");
     expect(bridge.calls()).toEqual([]);
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    expect((await say("which", "the counter light")).body.answer).toBe("Counter light: off.");
+    expect((await say("elsewhere", "the counter light")).body.status).toBe("failed");
+    await say("all", "turn off the light in the kitchen");
+    expect((await say("all", "all of them")).body.answer).toMatch(/^(Counter|Kitchen) light: off\.\n/);
   });
 
   test("several lights are one call each, and one answer", async () => {

@@ -38,34 +38,46 @@ export function sentence(
   if (!first || own.at(-1) !== words.at(-1) || words.some(({ images }) => images && images.length > 0))
     return undefined;
   const language = languageOf(context, turn);
-  const earlier = earlierOf(context, turn);
+  const last = lastOf(context, turn);
+  const earlier = last ? earlierIn(last) : [];
+  const back = last && noteIn(last)?.back;
   return {
     text: words.map(({ text }) => text).join("\n"),
     ...(language !== undefined && { language }),
     ...(earlier.length > 0 && { earlier }),
+    ...(back && { back }),
     tools: offeredTools(context, turn, settings).flatMap(({ all }) => Object.keys(all)),
   };
 }
 
-/** The agents of this person's last turn, where it is not long ago and no stranger's text came with it. */
-function earlierOf({ transcript, isOneShot }: ConversationContext, turn: Turn): string[] {
-  const last = isOneShot ? undefined : transcript.turnAt(turn.n - 1);
-  const { principal } = turn.origin;
-  if (!last || last.origin.principal !== principal || last.origin.event || turn.origin.brought?.history)
-    return [];
-  if ((last.finishedAt ?? 0) < turn.createdAt - EARLIER_MS) return [];
-  if (transcript.sourcesOf(last).includes(STRANGER)) return [];
-  const entries = transcript.entriesOf(last.n);
-  const note = noteOf(entries) as SentenceNote | undefined;
+/** The entries of this person's last turn, where it is not long ago and no stranger's text came with it. */
+function lastOf(
+  { transcript, isOneShot }: ConversationContext,
+  turn: Turn,
+): readonly StoredEntry[] | undefined {
+  const last = isOneShot || turn.origin.brought?.history ? undefined : transcript.turnAt(turn.n - 1);
+  if (!last || last.origin.principal !== turn.origin.principal || last.origin.event) return undefined;
+  if ((last.finishedAt ?? 0) < turn.createdAt - EARLIER_MS) return undefined;
+  return transcript.sourcesOf(last).includes(STRANGER) ? undefined : transcript.entriesOf(last.n);
+}
+
+/** The agents that it was about. */
+function earlierIn(entries: readonly StoredEntry[]): string[] {
+  const note = noteIn(entries);
   if (note) return note.about;
   const calls = entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
   return [...new Set(calls.flatMap((call) => (call.name === EDGE_CALL ? (agentOfCall(call) ?? []) : [])))];
 }
 
+function noteIn(entries: readonly StoredEntry[]): SentenceNote | undefined {
+  // SAFETY: home/plan-reply.ts wrote it.
+  return noteOf(entries) as SentenceNote | undefined;
+}
+
 function languageOf({ transcript, isOneShot }: ConversationContext, turn: Turn): string | undefined {
   if (isOneShot) return undefined;
   for (let n = turn.n - 1; n > 0 && n >= turn.n - LANGUAGE_TURNS; n -= 1) {
-    const note = noteOf(transcript.entriesOf(n)) as SentenceNote | undefined;
+    const note = noteIn(transcript.entriesOf(n));
     if (note) return note.language;
   }
   return undefined;

@@ -1,6 +1,6 @@
 /** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import { LANGUAGES, type Language, type Understood } from "@edgecall/core/sentences/frame.ts";
+import { type Frames, LANGUAGES, type Language, type Understood } from "@edgecall/core/sentences/frame.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
 import type { PlannedReply } from "../../../kernel/api/plan.ts";
 import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
@@ -13,6 +13,7 @@ import type { FastPath } from "../../../kernel/settings/fast-path.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
 import type { SentenceNote } from "../note.ts";
+import { chosenFrames } from "./choice.ts";
 import { examplesFor } from "./examples.ts";
 import { type HomeNames, namesOf } from "./names.ts";
 import { reasonText } from "./reasons.ts";
@@ -30,14 +31,16 @@ export async function planReply(
 ): Promise<PlannedReply | undefined> {
   if (!sentence) return undefined;
   const names = namesOf(home).of(reach, now);
-  const understood = await read(home.env, sentence.text, names, sentence.language);
-  const language = languageOf(understood, sentence.language);
+  const asRead = await read(home.env, sentence.text, names, sentence.language);
+  const language = languageOf(asRead, sentence.language);
   const phrases = await readLanguage(home.env, language);
+  const understood = withChoice(asRead, sentence, { names, phrases, language });
   const context = contextOf(home, { sentence, names, phrases, now });
   const resolved = await resolve(understood, context);
   const { fastPath: mode, models } = readSettings(home.env);
   const hasModel = models.length > 0;
-  if ("problem" in resolved) return await without(resolved.problem, { mode, context, language, hasModel });
+  if ("problem" in resolved)
+    return await without(resolved.problem, { mode, context, language, hasModel, understood });
   if ("model" in resolved) return { instead: phrases.say("noModel") };
   const isRead = "answer" in resolved || resolved.reads;
   const first = mode === "all" || (mode === "reads" && isRead) ? { first: true as const } : {};
@@ -75,6 +78,18 @@ async function read(
     if (understood.result !== "none") return understood;
   }
   return understood;
+}
+
+/** A sentence that means nothing by itself may answer what was asked back. */
+function withChoice(
+  understood: Understood,
+  { text, back }: PersonsSentence,
+  { names, phrases, language }: { names: HomeNames; phrases: Phrases; language: Language },
+): Understood {
+  if (understood.result !== "none" || back === undefined) return understood;
+  // SAFETY: `without` noted it.
+  const frames = chosenFrames(back as Frames, text, phrases.say("allOfThem"), names.table);
+  return frames ? { result: "one", language, frames } : understood;
 }
 
 function languageOf(understood: Understood, last: string | undefined): Language {
@@ -125,15 +140,23 @@ async function resolve(understood: Understood, context: ResolveContext): Promise
 
 /** Asks back, or says what works here where no model answers. */
 async function without(
-  { text, asks }: Problem,
+  { text, asks, which }: Problem,
   {
     mode,
     context,
     language,
     hasModel,
-  }: { mode: FastPath; context: ResolveContext; language: Language; hasModel: boolean },
+    understood,
+  }: {
+    mode: FastPath;
+    context: ResolveContext;
+    language: Language;
+    hasModel: boolean;
+    understood: Understood;
+  },
 ): Promise<PlannedReply> {
-  const note: SentenceNote = { language, about: [] };
+  const back = which && understood.result === "one" ? { back: understood.frames } : {};
+  const note: SentenceNote = { language, about: [], ...back };
   if (asks) return { ...(mode === "all" && { first: true as const }), answer: text, note };
   const alone = hasModel ? "" : context.phrases.say("noModel");
   return { instead: context.phrases.sentences(text, alone) + (await context.examples()), note };

@@ -190,12 +190,7 @@ async function resolve(sentence: string, earlier: string[] = []): Promise<Resolv
     text: sentence,
     tools: ["watch", "remind", "rules", "ack"],
     states: async (ids) =>
-      new Map(
-        ids.map((id) => [
-          id,
-          { id, online: true, readings: [...(catalog.readings(id, { all: true }, NOW) ?? [])] },
-        ]),
-      ),
+      new Map(ids.map((id) => [id, { id, online: true, readings: catalog.readings(id, NOW, true) }])),
     examples: async () => "",
   });
 }

@@ -9,6 +9,8 @@ export type Problem = {
   text: string;
   /** The person is asked back, also where there is a model: it would not know either. */
   asks?: true;
+  /** The person was asked which thing is meant, and may name it. */
+  which?: true;
   /** There is no such thing in this home. */
   none?: true;
 };
@@ -39,7 +41,7 @@ export function findTarget(
   const { things, phrases, earlier } = context;
   const problem = (text: string, more: Omit<Problem, "text"> = {}): Found => ({ problem: { text, ...more } });
   const none = { none: true } as const;
-  const asks = { asks: true } as const;
+  const asks = { asks: true, which: true } as const;
   switch (target.of) {
     case "named": {
       const named = inPlace(
@@ -98,7 +100,9 @@ function oneOf(all: readonly Thing[], { phrases }: TargetContext, fits: (thing: 
   const found = able.length > 0 ? able : all;
   if (found.length === 1) return { things: found, isPlural: false };
   const names = choices(found);
-  return { problem: { text: phrases.say("whichOne", { names: phrases.list(names, "or") }), asks: true } };
+  return {
+    problem: { text: phrases.say("whichOne", { names: phrases.list(names, "or") }), asks: true, which: true },
+  };
 }
 
 /** Names that tell them apart: those of one name have their area, or their id. */
