@@ -41,7 +41,7 @@ function ownText(outcome: Outcome): string {
 }
 
 /** What became of one call to a device, in words. */
-export function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {
+function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {
   const { status, errorType, confirmed, reported = [], unsent, approval } = outcome;
   const value = reported.length > 0 ? reportedText(reported, phrases) : undefined;
   if (status === "success") {

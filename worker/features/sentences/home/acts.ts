@@ -15,7 +15,7 @@ import type { Thing } from "./things.ts";
 export type MadeCalls = { calls: PlannedCall[]; things: Thing[]; left: string[] };
 
 /** Devices that one sentence may change. */
-export const ACTS_MAX = 20;
+const ACTS_MAX = 20;
 
 /** Steps of "brighter" and "louder", in the setting's own unit. */
 const STEPS: Readonly<Partial<Record<Setting, number>>> = {

@@ -218,7 +218,7 @@ export function compares(reading: Reading, { is, value: { number, unit } }: Comp
 }
 
 /** A number that a person said, in the unit of the reading. */
-export function inUnit(number: number, said: string | undefined, of: string | undefined): number {
+function inUnit(number: number, said: string | undefined, of: string | undefined): number {
   if (said === "°F" && of === "°C") return (number - 32) / 1.8;
   if (said === "°C" && of === "°F") return number * 1.8 + 32;
   if (said === "kW" && of === "W") return number * 1_000;
