@@ -364,7 +364,8 @@ function absentValueText(reading: Pick<NamedReading, "part" | "spec">, now: numb
   return isThere(reading, now) ? "not reported yet" : "none at present";
 }
 
-function plainValue(value: SlotValue): string | number | boolean | null {
+/** A value as it is told: a list is written with commas. */
+export function plainValue(value: SlotValue): string | number | boolean | null {
   if (Array.isArray(value)) return value.join(",");
   // SAFETY: it is no list.
   const single = value as Exclude<SlotValue, readonly number[]>;

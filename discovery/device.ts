@@ -4,6 +4,7 @@
  * Each text in here that a publisher wrote (names, areas, models, units, values) is a claim of whoever has the broker's password.
  * It is bounded, on one line and without invisible characters, and it is never an instruction.
  */
+import type { ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 
 /**
@@ -97,6 +98,8 @@ export type Plan = {
   failure: (since: Mark) => string | undefined;
   /** Words for a command that was sent and not confirmed, with the failure where there is one. */
   unconfirmed: (since: Mark) => string;
+  /** Values of what it changes that the device reported since the mark: those that confirm it, or others. */
+  reported: (since: Mark) => ReportedValue[];
   /** The broker keeps the command, and the device gets it again when it comes back. */
   retainedCommand: boolean;
   /** Names of the readings that it may change. */

@@ -1,8 +1,10 @@
 /** Plans of changes: the messages that carry an action out, and the judgement of what is reported after them. */
 import { utf8 } from "@edgecall/core/encoding.ts";
+import { REPORTED_MAX, type ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { Ask, Mark, Plan, PlanError } from "./device.ts";
+import { plainValue } from "./device-view.ts";
 import type { Command, Entity, Expectation, SlotValue, Value, Values } from "./entity/entity.ts";
 import type { LiveEntity } from "./entity/live-entity.ts";
 import { harmless } from "./names.ts";
@@ -83,6 +85,10 @@ export function planOf(
     confirm: isJudged ? confirm : null,
     failure,
     unconfirmed,
+    reported: (since) => {
+      const current = context.part();
+      return current ? reportedValues(current.entity, expects, freshValues(current, since, now)) : [];
+    },
     retainedCommand: entity.retain,
   };
 }
@@ -146,6 +152,23 @@ function otherWordsOf(
 
 function reportedIn({ slots }: Expectation, values: Values): SlotValue | undefined {
   return slots.map(values).find((value) => value !== undefined)?.value;
+}
+
+/** One of each expectation, without free text, and without a value that there is not now. */
+function reportedValues(entity: Entity, expects: readonly Expectation[], fresh: Values): ReportedValue[] {
+  const found = expects.flatMap((expect): ReportedValue[] => {
+    const slot = expect.slots.find((one) => fresh(one) !== undefined);
+    const spec = entity.readings.find((one) => one.slot === slot);
+    const value = plainValue(reportedIn(expect, fresh) ?? null);
+    const isText = typeof value === "string";
+    if (!spec || spec.secret || value === null || (isText && (spec.free || !isLabel(value)))) return [];
+    const { label, unit } = spec;
+    const what = { ...(label !== undefined && { label }), ...(unit !== undefined && { unit }) };
+    return [
+      { ...what, value, kind: entity.kind, ...(entity.class !== undefined && { class: entity.class }) },
+    ];
+  });
+  return found.slice(0, REPORTED_MAX);
 }
 
 /** 21.0 is 21. */

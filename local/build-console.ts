@@ -13,7 +13,7 @@ import {
   sizeOfScripts,
 } from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
-import { phraseFiles } from "./phrase-files.ts";
+import { languageFiles } from "./language-files.ts";
 
 const at = (name: string) =>
   fileURLToPath(new URL(`../worker/features/console/public/${name}`, import.meta.url));
@@ -24,7 +24,7 @@ console.log(`${FIRST_SCRIPTS.join(", ")}: ${kib(first)} KiB gzip, of ${kib(SCRIP
 console.log(`scripts of screens: ${kib(screens)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
 for (const [name, code] of Object.entries(scripts)) await writeFile(at(name), code);
 await writeFile(at(CONSOLE_STYLE), await bundleConsoleStyle());
-for (const [name, text] of Object.entries(phraseFiles())) await writeFile(at(name), text);
+for (const [name, text] of Object.entries(languageFiles())) await writeFile(at(name), text);
 const { installer, program } = await buildDeviceFiles();
 await writeFile(at(PROGRAM), program);
 await writeFile(at(INSTALLER), installer);

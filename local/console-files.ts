@@ -7,7 +7,7 @@ import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
-import { phraseFiles } from "./phrase-files.ts";
+import { languageFiles } from "./language-files.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -55,7 +55,7 @@ export async function consoleFiles(
   const built = {
     ...(await bundleConsole()),
     [CONSOLE_STYLE]: await bundleConsoleStyle(),
-    ...phraseFiles(),
+    ...languageFiles(),
   };
   const names = readdirSync(directory).filter((name) => !(name in built) && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name))] as const);

@@ -38,6 +38,8 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
     "phrases-pl.json",
     "phrases-pt.json",
     "phrases-zh.json",
+    "sentences-de.json",
+    "sentences-zh.json",
     "sw.js",
     "tokens.html",
     "tokens.js",

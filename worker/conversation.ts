@@ -2,13 +2,14 @@
 
 import { chat } from "./features/chat/conversation/feature.ts";
 import { rules } from "./features/rules/conversation/feature.ts";
+import { sentences } from "./features/sentences/conversation/feature.ts";
 import { sessions } from "./features/sessions/conversation/feature.ts";
 import { ConversationObject } from "./kernel/conversation/conversation.ts";
 import { defineMethods } from "./kernel/conversation/methods.ts";
 import type { Env } from "./kernel/env.ts";
 import type { MethodsOf } from "./kernel/rpc-topics.ts";
 
-const CONVERSATION_FEATURES = [chat, sessions, rules];
+const CONVERSATION_FEATURES = [chat, sessions, rules, sentences];
 
 /** Its methods are those of the kernel and of the features: `defineMethods` makes the latter. */
 export interface Conversation extends MethodsOf<typeof CONVERSATION_FEATURES> {}

@@ -9,6 +9,7 @@ import { pairing } from "./features/pairing/home/feature.ts";
 import { push } from "./features/push/home/feature.ts";
 import { relay } from "./features/relay/home/feature.ts";
 import { rules } from "./features/rules/home/feature.ts";
+import { sentences } from "./features/sentences/home/feature.ts";
 import { sessions } from "./features/sessions/home/feature.ts";
 import { updates } from "./features/updates/home/feature.ts";
 import { usage } from "./features/usage/home/feature.ts";
@@ -32,6 +33,7 @@ export const HOME_FEATURES = [
   relay,
   updates,
   audit,
+  sentences,
 ];
 
 /** The tools that a home runs, for the front doors. */

@@ -213,7 +213,9 @@ async function outcomeOf(
   const sentAt = clock.now();
   const waitMs = Math.min(waitOf(prepared), call.deadline - REPORT_MS - sentAt);
   const confirmed = await confirmation(parts, call, plan, since, waitMs);
-  if (confirmed !== undefined) return succeeded(action, confirmed, { confirmed: true });
+  const values = plan.reported(since);
+  const reported = values.length > 0 ? { reported: values } : {};
+  if (confirmed !== undefined) return succeeded(action, confirmed, { confirmed: true, ...reported });
   const failure = plan.failure(since);
   if (plan.confirm === null && failure === undefined)
     return succeeded(action, plan.unconfirmed(since), { confirmed: false });
@@ -234,7 +236,10 @@ async function outcomeOf(
   const words = isShort
     ? `Sent to ${device.name}; it did not confirm it within ${after}.`
     : plan.unconfirmed(since);
-  return unknown(action, `Error: ${words}${isAway}`, failure !== undefined);
+  return unknown(action, `Error: ${words}${isAway}`, failure !== undefined, {
+    confirmed: false,
+    ...reported,
+  });
 }
 
 function waitOf({ plan, device }: Prepared): number {

@@ -1,5 +1,5 @@
 /** The reports that answer calls of hosted devices, in the shape of an agent's. */
-import { HOSTED_TYPE } from "@edgecall/core/protocol/devices.ts";
+import { HOSTED_TYPE, type ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 
@@ -22,11 +22,14 @@ export function reportOf({ id, agent, route }: Answered, { type, payload }: Outc
   });
 }
 
+/** @property confirmed by the device's own state @property reported what it said of what was to be changed */
+export type Confirmation = { confirmed?: boolean; reported?: ReportedValue[] };
+
 /** @param more `tainted`: a stranger's free text is in it */
 export function succeeded(
   tool: string,
   result: string,
-  more: { confirmed?: boolean; tainted?: boolean } = {},
+  more: Confirmation & { tainted?: boolean } = {},
 ): Outcome {
   const payload = { status: "success", tool, result, exit_code: 0, tainted: false, ...more };
   return { type: "result", payload };
@@ -37,15 +40,16 @@ export function failed(
   errorType: ErrorType,
   words: string | Advised,
   tainted = false,
+  more: Confirmation = {},
 ): Outcome {
-  const payload = { status: "error", tool, ...errorFields(words), error_type: errorType, tainted };
+  const payload = { status: "error", tool, ...errorFields(words), error_type: errorType, tainted, ...more };
   return { type: "result", payload };
 }
 
 /** The command may have been carried out. @param text says what is known @param tainted it quotes the publisher */
-export function unknown(tool: string, text: string, tainted = false): Outcome {
+export function unknown(tool: string, text: string, tainted = false, more: Confirmation = {}): Outcome {
   const { advice } = errorText.outcomeUnknown("");
-  return failed(tool, "outcome_unknown", { text, advice }, tainted);
+  return failed(tool, "outcome_unknown", { text, advice }, tainted, more);
 }
 
 /** A command other than a call of an action. */

@@ -2,6 +2,7 @@
  * A conversation as the tool loop sees it. The transcript is the program counter: the next step is a function of these
  * entries alone (next.ts), so a turn can resume wherever its entries can be read.
  */
+import type { ReportedValue } from "../protocol/devices.ts";
 import type { Media, StoredMedia } from "../protocol/media.ts";
 import { type Advised, forModel } from "../tools/advice.ts";
 import type { ErrorType } from "../tools/errors.ts";
@@ -37,6 +38,12 @@ export type Outcome = Advised & {
   media?: Media[];
   /** Tokens that agents used for it, as they say. */
   usage?: Usage;
+  /** Of a change to a device of the broker: whether its own state confirmed it. Absent: an older bridge, or something else. */
+  confirmed?: boolean;
+  /** What that device reported of what was to be changed. */
+  reported?: ReportedValue[];
+  /** A person did not approve it, or nobody did in time. */
+  approval?: "denied" | "expired";
   /** The agent that was chosen for a call that named none, and why. */
   routed?: { agent: string; why: string };
   /** The session that it began or asked. */

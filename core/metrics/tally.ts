@@ -26,6 +26,8 @@ export type TurnCounts = {
   /** Turns in which a call failed. `recovered` of them still succeeded; their ratio is the recovery rate. */
   stumbled: number;
   recovered: number;
+  /** Turns that were answered without a model. */
+  unaided: number;
   inputTokens: number;
   outputTokens: number;
   iterations: Histogram;
@@ -40,6 +42,8 @@ export type EndedTurn = {
   durationMs: number;
   inputTokens: number;
   outputTokens: number;
+  /** It was answered without a model. */
+  unaided?: true;
 };
 
 export function newCallCounts(): CallCounts {
@@ -55,7 +59,8 @@ export function countCall(counts: CallCounts, elapsedMs: number, errorType?: Err
 
 export function newTurnCounts(): TurnCounts {
   return {
-    ...{ done: 0, failed: 0, cancelled: 0, stumbled: 0, recovered: 0, inputTokens: 0, outputTokens: 0 },
+    ...{ done: 0, failed: 0, cancelled: 0, stumbled: 0, recovered: 0, unaided: 0 },
+    ...{ inputTokens: 0, outputTokens: 0 },
     iterations: newHistogram(ITERATIONS),
     seconds: newHistogram(ANSWER_SECONDS),
   };
@@ -65,6 +70,7 @@ export function countTurn(counts: TurnCounts, turn: EndedTurn): void {
   counts[turn.status] += 1;
   if (turn.failedCalls > 0) counts.stumbled += 1;
   if (turn.failedCalls > 0 && turn.status === "done") counts.recovered += 1;
+  if (turn.unaided) counts.unaided += 1;
   counts.inputTokens += turn.inputTokens;
   counts.outputTokens += turn.outputTokens;
   observe(counts.iterations, turn.iterations);
@@ -133,6 +139,7 @@ export function turnFamilies(
       "Questions in which a call failed and that were answered.",
       (it) => it.recovered,
     ),
+    each("turns_without_model_total", "Questions that were answered without a model.", (it) => it.unaided),
     counter(
       `edgecall_${program}_model_tokens_total`,
       "Tokens as the model's endpoint counted them.",

@@ -59,6 +59,18 @@ export const Reading = z.object({
 });
 export type Reading = z.infer<typeof Reading>;
 
+/** What a device itself reported after a command: as a reading, and never free text. */
+export const ReportedValue = z.object({
+  /** Of several: `brightness`. Absent: it is what the device is about. */
+  label: z.optional(text(100)),
+  value: z.union([text(100), z.number(), z.boolean()]),
+  unit: z.optional(text(32)),
+  kind: text(32),
+  class: z.optional(text(64)),
+});
+export type ReportedValue = z.infer<typeof ReportedValue>;
+export const REPORTED_MAX = 8;
+
 /** Descriptions of the broker's publishers that the bridge left out, by the reason. */
 export const LeftOut = z.object({ why: text(200), count: z.int().check(z.minimum(1)) });
 export type LeftOut = z.infer<typeof LeftOut>;

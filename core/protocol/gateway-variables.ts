@@ -24,6 +24,8 @@ export const GATEWAY_VARIABLES = [
   "MODEL_BETWEEN_BYTES_MS",
   "MODEL_TOTAL_MS",
   "TOOL_LOOP_ENABLED",
+  /** `all`, `reads` or `off`: what is answered without a model where there is one. */
+  "FAST_PATH",
   "MAX_TOOL_ITERATIONS",
   "TOOL_ERROR_LIMIT",
   "TOOL_REPEAT_LIMIT",

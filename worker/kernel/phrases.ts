@@ -7,11 +7,9 @@ import type { PhraseData } from "@edgecall/core/phrases/languages/phrase-data.ts
 import { PhraseBook } from "@edgecall/core/phrases/phrase-book.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Env } from "./env.ts";
-import { logError } from "./log.ts";
+import { readFile } from "./files.ts";
 
 const book = new PhraseBook();
-/** The binding for files takes any address, and looks at the path alone. */
-const FILES = "https://files.invalid";
 
 /** English where the language was not read yet. @param language absent: English */
 export function phrasesOf(language?: Language): Phrases {
@@ -25,13 +23,8 @@ export function hasRead(language: Language): boolean {
 /** Reads the language, so that `phrasesOf` has it. What cannot be read now is said in English. */
 export async function readLanguage(env: Env, language: Language): Promise<Phrases> {
   return await book.load(language, async () => {
-    try {
-      const file = await env.ASSETS?.fetch(new Request(`${FILES}/phrases-${language}.json`));
-      // SAFETY: the build wrote it from the language's source (local/phrase-files.ts).
-      return file?.ok ? ((await file.json()) as PhraseData) : undefined;
-    } catch (error) {
-      logError("phrases.not_read", error, { language });
-      return undefined;
-    }
+    const data = await readFile(env, `phrases-${language}.json`);
+    // SAFETY: the build wrote it from the language's source (local/language-files.ts).
+    return (data ?? undefined) as PhraseData | undefined;
   });
 }

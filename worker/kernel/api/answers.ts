@@ -23,6 +23,7 @@ export type TurnResult = {
   status: TurnStatus;
   /** Text for the person, whatever the turn's outcome; null while it runs. */
   answer: string | null;
+  /** `edgecall`: it was answered without a model. */
   model: string | null;
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: CallRecord[];

@@ -40,8 +40,11 @@ export type SubmitRequest = {
   reply?: ReplyOfCalls;
 };
 
-/** @property calls how many calls of the reply are given to Home before any of them has ended */
-export type ReplyOfCalls = { id: string; calls: number };
+/**
+ * @property calls how many calls of the reply are given to Home before any of them has ended
+ * @property asks why a person is asked about each change of it, whatever the devices' settings say
+ */
+export type ReplyOfCalls = { id: string; calls: number; asks?: string };
 
 /** @property sentTo the agent to which an earlier life of Home may have sent the call; absent: it certainly was not sent */
 export type CancelledCall = { id: string; sentTo?: string };

@@ -70,6 +70,21 @@ export type RosterQuestion = {
   used: string[];
   /** The only agents that the caller may reach; absent: all. */
   reach?: readonly string[] | undefined;
+  /** The person's sentence, where it may be answered without a model. */
+  sentence?: PersonsSentence;
+};
+
+/** A sentence that a person wrote, alone in its turn. */
+export type PersonsSentence = {
+  text: string;
+  /** The language that the conversation was in last. */
+  language?: string;
+  /** The agents that this person's last turn was about, where "it" may mean them. */
+  earlier?: string[];
+  /** What the feature noted when it asked this person back, just before. */
+  back?: unknown;
+  /** Names of the home's tools that a model of the conversation has. */
+  tools: string[];
 };
 
 /** @returns the time since an agent's last sign of life, in words: "3 min ago", "never" */

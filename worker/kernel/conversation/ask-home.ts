@@ -4,6 +4,7 @@ import { logError, logInfo } from "../log.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ConversationContext } from "./context.ts";
 import type { ConversationTools } from "./feature.ts";
+import { noteOf } from "./planned.ts";
 import { settleCall } from "./settle-call.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
@@ -33,6 +34,7 @@ export async function askHome(
   } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
+  const language = noteOf(transcript.entriesOf(turn.n))?.language;
   const beside = tools?.beside?.(context, turn, call, settings);
   try {
     const reply = await context.home().calls.runTool({

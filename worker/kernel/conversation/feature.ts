@@ -4,6 +4,8 @@
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
+import type { PlannedNote } from "../api/plan.ts";
+import type { PersonsSentence } from "../api/roster.ts";
 import type { Env } from "../env.ts";
 import type { Topics } from "../rpc-topics.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -11,6 +13,8 @@ import type { ChatView } from "./chat-view.ts";
 import { ConversationContext } from "./context.ts";
 import type { ConversationAccess } from "./part.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
+import type { ConversationPart } from "./part.ts";
+import type { StoredEntry } from "./store/rows.ts";
 
 /** Tools that a home runs, in a conversation. */
 export type ConversationTools = HomeTools & {
@@ -31,11 +35,28 @@ export type ConversationTools = HomeTools & {
   readonly asksAgain?: true;
 };
 
+/** Turns that need no model, as Home plans them (`PlannedReply`). */
+export type Unaided = {
+  /** @param history with the turn's own entries @returns the turn's sentence; undefined: a model has to answer it */
+  sentence(
+    context: ConversationContext,
+    turn: Turn,
+    history: readonly StoredEntry[],
+    settings: Settings,
+  ): PersonsSentence | undefined;
+  /** The answer to a turn, from the outcomes of its planned calls. @param note of the plan @param skipped batches that did not run */
+  tell(
+    context: ConversationContext,
+    told: { note: PlannedNote; calls: readonly StoredCall[][]; skipped: number },
+  ): Promise<string>;
+};
+
 export type ConversationFeature = {
   /** Its methods over RPC, by topic. */
   readonly rpc?: Topics<ConversationAccess>;
   /** Tools for the model. */
   readonly tools?: ConversationTools;
+  readonly unaided?: Unaided;
   /** @returns undefined: the conversation takes place in no chat app */
   chat?(context: ConversationContext): ChatView | undefined;
   /** @returns words for the person, when no model may be asked for this turn any more */

@@ -21,8 +21,8 @@ import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
 import { findAgentsDefinition } from "../api/find-agents.ts";
 import { asksSession, type HomeTools } from "../api/home-tools.ts";
-import type { Plan } from "../api/plan.ts";
-import { type Roster, type RosterQuestion, unreadSources } from "../api/roster.ts";
+import type { Plan, PlannedReply } from "../api/plan.ts";
+import { type PersonsSentence, type Roster, type RosterQuestion, unreadSources } from "../api/roster.ts";
 import { rowsProblem } from "../api/rows-state.ts";
 import type { ClientContext } from "../api/turns.ts";
 import type { Env } from "../env.ts";
@@ -44,6 +44,7 @@ import { modelAdvice, tryAgain } from "./texts.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { spanOfTurn } from "./trace.ts";
 import { finishTurn } from "./turns.ts";
+import { beginUnaided, continueUnaided, sentenceOf } from "./unaided.ts";
 
 /** Home is asked for its plan anew after so long: much that it says is of the moment. */
 const PLAN_FRESH_MS = 10_000;
@@ -63,7 +64,9 @@ export async function takeModelStep(
   next: Next & { do: "model" },
   settings: Settings,
 ): Promise<void> {
-  if (settings.models.length === 0) return failTurn(context, turn, NO_MODEL, "no_model");
+  if (await continueUnaided(context, turn, history)) return;
+  const sentence = sentenceOf(context, turn, history, settings);
+  if (settings.models.length === 0 && !sentence) return failTurn(context, turn, NO_MODEL, "no_model");
   await context.alarm.lease();
   const attempts = context.transcript.countAttempt(turn.n);
   if (attempts > MAX_ATTEMPTS) {
@@ -75,7 +78,7 @@ export async function takeModelStep(
   const abort = new AbortController();
   context.modelCall = { turn: turn.n, abort };
   try {
-    await askModel({ context, turn, history, next, settings, attempts, signal: abort.signal });
+    await askModel({ context, turn, history, next, settings, attempts, sentence, signal: abort.signal });
   } finally {
     context.modelCall = undefined;
   }
@@ -91,6 +94,10 @@ type Step = {
   settings: Settings;
   /** Tries of this step, with this one. */
   attempts: number;
+  /** The turn's, where it may need no model. */
+  sentence: PersonsSentence | undefined;
+  /** What Home makes of it. */
+  reply?: PlannedReply | undefined;
   signal: AbortSignal;
 };
 
@@ -112,13 +119,18 @@ async function askModel(step: Step): Promise<void> {
   };
   try {
     const counts = settings.countsDays;
-    const plan = await takePlan(step, counts ? reserved : undefined);
+    const hasModel = settings.models.length > 0;
+    const plan = await takePlan(step, counts && hasModel ? reserved : undefined);
+    step.reply = plan.reply;
+    if (plan.reply && (plan.reply.first || !hasModel) && beginUnaided(context, turn, history, plan.reply))
+      return;
+    if (!hasModel) return failTurn(context, turn, plan.reply?.instead ?? NO_MODEL, "no_model");
     const isReplaceable = turn.origin.replaceable === true;
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
     model = picked.model;
     const [over] = featuresOf(context).flatMap((feature) => feature.usedUp?.(context, turn) ?? []);
-    if (over !== undefined) return failTurn(context, turn, over, "budget");
+    if (over !== undefined) return endUnanswered(step, over, "budget");
     if (settings.hasBudget && !isWithinBudget(step, plan)) return;
 
     const brought = transcript.clientContextOf(turn);
@@ -199,13 +211,22 @@ async function askModel(step: Step): Promise<void> {
   }
 }
 
+/** No model answers. What the home's devices answer is said, or what a person may say in place of it. */
+function endUnanswered({ context, turn, history, reply }: Step, answer: string, code: string): void {
+  if (reply && beginUnaided(context, turn, history, reply)) return;
+  failTurn(context, turn, [answer, reply?.instead].filter(Boolean).join("\n\n"), code);
+}
+
 function failTurn(context: ConversationContext, turn: Turn, answer: string, code: string): void {
   finishTurn(context, turn, "failed", answer, code);
 }
 
 /** Home's plan: the turn's, as long as nothing says that it is old, or a new one. A day's budget has to be reserved in Home. */
-async function takePlan({ context, turn, history }: Step, reserve: number | undefined): Promise<Plan> {
-  const question = rosterQuestion(turn, history);
+async function takePlan(
+  { context, turn, history, sentence }: Step,
+  reserve: number | undefined,
+): Promise<Plan> {
+  const question = { ...rosterQuestion(turn, history), ...(sentence && { sentence }) };
   const listing = listingOf(context, turn, history);
   const known = context.plan;
   const isOfTurn = known?.turn === turn.n && known.text === question.text;
@@ -273,7 +294,8 @@ function picturesOf(
 }
 
 /** Ends the turn where a budget is used up, and notes where one nearly is. */
-function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean {
+function isWithinBudget(step: Step, plan: Plan): boolean {
+  const { context, turn, settings } = step;
   const { transcript, isOneShot } = context;
   // Others in the same object are other conversations.
   const chat = isOneShot ? turnsOfChat(transcript, turn) : undefined;
@@ -282,7 +304,7 @@ function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean 
   const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), notified);
   if (verdict.state === "ok") return true;
   if (verdict.state === "refused") {
-    failTurn(context, turn, verdict.text, "budget");
+    endUnanswered(step, verdict.text, "budget");
     return false;
   }
   transcript.notify(turn.n, verdict.text, verdict.keys);
@@ -311,7 +333,7 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
     const phrases = phrasesOf(turn.origin.language);
     const advice = tryAgain(history, model && modelAdvice(error, model), phrases);
     const answer = phrases.sentences(phrases.say("modelGaveNone", { why }), advice);
-    return failTurn(context, turn, answer, "model");
+    return endUnanswered(step, answer, "model");
   }
   const until = Date.now() + delay;
   context.transcript.postpone(turn.n, until);

@@ -20,6 +20,7 @@ import { sourcesFor } from "./client-context.ts";
 import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf, offeredTools } from "./feature.ts";
+import { askedOf } from "./planned.ts";
 import { settleCall, takeResult } from "./settle-call.ts";
 import { slot } from "./slot.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
@@ -174,7 +175,11 @@ function askingCalls({ transcript, sent }: ConversationContext, turn: Turn): Set
 }
 
 /** The calls of a reply that Home is given, when there are several. */
-function replyOf(context: ConversationContext, batch: readonly StoredCall[]): ReplyOfCalls | undefined {
+function replyOf(
+  context: ConversationContext,
+  batch: readonly StoredCall[],
+  asks: string | undefined,
+): ReplyOfCalls | undefined {
   const [first] = batch;
   // One that was too many for the reply was answered with it.
   const isGiven = ({ outcome, settledAt }: StoredCall) => outcome === undefined || settledAt !== null;
@@ -182,7 +187,9 @@ function replyOf(context: ConversationContext, batch: readonly StoredCall[]): Re
     (call) => call.name === EDGE_CALL && isGiven(call) && checkEdgeCall(call).ok,
   );
   // The first call's id names the reply.
-  return first && calls.length > 1 ? { id: first.id, calls: calls.length } : undefined;
+  return first && calls.length > 1
+    ? { id: first.id, calls: calls.length, ...(asks !== undefined && { asks }) }
+    : undefined;
 }
 
 /** @param due the calls to send @param batch all calls of their reply */
@@ -213,7 +220,8 @@ async function sendCalls(
     ...offered.flatMap((own) => Object.keys(own.tools.all)),
     ...tools.list(),
   ];
-  const reply = replyOf(context, all);
+  const last = history.findLast((entry) => entry.role === "assistant" && entry.turn === turn.n);
+  const reply = replyOf(context, all, askedOf(last));
   const take = (call: StoredCall) =>
     isHomeTool(offered, call.name) && !isClients(turn, call)
       ? askHome(context, turn, call, toolsWith(offered, call.name), { sources, settings })

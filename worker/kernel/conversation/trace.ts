@@ -1,5 +1,7 @@
 /** The spans of a conversation: turns, model calls, calls. Their times and ends are in its rows; their words are in no span. */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import {
   childOf,
@@ -64,6 +66,9 @@ export function recordTurn(
       "edgecall.turn.channel": turn.origin.channel,
       "edgecall.turn.model_calls": end.iterations,
       "edgecall.turn.failed_calls": end.failedCalls,
+      ...(context.transcript.turn(turn.id)?.model === WITHOUT_MODEL && {
+        "edgecall.turn.without_model": true,
+      }),
     },
     error: end.status === "failed" ? (end.error ?? "failed") : undefined,
   });

@@ -1,8 +1,10 @@
 /** A turn as clients see it: as the JSON answer, as a page of the history, and as the events that a client can re-attach to. */
+
 import { agentOfCall, type CallRecord, tokensOf } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import type { EarlierTurn, PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { RuleButton } from "../api/notices.ts";
@@ -10,6 +12,7 @@ import type { TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
 import { GATEWAY_TOOLS, type ReportedTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
+import { planOf } from "./planned.ts";
 import {
   type StoredCall,
   type StoredEntry,
@@ -104,7 +107,7 @@ function resultOf(
 
 /** The notice that the turn is, or the confirmations of the rules that it made; with what came of buttons that were pressed. */
 function ruleWords(
-  { origin, pressed = [] }: Turn,
+  { origin, pressed = [], answer }: Turn,
   entries: readonly StoredEntry[],
 ): Pick<TurnResult, "rules"> {
   const after = (buttons: RuleButton[]) => {
@@ -117,11 +120,16 @@ function ruleWords(
       ? []
       : entry.calls.flatMap(({ outcome }) =>
           outcome?.shown
-            ? [{ text: outcome.shown.text, ...after(undoButtons(outcome, origin.language)) }]
+            ? [{ ...textBeside(outcome.shown.text, answer), ...after(undoButtons(outcome, origin.language)) }]
             : [],
         ),
   );
   return made.length > 0 ? { rules: made } : {};
+}
+
+/** Without a text it is the answer, as of a turn that needed no model. */
+function textBeside(text: string, answer: string | null): { text?: string } {
+  return text === answer ? {} : { text };
 }
 
 /** The turns whose answers a turn carries, as far as they have ended. */
@@ -158,7 +166,8 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
       ];
     }),
   );
-  return turnMetrics(timings, modelCalls(entries), turn.createdAt, turn.finishedAt ?? Date.now());
+  const models = entries.filter((entry) => planOf(entry) === undefined);
+  return turnMetrics(timings, modelCalls(models), turn.createdAt, turn.finishedAt ?? Date.now());
 }
 
 /** The report of a turn that has ended, for its home. */
@@ -171,6 +180,7 @@ export function reportOf(turn: Turn, entries: readonly StoredEntry[]): Omit<Repo
     channel: turn.origin.channel,
     iterations,
     failedCalls: error + timeout,
+    ...(turn.model === WITHOUT_MODEL && { unaided: true as const }),
     durationMs: duration_ms,
     inputTokens: turn.usage.input_tokens,
     outputTokens: turn.usage.output_tokens,

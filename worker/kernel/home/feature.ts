@@ -9,8 +9,10 @@ import type { SettledOutcome } from "../api/calls.ts";
 import type { CallTarget } from "../api/edge-call.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
-import type { RosterAgent } from "../api/roster.ts";
+import type { PlannedReply } from "../api/plan.ts";
+import type { RosterAgent, RosterQuestion } from "../api/roster.ts";
 import type { ToolReply } from "../api/tool-answer.ts";
+import { logError } from "../log.ts";
 import type { Migration } from "../migrate.ts";
 import type { Topics } from "../rpc-topics.ts";
 import type { Connection } from "../settings/chat.ts";
@@ -118,6 +120,8 @@ export type HomeFeature = {
   /** A program uses what a person granted it. @returns undefined: there is no such grant */
   useGrant?(home: HomeContext, id: string): ApiToken | undefined;
   readonly subscriptions?: Subscriptions;
+  /** Answers the question's sentence without a model. @returns undefined: it has none, or nothing is to be said about it */
+  planReply?(home: HomeContext, question: RosterQuestion, now: number): Promise<PlannedReply | undefined>;
   /** A person pressed a button of a notice. */
   press?(home: HomeContext, press: RulePress): Promise<Pressed>;
   /**
@@ -142,6 +146,23 @@ export function featuresOf(home: HomeContext): readonly HomeFeature[] {
 /** Tools of these features, that a home runs. */
 export function homeToolsOf(features: readonly HomeFeature[]): HomeTools[] {
   return features.flatMap(({ tools }) => tools ?? []);
+}
+
+/** The first feature that answers without a model. One that fails answers nothing: the question is left to a model. */
+export async function plannedReply(
+  home: HomeContext,
+  question: RosterQuestion,
+  now: number,
+): Promise<PlannedReply | undefined> {
+  for (const { planReply } of featuresOf(home)) {
+    try {
+      const reply = await planReply?.(home, question, now);
+      if (reply) return reply;
+    } catch (error) {
+      logError("sentence.failed", error, {});
+    }
+  }
+  return undefined;
 }
 
 /**

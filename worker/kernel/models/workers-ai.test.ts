@@ -8,7 +8,7 @@ import type { ModelRequest } from "@edgecall/core/loop/request.ts";
 import { describe, expect, test } from "vitest";
 import { setVariables } from "../../../test/variables.ts";
 import { say } from "../../../test/workerd.ts";
-import { NO_MODEL, readSettings } from "../settings/settings.ts";
+import { readSettings } from "../settings/settings.ts";
 import { DEFAULT_MODEL, WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import { modelFetch, type WorkersAi } from "./workers-ai.ts";
 
@@ -233,5 +233,7 @@ test("a turn of a conversation is answered by it, after a step with a tool", asy
   expect(asked[1]?.input.messages).toContainEqual(expect.objectContaining({ role: "tool" }));
 
   setVariables({ AI: undefined });
-  expect((await say("workers-ai-gone", "hello")).body).toMatchObject({ status: "failed", answer: NO_MODEL });
+  const { body: gone } = await say("workers-ai-gone", "hello");
+  expect(gone).toMatchObject({ status: "failed", error: { code: "no_model" } });
+  expect(gone.answer).toContain("No model is set up");
 });

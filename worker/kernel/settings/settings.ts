@@ -22,6 +22,7 @@ import type { Env } from "../env.ts";
 import { type AuditSettings, readAuditSettings } from "./audit.ts";
 import { BROKER_URL } from "./broker-url.ts";
 import { type ClockSettings, readClockSettings } from "./clock.ts";
+import { type FastPath, readFastPath } from "./fast-path.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./gateway-tools.ts";
 import { type Prices, readPrices } from "./prices.ts";
 import { readOnce } from "./read-once.ts";
@@ -46,6 +47,8 @@ export type Settings = {
   systemPrompt: string;
   /** False: one model call without tools. */
   loopEnabled: boolean;
+  /** What is answered without a model where there is one. */
+  fastPath: FastPath;
   limits: LoopLimits;
   /** For an action that advertises no time-out. */
   defaultToolTimeoutMs: number;
@@ -103,6 +106,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     },
     systemPrompt: env.SYSTEM_PROMPT || DEFAULT_SYSTEM_PROMPT,
     loopEnabled: flag(env, "TOOL_LOOP_ENABLED", true),
+    fastPath: readFastPath(env),
     limits: {
       maxModelCalls: whole(env, "MAX_TOOL_ITERATIONS", DEFAULT_LIMITS.maxModelCalls, 1, 100),
       maxFailedBatches: whole(env, "TOOL_ERROR_LIMIT", DEFAULT_LIMITS.maxFailedBatches, 1, 100),

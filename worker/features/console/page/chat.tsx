@@ -1,6 +1,7 @@
 /** Chat: shows the messages and their calls, and the input for new ones. */
 
 import type { SessionView } from "@edgecall/client/routes.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -317,6 +318,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
       {turn.rules.map((rule) => (
         <RuleWords {...rule} text={rule.text ?? turn.answer ?? ""} />
       ))}
+      {turn.model === WITHOUT_MODEL && <p class="quiet">Answered without a model.</p>}
       {turn.unasked && turn.rules.length === 0 && <p class="notice">No device was asked.</p>}
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>

@@ -12,6 +12,7 @@ import { sharedOutcome } from "@edgecall/core/loop/bounded-calls.ts";
 import type { Replay } from "@edgecall/core/loop/history.ts";
 import { addUsage, type Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import { callRef } from "../../api/turns.ts";
 import type { Sql } from "../../sql-store.ts";
@@ -204,7 +205,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
         ...further,
         model: model ?? turn.model,
         usage: addUsage(turn.usage, usage),
-        replies: turn.replies + 1,
+        replies: turn.replies + (model === WITHOUT_MODEL ? 0 : 1),
         sources: joinSources(turn.sources, sources),
       };
     }

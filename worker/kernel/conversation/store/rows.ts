@@ -39,7 +39,7 @@ export type Turn = {
   usage: Usage;
   /** Tokens of the called agents' own models, by their word. */
   agentsUsage: Usage;
-  /** The number of the model's replies, with what the person was told in place of one. */
+  /** The number of the model's replies, with what the person was told in place of one. What needed no model does not count. */
   replies: number;
   createdAt: number;
   finishedAt: number | null;

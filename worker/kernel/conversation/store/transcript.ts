@@ -14,6 +14,7 @@ import {
   type Usage,
 } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
+import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
@@ -67,6 +68,8 @@ export type ModelReply = {
   shown?: readonly Source[];
   /** It was offered devices, and none was asked since the person's message. */
   unasked?: boolean;
+  /** Its words were shown in the chat already, as those of the rules that it made. */
+  told?: boolean;
 };
 
 export class Transcript extends SqlStore {
@@ -656,13 +659,13 @@ export class Transcript extends SqlStore {
         ...(open.length > 0 && { open }),
         ...(last?.unasked && { unasked: true as const }),
         ...(last?.reply.cut && { cut: last.reply.cut }),
-        replies: turn.replies + (says ? 1 : 0),
+        replies: turn.replies + (says && last?.model !== WITHOUT_MODEL ? 1 : 0),
         ...(model !== null && { model }),
         usage: addUsage(turn.usage, last?.usage),
         ...(tokensOf(turn.agentsUsage) > 0 && { agentsUsage: turn.agentsUsage }),
         sources: joinSources(this.sourcesOf(turn), last?.shown ?? []),
       });
-      if (origin.reply) {
+      if (origin.reply && !last?.told) {
         this.#tables.need("reply");
         this.sql.insert("INTO reply", { turn: n, address: JSON.stringify(origin.reply), text: answer });
       }

@@ -118,6 +118,11 @@ export class HomeRoster {
     return { bridgeOnline, agents, excerptOf };
   }
 
+  /** All agents in somebody's reach. @param reach undefined: all of the home */
+  reachable(reach: readonly string[] | undefined, now: number): RosterAgent[] {
+    return this.#rosterOf(this.#reach(reach).ids, now);
+  }
+
   /** The answer of find_agents. */
   async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundWords> {
     const reached = this.#reach(reach);

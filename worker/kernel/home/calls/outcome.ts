@@ -2,6 +2,7 @@
 
 import type { CallRecord, Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { REPORTED_MAX, ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import {
   INLINE_MAX_CHARS,
   InlineMedia,
@@ -13,6 +14,7 @@ import {
 import { type ActionAdvert, ClaimedUsage, type ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { cutText as cutShown } from "@edgecall/core/text/cut.ts";
+import { isLabel } from "@edgecall/core/text/label.ts";
 import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.ts";
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
@@ -74,6 +76,7 @@ export function outcomeOf(
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
     ...(usage && { usage }),
+    ...(isPlain && confirmationOf(payload)),
     sources,
   };
   if (payload.status === "accepted" && isJobToken(payload.job)) {
@@ -139,6 +142,21 @@ function timesOf(
   const waitedMs = Math.round(roundTripMs - own);
   return { elapsedMs: Math.round(own), ...(waitedMs >= WAIT_SHOWN_MS && { waitedMs }) };
 }
+
+/** What the bridge says of a device's own state after a change. */
+function confirmationOf({
+  confirmed,
+  reported,
+}: Record<string, unknown>): Pick<Outcome, "confirmed" | "reported"> {
+  const values = ReportedValues.safeParse(reported);
+  const isShown = ({ label, value }: ReportedValue) =>
+    (label === undefined || isLabel(label)) && (typeof value !== "string" || isLabel(value));
+  return {
+    ...(typeof confirmed === "boolean" && { confirmed }),
+    ...(values.success && values.data.every(isShown) && { reported: values.data }),
+  };
+}
+const ReportedValues = z.array(ReportedValue).check(z.maxLength(REPORTED_MAX));
 
 /** Tokens of an agent's own model and of the agents that it called. They are its claim, so they serve for bounds alone. */
 function usageOf({ metadata }: Record<string, unknown>): Usage | undefined {

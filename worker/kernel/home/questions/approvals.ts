@@ -265,10 +265,12 @@ async function decideHeldCall(
     rememberApproval(home, call, by);
     return await releaseApproved(home, call);
   }
-  const why = answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
+  const approval = answer === EXPIRED ? "expired" : "denied";
+  const why = approval === "expired" ? "nobody approved it in time" : "it was not approved";
   await settleByGateway(home, call, {
     status: "error",
     errorType: "permission_denied",
+    approval,
     text: `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.`,
     advice: "Explain this to the user; do not try it another way.",
     elapsedMs: Date.now() - call.createdAt,

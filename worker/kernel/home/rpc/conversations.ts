@@ -3,7 +3,7 @@
 import type { ConversationsApi } from "../../api/conversations-api.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
-import { emit } from "../feature.ts";
+import { emit, plannedReply } from "../feature.ts";
 import { filesOf } from "../files/file-list.ts";
 import type { HomePart } from "../part.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
@@ -18,8 +18,10 @@ export const conversationsRpc: HomePart<ConversationsApi> = {
     // Read first: a change while the search index is made calls for a new plan.
     const version = rosterOf(home).version(now);
     const roster = await rosterOf(home).forQuestion(question, now);
-    const plan = planOf(home, roster, version);
-    if (reserve !== undefined) spendingOf(home).add(reserve, 1, Date.now());
+    const reply = question?.sentence && (await plannedReply(home, question, now));
+    const plan = { ...planOf(home, roster, version), ...(reply && { reply }) };
+    const asksModel = !reply?.first;
+    if (reserve !== undefined && asksModel) spendingOf(home).add(reserve, 1, Date.now());
     if (began) conversationListOf(home).turnBegan(began, Date.now());
     return plan;
   },

@@ -148,7 +148,8 @@ async function takeNamed(
   if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
   const permission = ofDevice(home, target, command.order, tainted);
   if (permission?.ok === false) return refusal("permission_denied", permission);
-  const reasons = permission?.reasons ?? [];
+  const asked = permission && request.reply?.asks;
+  const reasons = [...(permission?.reasons ?? []), ...(asked === undefined ? [] : [asked])];
   const needsPerson = (tainted && !command.order.readOnly) || reasons.length > 0;
   // An agent of ours asks by its own policy. For one that cannot ask, Home asks.
   const asks = needsPerson && target.asks;

@@ -285,7 +285,9 @@ function toCallCounts(figures: StoredCalls): CallCounts {
 
 function toTurnCounts(figures: StoredTurns): TurnCounts {
   const iterations = toHistogram(ITERATIONS, figures.iterations);
-  return { ...figures, iterations, seconds: toHistogram(ANSWER_SECONDS, figures.seconds) };
+  // Rows of an earlier version do not have it.
+  const { unaided = 0 } = figures;
+  return { ...figures, unaided, iterations, seconds: toHistogram(ANSWER_SECONDS, figures.seconds) };
 }
 
 function short(name: string): string {

@@ -1,0 +1,25 @@
+/**
+ * The languages that the gateway reads and speaks, as files beside the console: the Worker reads one when it is first used. English is
+ * in the Worker.
+ */
+import { cs } from "@edgecall/core/phrases/languages/cs.ts";
+import { de } from "@edgecall/core/phrases/languages/de.ts";
+import { es } from "@edgecall/core/phrases/languages/es.ts";
+import { fr } from "@edgecall/core/phrases/languages/fr.ts";
+import { it } from "@edgecall/core/phrases/languages/it.ts";
+import { nl } from "@edgecall/core/phrases/languages/nl.ts";
+import { pl } from "@edgecall/core/phrases/languages/pl.ts";
+import { pt } from "@edgecall/core/phrases/languages/pt.ts";
+import { zh } from "@edgecall/core/phrases/languages/zh.ts";
+import { de as deRead } from "@edgecall/core/sentences/languages/de.ts";
+import { zh as zhRead } from "@edgecall/core/sentences/languages/zh.ts";
+
+/** @returns by name: `phrases-de.json` is what is said in German, `sentences-de.json` how it is read */
+export function languageFiles(): Record<string, string> {
+  const said = [de, fr, es, it, nl, pl, pt, cs, zh];
+  const read = [deRead, zhRead];
+  return Object.fromEntries([
+    ...said.map((data) => [`phrases-${data.language}.json`, JSON.stringify(data)]),
+    ...read.map((data) => [`sentences-${data.code}.json`, JSON.stringify(data)]),
+  ]);
+}

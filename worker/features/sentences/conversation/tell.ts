@@ -1,0 +1,77 @@
+/** Tells a person what became of the calls that a sentence led to: done only where the device's own state says so. */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import { forPerson } from "@edgecall/core/tools/advice.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import type { Unaided } from "../../../kernel/conversation/feature.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
+import type { SentenceNote } from "../note.ts";
+import { reportedText } from "../reported-text.ts";
+
+/** @returns a line for each call, and what was left out */
+export async function tell(
+  context: ConversationContext,
+  { note, calls, skipped }: Parameters<Unaided["tell"]>[1],
+): Promise<string> {
+  // SAFETY: home/plan-reply.ts wrote it.
+  const { language, names = [], left = [], said } = note as SentenceNote;
+  const phrases = await readLanguage(context.env, language);
+  const lines = calls.flatMap((batch, step) =>
+    batch.map(({ outcome }, at) => {
+      const name = names[step]?.[at] ?? null;
+      if (!outcome) return "";
+      return name === null ? ownText(outcome) : outcomeText(outcome, name, phrases);
+    }),
+  );
+  const unrun =
+    skipped === 0 ? [] : names.slice(calls.length).flatMap((step) => step.flatMap((name) => name ?? []));
+  return [
+    said ?? "",
+    ...lines,
+    ...unrun.map((name) => phrases.say("skipped", { name })),
+    left.length > 0 ? phrases.say("leftOutOffline", { names: phrases.list(left, "and") }) : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
+}
+
+/** The text of a call whose answer is its own: of a machine's tool, or of a rule. */
+function ownText(outcome: Outcome): string {
+  return outcome.shown?.text ?? outcome.forUser ?? forPerson(outcome);
+}
+
+/** What became of one call to a device, in words. */
+function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {
+  const { status, errorType, confirmed, reported = [], unsent, approval } = outcome;
+  const value = reported.length > 0 ? reportedText(reported, phrases) : undefined;
+  if (status === "success") {
+    if (confirmed === true)
+      return value === undefined ? phrases.say("done", { name }) : phrases.say("doneState", { name, value });
+    if (confirmed === false) return phrases.say("sent", { name });
+    // A bridge of an earlier version says it in words alone, and a machine too.
+    return forPerson(outcome);
+  }
+  if (confirmed === false && errorType === "outcome_unknown")
+    return value === undefined
+      ? phrases.say("notConfirmed", { name })
+      : phrases.say("notConfirmedState", { name, value });
+  switch (errorType) {
+    case "offline":
+      return phrases.say("offline", { name });
+    case "outcome_unknown":
+    case "timeout":
+      return unsent
+        ? phrases.say("failed", { name, reason: reasonOf(outcome) })
+        : phrases.say("mayBeDone", { name });
+    case "permission_denied":
+      return phrases.say(approval === undefined ? "notAllowed" : APPROVALS[approval], { name });
+    default:
+      return phrases.say("failed", { name, reason: reasonOf(outcome) });
+  }
+}
+
+const APPROVALS = { denied: "denied", expired: "notApprovedInTime" } as const;
+
+function reasonOf(outcome: Outcome): string {
+  return forPerson(outcome).replace(/^Error: /, "");
+}

@@ -1,0 +1,74 @@
+/** Questions about machines: calls of their own read tools. Pure. */
+import type { Ask, Reading } from "@edgecall/core/sentences/frame.ts";
+import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
+import type { PlannedCall } from "../../../kernel/api/plan.ts";
+import { findTarget, type Problem, type TargetContext } from "./targets.ts";
+import type { Thing } from "./things.ts";
+
+/** Names of tools, ours and EvoClaw's, that say it, and how they are called. */
+const TOOLS: Readonly<
+  Partial<Record<Reading, readonly (readonly [tool: string, params?: Record<string, unknown>])[]>>
+> = {
+  disk: [["disk"], ["read_disk"]],
+  memory: [["memory"], ["read_memory"]],
+  load: [["cpu"], ["read_cpu_usage"]],
+  temperature: [["temperature"], ["read_temperature"]],
+  uptime: [["system_info"]],
+  version: [["system_info"]],
+  state: [["system_info"]],
+  services: [["services"]],
+  failed_services: [["services"]],
+  log: [["journal"]],
+  log_errors: [["journal", { priority: "err" }]],
+  address: [["network_info"]],
+  processes: [["list_processes"]],
+  picture: [["snapshot"]],
+};
+/** What a machine alone is asked for. */
+const OF_MACHINES: ReadonlySet<Reading> = new Set([
+  "disk",
+  "memory",
+  "load",
+  "uptime",
+  "services",
+  "failed_services",
+  "log",
+  "log_errors",
+  "address",
+  "processes",
+  "version",
+]);
+
+export type MachineCalls = { calls: PlannedCall[]; things: Thing[] } | { problem: Problem };
+
+/** @returns undefined: it is no question to a machine */
+export function machineCalls(ask: Ask, context: TargetContext): MachineCalls | undefined {
+  if (ask.form !== "value") return undefined;
+  const { reading, target } = ask;
+  const machines = context.things.filter(({ hosted }) => !hosted);
+  const isNamed = target.of === "named" && machines.some(({ id }) => target.ids.includes(id));
+  const isTyped = target.of === "type" && target.type === "machine";
+  const isEarlier = target.of === "earlier" && machines.some(({ id }) => context.earlier.includes(id));
+  if (!OF_MACHINES.has(reading) && !isNamed && !isTyped && !isEarlier && reading !== "picture")
+    return undefined;
+  const things = reading === "picture" ? context.things : machines;
+  const callOf = (thing: Thing): PlannedCall[] => {
+    const names = thing.adverts().map(({ name }) => name);
+    const [tool, params = {}] = (TOOLS[reading] ?? []).find(([name]) => names.includes(name)) ?? [];
+    return tool === undefined
+      ? []
+      : [{ name: EDGE_CALL, args: { agent_id: thing.id, action: tool, params } }];
+  };
+  const found = findTarget(target, { ...context, things }, (thing) => callOf(thing).length > 0, isTyped);
+  if ("problem" in found) return found;
+  const calls = found.things.flatMap(callOf);
+  const { phrases } = context;
+  const [first] = found.things;
+  if (calls.length === 0)
+    return {
+      problem: {
+        text: phrases.say("hasNoReadings", { name: first?.name ?? "", reading: phrases.reading(reading) }),
+      },
+    };
+  return { calls, things: found.things.filter((thing) => callOf(thing).length > 0) };
+}

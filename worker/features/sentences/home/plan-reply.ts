@@ -1,0 +1,163 @@
+/** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import { type Frames, LANGUAGES, type Language, type Understood } from "@edgecall/core/sentences/frame.ts";
+import { readSentence } from "@edgecall/core/sentences/read.ts";
+import type { PlannedReply } from "../../../kernel/api/plan.ts";
+import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
+import type { Env } from "../../../kernel/env.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
+import type { FastPath } from "../../../kernel/settings/fast-path.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import { languagesFor, lexiconOf } from "../languages.ts";
+import type { SentenceNote } from "../note.ts";
+import { chosenFrames } from "./choice.ts";
+import { examplesFor } from "./examples.ts";
+import { type HomeNames, namesOf } from "./names.ts";
+import { reasonText } from "./reasons.ts";
+import { type ResolveContext, type Resolved, resolveFrames, resolveMeanings } from "./resolve.ts";
+import type { Problem } from "./targets.ts";
+
+/** With more calls that change something a person is asked, whatever the devices' settings say. */
+const UNASKED_MAX = 3;
+
+/** @returns undefined: the question has no sentence */
+export async function planReply(
+  home: HomeContext,
+  { sentence, reach }: RosterQuestion,
+  now: number,
+): Promise<PlannedReply | undefined> {
+  if (!sentence) return undefined;
+  const names = namesOf(home).of(reach, now);
+  const asRead = await read(home.env, sentence.text, names, sentence.language);
+  const language = languageOf(asRead, sentence.language);
+  const phrases = await readLanguage(home.env, language);
+  const understood = withChoice(asRead, sentence, { names, phrases, language });
+  const context = contextOf(home, { sentence, names, phrases, now });
+  const resolved = await resolve(understood, context);
+  const { fastPath: mode, models } = readSettings(home.env);
+  const hasModel = models.length > 0;
+  if ("problem" in resolved)
+    return await without(resolved.problem, { mode, context, language, hasModel, understood });
+  if ("model" in resolved) return { instead: phrases.say("noModel") };
+  const isRead = "answer" in resolved || resolved.reads;
+  const first = mode === "all" || (mode === "reads" && isRead) ? { first: true as const } : {};
+  const slip = understood.result === "one" ? understood.slip : undefined;
+  const said = slip && phrases.say("tookFor", slip);
+  const note: SentenceNote = {
+    language,
+    about: resolved.about.slice(0, 20),
+    ...(said !== undefined && { said }),
+  };
+  if ("answer" in resolved)
+    return { ...first, answer: [said, resolved.answer].filter(Boolean).join("\n"), note };
+  const { steps, names: told, left } = resolved;
+  const most = Math.max(...steps.map(({ length }) => length));
+  return {
+    ...first,
+    steps,
+    ...(most > UNASKED_MAX && !isRead && { asks: `it is one of ${most} devices at once` }),
+    note: { ...note, names: told, ...(left.length > 0 && { left }) },
+  };
+}
+
+/** The likeliest language alone, and others beside it where it does not understand. */
+async function read(
+  env: Env,
+  text: string,
+  { table }: HomeNames,
+  last: string | undefined,
+): Promise<Understood> {
+  let understood: Understood = { result: "none", reason: { because: "no_sense" } };
+  for (const languages of languagesFor(text, last)) {
+    const found = await Promise.all(languages.map((one) => lexiconOf(env, one)));
+    const lexicons = found.filter((one) => one !== undefined);
+    if (lexicons.length > 0) understood = readSentence(text, table, lexicons);
+    if (understood.result !== "none") return understood;
+  }
+  return understood;
+}
+
+/** A sentence that means nothing by itself may answer what was asked back. */
+function withChoice(
+  understood: Understood,
+  { text, back }: PersonsSentence,
+  { names, phrases, language }: { names: HomeNames; phrases: Phrases; language: Language },
+): Understood {
+  if (understood.result !== "none" || back === undefined) return understood;
+  // SAFETY: `without` noted it.
+  const frames = chosenFrames(back as Frames, text, phrases.say("allOfThem"), names.table);
+  return frames ? { result: "one", language, frames } : understood;
+}
+
+function languageOf(understood: Understood, last: string | undefined): Language {
+  if (understood.result === "one") return understood.language;
+  const read = understood.result === "several" ? understood.meanings[0]?.language : understood.language;
+  return read ?? LANGUAGES.find((one) => one === last) ?? "en";
+}
+
+function contextOf(
+  home: HomeContext,
+  {
+    sentence,
+    names,
+    phrases,
+    now,
+  }: { sentence: PersonsSentence; names: HomeNames; phrases: Phrases; now: number },
+): ResolveContext {
+  const context: ResolveContext = {
+    things: names.things,
+    phrases,
+    earlier: sentence.earlier ?? [],
+    now,
+    zone: clockOf(home).read().zone,
+    text: sentence.text,
+    tools: sentence.tools,
+    states: (ids) => deviceStatesOf(home).ask(ids, true),
+    examples: async () => {
+      const works = async (text: string) => {
+        const understood = await read(home.env, text, names, phrases.language);
+        if (understood.result !== "one") return false;
+        const resolved = await resolveFrames(understood.frames, { ...context, text });
+        return "answer" in resolved || "steps" in resolved;
+      };
+      const found = await examplesFor(names.things, phrases, sentence.text, works);
+      return found.length > 0
+        ? `\n\n${phrases.say("examples")}\n${found.map((one) => `• ${one}`).join("\n")}`
+        : "";
+    },
+  };
+  return context;
+}
+
+async function resolve(understood: Understood, context: ResolveContext): Promise<Resolved> {
+  if (understood.result === "none")
+    return { problem: { text: reasonText(understood.reason, context.phrases) } };
+  return await resolveMeanings(understood.result === "one" ? [understood] : understood.meanings, context);
+}
+
+/** Asks back, or says what works here where no model answers. */
+async function without(
+  { text, asks, which }: Problem,
+  {
+    mode,
+    context,
+    language,
+    hasModel,
+    understood,
+  }: {
+    mode: FastPath;
+    context: ResolveContext;
+    language: Language;
+    hasModel: boolean;
+    understood: Understood;
+  },
+): Promise<PlannedReply> {
+  const back = which && understood.result === "one" ? { back: understood.frames } : {};
+  const note: SentenceNote = { language, about: [], ...back };
+  if (asks) return { ...(mode === "all" && { first: true as const }), answer: text, note };
+  const alone = hasModel ? "" : context.phrases.say("noModel");
+  return { instead: context.phrases.sentences(text, alone) + (await context.examples()), note };
+}

@@ -1,0 +1,301 @@
+/** Plain sentences in a real home: acts, questions and what is said without a model. */
+import { reset } from "cloudflare:test";
+import { de as said } from "@edgecall/core/phrases/languages/de.ts";
+import { de as read } from "@edgecall/core/sentences/languages/de.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { device, hosting, READ, reading, reported, SET, UNLOCK } from "../../../test/hosted-device.ts";
+import { modelRequests } from "../../../test/model-requests.ts";
+import { script } from "../../../test/scripted-model.ts";
+import { conversationOf } from "../../../test/states.ts";
+import { hold, stop } from "../../../test/stopping.ts";
+import { answerQuestion } from "../../../test/turns.ts";
+import { setVariables } from "../../../test/variables.ts";
+import { until } from "../../../test/wait.ts";
+import { ask, say, type TestBridge } from "../../../test/workerd.ts";
+import { Home } from "../../home.ts";
+
+afterEach(reset);
+
+const WITHOUT_MODEL = { LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined };
+
+/** The gateway's files, of which only German is there. */
+const german: Readonly<Record<string, unknown>> = { "/phrases-de.json": said, "/sentences-de.json": read };
+const files = {
+  fetch: async (request: Request) => {
+    const file = german[new URL(request.url).pathname];
+    return file ? Response.json(file) : new Response("not found", { status: 404 });
+  },
+};
+
+const on = { value: true, kind: "light" };
+const confirmed = (id: string, value: boolean) => ({
+  status: "success",
+  result: `${id}: it was done.`,
+  tainted: false,
+  confirmed: true,
+  reported: [{ ...on, value }],
+});
+
+async function home(more: Parameters<typeof device>[1] = {}): Promise<TestBridge> {
+  const kitchen = { area: "Kitchen" };
+  const bridge = await hosting([
+    device("kitchen-light", { line: "light (brightness) · Kitchen", hosted: kitchen, ...more }),
+    device("counter-light", { line: "light (brightness) · Kitchen", hosted: kitchen }),
+    device("freezer", { line: "sensor (temperature)", tools: [READ] }),
+    device("front-door", {
+      line: "lock",
+      tools: [READ, { ...SET, name: "lock", parameters: READ.parameters }, UNLOCK],
+    }),
+  ]);
+  for (const id of ["kitchen-light", "counter-light", "front-door"])
+    await ask(`/v1/devices/${id}`, {
+      method: "PATCH",
+      body: JSON.stringify({ mode: "allowed", allow: `allow-${id}` }),
+    });
+  bridge.onStates = ({ agents = [] }) =>
+    [
+      reported("kitchen-light", reading("Kitchen light", true, { kind: "light", text: "on" })),
+      reported("counter-light", reading("Counter light", false, { kind: "light", text: "off" })),
+      reported(
+        "freezer",
+        reading("Temperature", -18.4, { unit: "°C", class: "temperature", at: Date.now() }),
+      ),
+      reported("front-door", reading("Front door", "locked", { kind: "lock", at: Date.now() })),
+    ].filter(({ id }) => agents.length === 0 || agents.includes(id));
+  return bridge;
+}
+
+describe("without a model", () => {
+  beforeEach(() => setVariables(WITHOUT_MODEL));
+
+  test("an act is done when the device's own state says so", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    const { body } = await say("act", "turn off the kitchen light");
+    expect(body).toMatchObject({ status: "done", answer: "Kitchen light: off.", model: "edgecall" });
+    expect(bridge.calls().map(({ agent }) => agent)).toEqual(["kitchen-light"]);
+    expect(body.usage).toEqual({ input_tokens: 0, output_tokens: 0 });
+    expect(body).toMatchObject({ metrics: { iterations: 0, calls: 1 } });
+    const counted = async () =>
+      (await (await ask("/metrics")).text()).match(/turns_without_model_total\{[^}]*\} (\d+)/)?.[1];
+    await until(async () => (await counted()) === "1", { what: "the turn is counted" });
+  });
+
+  test("a device that does not answer is not confirmed", async () => {
+    const bridge = await home();
+    bridge.onCall = () => ({
+      status: "error",
+      error: "Error: Sent to Kitchen light; it did not answer within 5 s.",
+      error_type: "outcome_unknown",
+      tainted: false,
+      confirmed: false,
+    });
+    expect((await say("dead", "turn on the kitchen light")).body.answer).toBe(
+      "Kitchen light: sent, but not confirmed.",
+    );
+  });
+
+  test("a question is answered from what devices reported, without a call", async () => {
+    const bridge = await home();
+    expect((await say("q", "how warm is the freezer?")).body.answer).toBe("Freezer: −18.4 °C.");
+    expect((await say("q", "is the front door locked?")).body.answer).toBe("Yes. Front door: locked.");
+    expect(bridge.calls()).toEqual([]);
+  });
+
+  test("what is not understood is named, with sentences that work here", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, true);
+    const { body } = await say("unknown", "turn on the flumbox");
+    expect(body.answer).toMatch(/flumbox/);
+    const examples = body.answer.split("\n").flatMap((line) => (line.startsWith("• ") ? line.slice(2) : []));
+    expect(examples).toHaveLength(3);
+    for (const [at, example] of examples.entries())
+      expect((await say(`example-${at}`, example)).body, example).toMatchObject({ status: "done" });
+  });
+
+  test("a singular of which there are several is asked back", async () => {
+    const bridge = await home();
+    const { body } = await say("which", "turn off the light in the kitchen");
+    expect(body.answer).toBe("Which one? Counter light or Kitchen light");
+    expect(bridge.calls()).toEqual([]);
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    expect((await say("which", "the counter light")).body.answer).toBe("Counter light: off.");
+    expect((await say("elsewhere", "the counter light")).body.status).toBe("failed");
+    await say("all", "turn off the light in the kitchen");
+    expect((await say("all", "all of them")).body.answer).toMatch(/^(Counter|Kitchen) light: off\.\n/);
+  });
+
+  test("several lights are one call each, and one answer", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    const { body } = await say("several", "turn off all lights in the kitchen");
+    expect(body.answer.split("\n").sort()).toEqual(["Counter light: off.", "Kitchen light: off."]);
+  });
+});
+
+describe("with a model", () => {
+  test("a sentence that is understood costs it nothing", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, true);
+    const { body } = await say("with", "turn on the kitchen light");
+    expect(body).toMatchObject({ answer: "Kitchen light: on.", model: "edgecall" });
+    expect(await modelRequests({ question: "turn on the kitchen light" })).toEqual([]);
+  });
+
+  test("what is not understood wholly goes to it, in one request", async () => {
+    await home();
+    const text = `turn on the flumbox\n${script({ text: "I know no flumbox." })}`;
+    const { body } = await say("passed", text);
+    expect(body.answer).toBe("I know no flumbox.");
+  });
+
+  test("FAST_PATH=off leaves all to it", async () => {
+    setVariables({ FAST_PATH: "off" });
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, true);
+    const { body } = await say("off", "turn on the kitchen light");
+    expect(body.status).toBe("done");
+    expect(body).not.toMatchObject({ model: "edgecall" });
+    expect(bridge.calls()).toEqual([]);
+  });
+
+  test("one that fails leaves it to what can be answered, whatever FAST_PATH says", async () => {
+    setVariables({ FAST_PATH: "off", LLM_BASE_URL: "http://127.0.0.1:9/v1" });
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, true);
+    expect((await say("down", "turn on the kitchen light")).body.answer).toBe("Kitchen light: on.");
+    const { body } = await say("down", "turn on the flumbox");
+    expect(body).toMatchObject({ status: "failed", error: { code: "model" } });
+    expect(body.answer).toMatch(/^I could not get an answer from the model.*flumbox/s);
+  });
+
+  test("one that asked back leaves the next sentence to the fast path", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, true);
+    const text = `what about it\n${script({ text: "Which light do you mean?" })}`;
+    await say("back", text);
+    expect((await say("back", "turn on the kitchen light")).body.answer).toBe("Kitchen light: on.");
+  });
+
+  test("a client that brings a system text is not answered by us", async () => {
+    const bridge = await home();
+    const messages = [
+      { role: "system", content: "You are a pirate." },
+      { role: "user", content: "turn on the kitchen light" },
+    ];
+    const response = await ask("/v1/chat/completions", {
+      method: "POST",
+      body: JSON.stringify({ model: "edgecall", messages }),
+    });
+    expect(response.status).toBe(200);
+    expect(bridge.calls()).toEqual([]);
+  });
+});
+
+async function questions(): Promise<Array<{ id: string; members?: unknown[] }>> {
+  return (
+    (await (await ask("/v1/questions")).json()) as { questions: Array<{ id: string; members?: unknown[] }> }
+  ).questions;
+}
+
+describe("more than one thing", () => {
+  beforeEach(() => setVariables(WITHOUT_MODEL));
+
+  const many = Array.from({ length: 5 }, (_, at) => `lamp-${at}`);
+  async function lamps(): Promise<TestBridge> {
+    const bridge = await hosting(many.map((id) => device(id)));
+    for (const id of many)
+      await ask(`/v1/devices/${id}`, {
+        method: "PATCH",
+        body: JSON.stringify({ mode: "allowed", allow: `allow-${id}` }),
+      });
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    return bridge;
+  }
+
+  test("more than three devices are asked about in one question, although each of them is allowed", async () => {
+    const bridge = await lamps();
+    const turn = say("five", "turn off all lights");
+    const question = await until(async () => (await questions())[0], { what: "the question" });
+    expect(bridge.calls()).toEqual([]);
+    expect(question.members).toHaveLength(5);
+    await answerQuestion(question.id, "approve");
+    const { body } = await turn;
+    expect(body.answer.split("\n").sort()).toEqual(many.map((_, at) => `Lamp ${at}: off.`));
+    expect(bridge.calls()).toHaveLength(5);
+  });
+
+  test("a no to that question leaves all of them as they are", async () => {
+    const bridge = await lamps();
+    const turn = say("no", "turn off all lights");
+    const question = await until(async () => (await questions())[0], { what: "the question" });
+    await answerQuestion(question.id, "deny");
+    expect((await turn).body.answer.split("\n")[0]).toMatch(/^Lamp \d: not approved, nothing was done\.$/);
+    expect(bridge.calls()).toEqual([]);
+  });
+
+  test("the second part does not run where the first one failed", async () => {
+    const bridge = await home();
+    bridge.onCall = () => ({
+      status: "error",
+      error: "Error: It is jammed.",
+      error_type: "execution_failed",
+      tainted: false,
+    });
+    const { body } = await say("two", "turn on the kitchen light and lock the front door");
+    expect(body.answer).toBe(
+      "Kitchen light: that did not work. It is jammed.\nFront door: left out, since the step before did not work.",
+    );
+    expect(bridge.calls()).toHaveLength(1);
+  });
+
+  test("it is what the last turn was about", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, false);
+    await say("it", "is the kitchen light on?");
+    expect((await say("it", "turn it off")).body.answer).toBe("Kitchen light: off.");
+    expect((await say("elsewhere", "turn it off")).body.answer).toBe("Which device?");
+  });
+});
+
+describe("rules", () => {
+  beforeEach(() => setVariables({ ...WITHOUT_MODEL, GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin" }));
+
+  test("a reminder is made, and its confirmation is the answer", async () => {
+    await home();
+    const { body } = await say("remind", "remind me in 10 minutes to turn the pizza");
+    expect(body.answer).toMatch(/^Reminds you here .*“turn the pizza”/);
+    expect(body).toMatchObject({ status: "done", rules: [{ buttons: [{ label: "Undo" }] }] });
+    expect(JSON.stringify((await say("remind", "list my reminders")).body)).toContain("turn the pizza");
+  });
+});
+
+test("in a German home a German sentence is answered in German", async () => {
+  setVariables({ ...WITHOUT_MODEL, ASSETS: files });
+  const bridge = await hosting([device("leselampe", { hosted: { name: "Leselampe", area: "Wohnzimmer" } })]);
+  await ask("/v1/devices/leselampe", {
+    method: "PATCH",
+    body: JSON.stringify({ mode: "allowed", allow: "allow-leselampe" }),
+  });
+  bridge.onCall = ({ agent }) => confirmed(agent, true);
+  expect((await say("de", "schalte die Leselampe ein")).body.answer).toBe("Leselampe: an.");
+  const { body } = await say("de", "schalte die Flumbox ein");
+  expect(body.answer).toMatch(/Flumbox/);
+  expect(body.answer).not.toMatch(/understood|works here/);
+});
+
+describe.each(["evict", "abort"] as const)("%s of the conversation", (how) => {
+  test("after the call went out: its outcome is told, and nothing is called again", async () => {
+    setVariables(WITHOUT_MODEL);
+    const bridge = await home();
+    const id = crypto.randomUUID();
+    const submit = hold(Home, "calls.submit", "after");
+    const turn = say(id, "turn off the kitchen light");
+    await submit.reached();
+    const call = await until(() => bridge.calls()[0], { what: "the call" });
+    await stop(how, conversationOf(id), submit.release);
+    bridge.report(call.id, call.agent, confirmed(call.agent, false));
+    expect((await turn).body).toMatchObject({ status: "done", answer: "Kitchen light: off." });
+    expect(bridge.calls()).toHaveLength(1);
+  });
+});
