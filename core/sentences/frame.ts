@@ -285,7 +285,7 @@ export const STATES = [
 export type State = (typeof STATES)[number];
 
 /** A value that is compared. `is` is as in core/protocol/rules.ts. Without a reading it is the one that the target has: "the freezer is above -15". */
-type Comparison = { reading?: Reading; is: "above" | "below" | "equal"; value: Amount };
+export type Comparison = { reading?: Reading; is: "above" | "below" | "equal"; value: Amount };
 
 /** A question. It never acts. */
 export type Ask =
@@ -312,10 +312,10 @@ export type Watch = { kind: "watch"; target: Target; condition: WatchFor; for_mi
 export type WatchFor = Comparison | { state: State; or?: State } | { changes: Reading };
 
 /** `text` is what stands in the sentence, in its own letters; empty where no text was said ("set a timer for 5 minutes"). */
-type Remind = { kind: "remind"; when: When; text: string };
+export type Remind = { kind: "remind"; when: When; text: string };
 
 /** "every morning at 8 the garden's temperature": the questions, and their words as they were said. */
-type Briefing = { kind: "briefing"; when: When; asks: readonly Ask[]; text: string };
+export type Briefing = { kind: "briefing"; when: When; asks: readonly Ask[]; text: string };
 
 const DAYS = ["mo", "tu", "we", "th", "fr", "sa", "su"] as const;
 export type Day = (typeof DAYS)[number];
@@ -342,7 +342,7 @@ export type Rules = {
 };
 
 /** "ok, I know", "snooze for 10 minutes": of what fires now. */
-type Acknowledge = { kind: "ack"; snooze_minutes?: number };
+export type Acknowledge = { kind: "ack"; snooze_minutes?: number };
 
 /** "what can you do?" */
 type Help = { kind: "help" };

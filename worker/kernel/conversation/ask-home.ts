@@ -21,20 +21,10 @@ export async function askHome(
   const { id, problem } = call;
   const { name: tool, args } = tools?.meant?.(call) ?? call;
   const { transcript, sent, name } = context;
-  const {
-    principal,
-    role,
-    channel,
-    privateChat,
-    limits,
-    model,
-    session,
-    language,
-    reply: place,
-  } = turn.origin;
+  const { principal, role, channel, privateChat, limits, model, session, reply: place } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
-  const language = noteOf(transcript.entriesOf(turn.n))?.language;
+  const language = noteOf(transcript.entriesOf(turn.n))?.language ?? turn.origin.language;
   const beside = tools?.beside?.(context, turn, call, settings);
   try {
     const reply = await context.home().calls.runTool({

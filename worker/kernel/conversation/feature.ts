@@ -12,9 +12,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { ChatView } from "./chat-view.ts";
 import { ConversationContext } from "./context.ts";
 import type { ConversationAccess } from "./part.ts";
-import type { StoredCall, Turn } from "./store/rows.ts";
-import type { ConversationPart } from "./part.ts";
-import type { StoredEntry } from "./store/rows.ts";
+import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 
 /** Tools that a home runs, in a conversation. */
 export type ConversationTools = HomeTools & {
