@@ -9,8 +9,10 @@ import { type Lexicon, makeLexicon } from "@edgecall/core/sentences/lexicon.ts";
 import type { Env } from "../../kernel/env.ts";
 import { readFile } from "../../kernel/files.ts";
 
-/** Null: there is no such file. */
-const lexicons = new Map<Language, Lexicon | null>();
+const lexicons = new Map<Language, Lexicon>();
+
+/** The languages that are read so far (local/language-files.ts). */
+const READ: readonly Language[] = ["en", "de", "zh"];
 
 /** Words of plain sentences that tell the language, so that the files of others need not be read. None stands for all others. */
 const TELLING: Readonly<Record<Language, string>> = {
@@ -43,7 +45,7 @@ export function languagesFor(text: string, last: string | undefined): Language[]
       .match(/[a-z]+/g),
   );
   const hits = (language: Language) => TELLING[language].split(" ").filter((word) => words.has(word)).length;
-  const spaced = LANGUAGES.filter((one) => one !== "zh");
+  const spaced = LANGUAGES.filter((one) => one !== "zh" && READ.includes(one));
   const told = spaced.filter((one) => hits(one) > 0).sort((a, b) => hits(b) - hits(a));
   const known = spaced.find((one) => one === last);
   const first = known ?? told[0] ?? "en";
@@ -54,11 +56,11 @@ export function languagesFor(text: string, last: string | undefined): Language[]
 /** @returns undefined: its file is not there, or cannot be read now */
 export async function lexiconOf(env: Env, language: Language): Promise<Lexicon | undefined> {
   const known = lexicons.get(language);
-  if (known !== undefined) return known ?? undefined;
+  if (known) return known;
   const data = language === "en" ? en : await readFile(env, `sentences-${language}.json`);
-  if (data === undefined) return undefined;
+  if (data === undefined || data === null) return undefined;
   // SAFETY: the build wrote it from the language's source (local/language-files.ts).
-  const lexicon = data && makeLexicon(data as LanguageData);
+  const lexicon = makeLexicon(data as LanguageData);
   lexicons.set(language, lexicon);
-  return lexicon ?? undefined;
+  return lexicon;
 }

@@ -81,6 +81,8 @@ export type PersonsSentence = {
   language?: string;
   /** The agents that this person's last turn was about, where "it" may mean them. */
   earlier?: string[];
+  /** No model answers: the person is told what works here in its place. */
+  alone?: true;
   /** What the feature noted when it asked this person back, just before. */
   back?: unknown;
   /** Names of the home's tools that a model of the conversation has. */

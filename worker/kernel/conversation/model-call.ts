@@ -130,8 +130,8 @@ async function askModel(step: Step): Promise<void> {
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
     model = picked.model;
     const [over] = featuresOf(context).flatMap((feature) => feature.usedUp?.(context, turn) ?? []);
-    if (over !== undefined) return endUnanswered(step, over, "budget");
-    if (settings.hasBudget && !isWithinBudget(step, plan)) return;
+    if (over !== undefined) return await endUnanswered(step, over, "budget");
+    if (settings.hasBudget && !(await isWithinBudget(step, plan))) return;
 
     const brought = transcript.clientContextOf(turn);
     const { roster } = plan;
@@ -212,9 +212,15 @@ async function askModel(step: Step): Promise<void> {
 }
 
 /** No model answers. What the home's devices answer is said, or what a person may say in place of it. */
-function endUnanswered({ context, turn, history, reply }: Step, answer: string, code: string): void {
+async function endUnanswered(step: Step, answer: string, code: string): Promise<void> {
+  const { context, turn, history, sentence, reply } = step;
   if (reply && beginUnaided(context, turn, history, reply)) return;
-  failTurn(context, turn, [answer, reply?.instead].filter(Boolean).join("\n\n"), code);
+  const alone = reply && sentence && { ...sentence, alone: true as const };
+  const question = alone && { ...rosterQuestion(turn, history), sentence: alone };
+  // Home may be out of reach too. Then the failure alone is told.
+  const asked = question && context.home().conversations.plan(undefined, undefined, question);
+  const plan = await asked?.catch(() => undefined);
+  failTurn(context, turn, [answer, plan?.reply?.instead].filter(Boolean).join("\n\n"), code);
 }
 
 function failTurn(context: ConversationContext, turn: Turn, answer: string, code: string): void {
@@ -294,7 +300,7 @@ function picturesOf(
 }
 
 /** Ends the turn where a budget is used up, and notes where one nearly is. */
-function isWithinBudget(step: Step, plan: Plan): boolean {
+async function isWithinBudget(step: Step, plan: Plan): Promise<boolean> {
   const { context, turn, settings } = step;
   const { transcript, isOneShot } = context;
   // Others in the same object are other conversations.
@@ -304,7 +310,7 @@ function isWithinBudget(step: Step, plan: Plan): boolean {
   const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), notified);
   if (verdict.state === "ok") return true;
   if (verdict.state === "refused") {
-    endUnanswered(step, verdict.text, "budget");
+    await endUnanswered(step, verdict.text, "budget");
     return false;
   }
   transcript.notify(turn.n, verdict.text, verdict.keys);
@@ -333,7 +339,7 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
     const phrases = phrasesOf(turn.origin.language);
     const advice = tryAgain(history, model && modelAdvice(error, model), phrases);
     const answer = phrases.sentences(phrases.say("modelGaveNone", { why }), advice);
-    return endUnanswered(step, answer, "model");
+    return await endUnanswered(step, answer, "model");
   }
   const until = Date.now() + delay;
   context.transcript.postpone(turn.n, until);

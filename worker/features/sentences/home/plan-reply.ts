@@ -38,9 +38,16 @@ export async function planReply(
   const context = contextOf(home, { sentence, names, phrases, now });
   const resolved = await resolve(understood, context);
   const { fastPath: mode, models } = readSettings(home.env);
-  const hasModel = models.length > 0;
+  const hasModel = models.length > 0 && !sentence.alone;
   if ("problem" in resolved)
-    return await without(resolved.problem, { mode, context, language, hasModel, understood });
+    return await without(resolved.problem, {
+      mode,
+      context,
+      language,
+      hasModel,
+      isSet: models.length > 0,
+      understood,
+    });
   if ("model" in resolved) return { instead: phrases.say("noModel") };
   const isRead = "answer" in resolved || resolved.reads;
   const first = mode === "all" || (mode === "reads" && isRead) ? { first: true as const } : {};
@@ -117,10 +124,15 @@ function contextOf(
     tools: sentence.tools,
     states: (ids) => deviceStatesOf(home).ask(ids, true),
     examples: async () => {
+      let known: ReturnType<ResolveContext["states"]> | undefined;
+      const states = () => {
+        known ??= deviceStatesOf(home).ask(undefined, true);
+        return known;
+      };
       const works = async (text: string) => {
         const understood = await read(home.env, text, names, phrases.language);
         if (understood.result !== "one") return false;
-        const resolved = await resolveFrames(understood.frames, { ...context, text });
+        const resolved = await resolveFrames(understood.frames, { ...context, text, states });
         return "answer" in resolved || "steps" in resolved;
       };
       const found = await examplesFor(names.things, phrases, sentence.text, works);
@@ -146,18 +158,22 @@ async function without(
     context,
     language,
     hasModel,
+    isSet,
     understood,
   }: {
     mode: FastPath;
     context: ResolveContext;
     language: Language;
     hasModel: boolean;
+    isSet: boolean;
     understood: Understood;
   },
 ): Promise<PlannedReply> {
   const back = which && understood.result === "one" ? { back: understood.frames } : {};
   const note: SentenceNote = { language, about: [], ...back };
   if (asks) return { ...(mode === "all" && { first: true as const }), answer: text, note };
-  const alone = hasModel ? "" : context.phrases.say("noModel");
+  // What the model answers needs no examples, which take a question to the bridge.
+  if (hasModel) return { instead: text, note };
+  const alone = isSet ? "" : context.phrases.say("noModel");
   return { instead: context.phrases.sentences(text, alone) + (await context.examples()), note };
 }
