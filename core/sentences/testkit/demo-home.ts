@@ -44,3 +44,20 @@ export const ZH_HOME = home({
   花园: ["花园温度计", "花园水泵"],
   洗衣房: ["洗衣机", "烘干机"],
 });
+
+export const FR_HOME = home({
+  Cuisine: [
+    "Lumière de la cuisine",
+    "Lampe du plan de travail",
+    "Fenêtre de la cuisine",
+    "Congélateur",
+    "Frigo",
+  ],
+  Salon: ["Liseuse", "Plafonnier", "Télé", "Volets", "Chauffage du salon"],
+  Chambre: ["Lumière de la chambre", "Fenêtre de la chambre", "Chauffage de la chambre"],
+  "Salle de bain": ["Lumière de la salle de bain", "Ventilateur de la salle de bain"],
+  Entrée: ["Porte d'entrée", "Contact de porte", "Lumière de l'entrée"],
+  Bureau: ["Lampe de bureau", "Prise du bureau"],
+  Jardin: ["Thermomètre du jardin", "Pompe du jardin"],
+  Buanderie: ["Machine à laver", "Sèche-linge"],
+});

@@ -1,0 +1,96 @@
+/** Words of homes and commands in French. */
+import type { Language } from "../frame.ts";
+import type { CommandWords } from "./commands.ts";
+
+const FR: CommandWords = {
+  areas: [
+    "Cuisine",
+    "Salon",
+    "Chambre",
+    "Salle de bain",
+    "Entrée",
+    "Bureau",
+    "Jardin",
+    "Garage",
+    "Cave",
+    "Grenier",
+  ],
+  things: [
+    "lumière",
+    "lampe",
+    "ventilateur",
+    "liseuse",
+    "prise",
+    "chauffage",
+    "pompe",
+    "télé",
+    "veilleuse",
+    "spot",
+  ],
+  roles: [
+    "lumières",
+    "tout",
+    "toutes les lampes",
+    "toutes",
+    "éteins",
+    "on",
+    "off",
+    "elle",
+    "lampe et ventilateur",
+  ],
+  grammar: ["tout", "toutes les lampes", "toutes", "elle"],
+  named: (area, thing) => `${thing} ${area}`,
+  commands: [
+    { action: "turn_on", say: (name) => `allume la ${name}` },
+    { action: "turn_off", say: (name) => `éteins le ${name}` },
+    { action: "turn_off", say: (name) => `Pourriez-vous éteindre ${name}` },
+    { action: "turn_on", say: (name) => `j'aimerais que tu allumes la ${name}` },
+    { action: "turn_on", say: (name) => `s'il te plaît, mets ${name} en marche` },
+    { action: "toggle", say: (name) => `bascule ${name}` },
+  ],
+  inArea: (name, area) => `${name} dans ${area}`,
+  mutations: {
+    negation: [
+      (command) => `ne ${command} pas`,
+      (command) => `${command} pas`,
+      (command) => `jamais ${command}`,
+      (command) => `surtout pas, ${command}`,
+      (command, name) => command.replace(name, `tout sauf ${name}`),
+    ],
+    condition: [
+      (command) => `${command} quand la porte s'ouvre`,
+      (command) => `s'il fait froid, ${command}`,
+      (command) => `${command} dès que la fenêtre est fermée`,
+      (command) => `si la lumière est allumée ${command}`,
+      (command) => `${command} à moins que la porte soit ouverte`,
+    ],
+    delay: [
+      (command) => `${command} dans 10 minutes`,
+      (command) => `${command} à 8 heures`,
+      (command) => `à 8h ${command}`,
+      (command) => `demain à 7 heures ${command}`,
+      (command) => `dans une demi-heure ${command}`,
+      (command) => `${command} pendant 5 minutes`,
+      (command) => `plus tard ${command}`,
+      (command) => `tous les jours à 8 heures ${command}`,
+      (command) => `${command} ce soir`,
+    ],
+    question: [
+      (command) => `dois-je ${command}`,
+      (command) => `pourquoi ${command}`,
+      (command) => `est-ce que j'ai ${command} ?`,
+      (command) => `comment ${command} ?`,
+      (command) => `qui ${command}`,
+      (_, name) => `est-ce que ${name} est allumée ?`,
+      (_, name) => `${name} était éteint ?`,
+    ],
+    quotation: [
+      (command) => `« ${command} »`,
+      (command) => `elle a dit "${command}"`,
+      (command) => `écris '${command}'`,
+      (command) => `il disait ${command}`,
+    ],
+  },
+};
+
+export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR };
