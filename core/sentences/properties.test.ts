@@ -3,6 +3,7 @@ import { type Frame, LANGUAGES, type Language, type Target, type Understood } fr
 import type { LanguageData } from "./language.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
+import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
@@ -14,7 +15,7 @@ import { randomOf } from "./testkit/random.ts";
 import { ROMANCE_WORDS } from "./testkit/romance.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */

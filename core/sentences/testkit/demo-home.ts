@@ -61,3 +61,14 @@ export const FR_HOME = home({
   Jardin: ["Thermomètre du jardin", "Pompe du jardin"],
   Buanderie: ["Machine à laver", "Sèche-linge"],
 });
+
+export const ES_HOME = home({
+  Cocina: ["Luz de la cocina", "Luz de la encimera", "Ventana de la cocina", "Congelador", "Nevera"],
+  Salón: ["Lámpara de lectura", "Luz del techo", "Tele", "Persianas", "Calefacción del salón"],
+  Dormitorio: ["Luz del dormitorio", "Ventana del dormitorio", "Calefacción del dormitorio"],
+  Baño: ["Luz del baño", "Ventilador del baño"],
+  Pasillo: ["Puerta principal", "Contacto de la puerta", "Luz del pasillo"],
+  Despacho: ["Lámpara del escritorio", "Enchufe del despacho"],
+  Jardín: ["Termómetro del jardín", "Bomba del jardín"],
+  Lavadero: ["Lavadora", "Secadora"],
+});

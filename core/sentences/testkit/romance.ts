@@ -1,4 +1,4 @@
-/** Words of homes and commands in French. */
+/** Words of homes and commands in French and Spanish. */
 import type { Language } from "../frame.ts";
 import type { CommandWords } from "./commands.ts";
 
@@ -93,4 +93,85 @@ const FR: CommandWords = {
   },
 };
 
-export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR };
+const ES: CommandWords = {
+  areas: [
+    "Cocina",
+    "Salón",
+    "Dormitorio",
+    "Baño",
+    "Pasillo",
+    "Despacho",
+    "Jardín",
+    "Garaje",
+    "Sótano",
+    "Ático",
+  ],
+  things: [
+    "luz",
+    "lámpara",
+    "ventilador",
+    "flexo",
+    "enchufe",
+    "calefacción",
+    "bomba",
+    "tele",
+    "lamparita",
+    "foco",
+  ],
+  roles: ["luces", "todo", "todas las luces", "todas", "apaga", "on", "off", "ella", "lámpara y ventilador"],
+  grammar: ["todo", "todas las luces", "todas", "ella"],
+  named: (area, thing) => `${thing} ${area}`,
+  commands: [
+    { action: "turn_on", say: (name) => `enciende la ${name}` },
+    { action: "turn_off", say: (name) => `apaga el ${name}` },
+    { action: "turn_off", say: (name) => `¿Podrías apagar ${name}` },
+    { action: "turn_on", say: (name) => `quiero que enciendas la ${name}` },
+    { action: "turn_on", say: (name) => `por favor, prenda ${name}` },
+    { action: "toggle", say: (name) => `alterna ${name}` },
+  ],
+  inArea: (name, area) => `${name} en ${area}`,
+  mutations: {
+    negation: [
+      (command) => `no ${command}`,
+      (command) => `nunca ${command}`,
+      (command) => `por favor no ${command}`,
+      (command) => `${command} no`,
+      (command, name) => command.replace(name, `todo menos ${name}`),
+      (command, name) => command.replace(name, `todo excepto ${name}`),
+    ],
+    condition: [
+      (command) => `${command} cuando se abra la puerta`,
+      (command) => `si hace frío, ${command}`,
+      (command) => `${command} en cuanto la ventana esté cerrada`,
+      (command) => `si la luz está encendida ${command}`,
+      (command) => `${command} a menos que la puerta esté abierta`,
+    ],
+    delay: [
+      (command) => `${command} en 10 minutos`,
+      (command) => `${command} a las 8`,
+      (command) => `a las 8 ${command}`,
+      (command) => `mañana a las 7 ${command}`,
+      (command) => `dentro de media hora ${command}`,
+      (command) => `${command} durante 5 minutos`,
+      (command) => `más tarde ${command}`,
+      (command) => `todos los días a las 8 ${command}`,
+      (command) => `${command} esta noche`,
+    ],
+    question: [
+      (command) => `¿debería ${command}?`,
+      (command) => `por qué ${command}`,
+      (command) => `¿cómo ${command}?`,
+      (command) => `quién ${command}`,
+      (_, name) => `¿está ${name} encendida?`,
+      (_, name) => `¿${name} estaba apagado?`,
+    ],
+    quotation: [
+      (command) => `«${command}»`,
+      (command) => `ella dijo "${command}"`,
+      (command) => `escribe '${command}'`,
+      (command) => `me contó ${command}`,
+    ],
+  },
+};
+
+export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR, es: ES };
