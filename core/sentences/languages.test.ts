@@ -5,11 +5,12 @@ import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
+import { it } from "./languages/it.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { keyOf } from "./words.ts";
 
-const ALL: readonly LanguageData[] = [en, de, fr, es, zh];
+const ALL: readonly LanguageData[] = [en, de, fr, es, it, zh];
 
 /** Roles without which a sentence of some kind cannot be said, or is acted on though it must not be. */
 const NEEDED =

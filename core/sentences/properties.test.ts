@@ -5,6 +5,7 @@ import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
+import { it } from "./languages/it.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
@@ -15,7 +16,7 @@ import { randomOf } from "./testkit/random.ts";
 import { ROMANCE_WORDS } from "./testkit/romance.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, it, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */

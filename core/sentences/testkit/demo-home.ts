@@ -72,3 +72,20 @@ export const ES_HOME = home({
   Jardín: ["Termómetro del jardín", "Bomba del jardín"],
   Lavadero: ["Lavadora", "Secadora"],
 });
+
+export const IT_HOME = home({
+  Cucina: [
+    "Luce della cucina",
+    "Luce del piano di lavoro",
+    "Finestra della cucina",
+    "Congelatore",
+    "Frigorifero",
+  ],
+  Soggiorno: ["Lampada da lettura", "Lampadario", "Televisore", "Tapparelle", "Riscaldamento del soggiorno"],
+  Camera: ["Luce della camera", "Finestra della camera", "Riscaldamento della camera"],
+  Bagno: ["Luce del bagno", "Ventola del bagno"],
+  Corridoio: ["Porta d'ingresso", "Contatto della porta", "Luce del corridoio"],
+  Studio: ["Lampada da scrivania", "Presa dello studio"],
+  Giardino: ["Termometro del giardino", "Pompa del giardino"],
+  Lavanderia: ["Lavatrice", "Asciugatrice"],
+});

@@ -1,4 +1,4 @@
-/** Words of homes and commands in French and Spanish. */
+/** Words of homes and commands in French, Spanish and Italian. */
 import type { Language } from "../frame.ts";
 import type { CommandWords } from "./commands.ts";
 
@@ -38,7 +38,7 @@ const FR: CommandWords = {
     "elle",
     "lampe et ventilateur",
   ],
-  grammar: ["tout", "toutes les lampes", "toutes", "elle"],
+  grammar: ["on", "off", "tout", "toutes les lampes", "toutes", "elle"],
   named: (area, thing) => `${thing} ${area}`,
   commands: [
     { action: "turn_on", say: (name) => `allume la ${name}` },
@@ -119,7 +119,7 @@ const ES: CommandWords = {
     "foco",
   ],
   roles: ["luces", "todo", "todas las luces", "todas", "apaga", "on", "off", "ella", "lámpara y ventilador"],
-  grammar: ["todo", "todas las luces", "todas", "ella"],
+  grammar: ["on", "off", "todo", "todas las luces", "todas", "ella"],
   named: (area, thing) => `${thing} ${area}`,
   commands: [
     { action: "turn_on", say: (name) => `enciende la ${name}` },
@@ -174,4 +174,85 @@ const ES: CommandWords = {
   },
 };
 
-export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR, es: ES };
+const IT: CommandWords = {
+  areas: [
+    "Cucina",
+    "Soggiorno",
+    "Camera",
+    "Bagno",
+    "Corridoio",
+    "Studio",
+    "Giardino",
+    "Garage",
+    "Cantina",
+    "Soffitta",
+  ],
+  things: [
+    "luce",
+    "lampada",
+    "ventilatore",
+    "abat-jour",
+    "presa",
+    "stufa",
+    "pompa",
+    "tele",
+    "lampadina",
+    "faretto",
+  ],
+  roles: ["luci", "tutto", "tutte le luci", "tutte", "spegni", "on", "off", "essa", "lampada e ventilatore"],
+  grammar: ["on", "off", "tutto", "tutte le luci", "tutte", "essa"],
+  named: (area, thing) => `${thing} ${area}`,
+  commands: [
+    { action: "turn_on", say: (name) => `accendi la ${name}` },
+    { action: "turn_off", say: (name) => `spegni il ${name}` },
+    { action: "turn_off", say: (name) => `Potresti spegnere ${name}` },
+    { action: "turn_on", say: (name) => `vorrei che tu accendessi la ${name}` },
+    { action: "turn_on", say: (name) => `per favore accenda ${name}` },
+    { action: "toggle", say: (name) => `commuta ${name}` },
+  ],
+  inArea: (name, area) => `${name} in ${area}`,
+  mutations: {
+    negation: [
+      (command) => `non ${command}`,
+      (command) => `mai ${command}`,
+      (command) => `per favore non ${command}`,
+      (command) => `${command} no`,
+      (command, name) => command.replace(name, `tutto tranne ${name}`),
+      (command, name) => command.replace(name, `tutto eccetto ${name}`),
+    ],
+    condition: [
+      (command) => `${command} quando si apre la porta`,
+      (command) => `se fa freddo, ${command}`,
+      (command) => `${command} appena la finestra è chiusa`,
+      (command) => `se la luce è accesa ${command}`,
+      (command) => `${command} a meno che la porta sia aperta`,
+    ],
+    delay: [
+      (command) => `${command} tra 10 minuti`,
+      (command) => `${command} alle 8`,
+      (command) => `alle 8 ${command}`,
+      (command) => `domani alle 7 ${command}`,
+      (command) => `fra mezz'ora ${command}`,
+      (command) => `${command} per 5 minuti`,
+      (command) => `più tardi ${command}`,
+      (command) => `ogni giorno alle 8 ${command}`,
+      (command) => `${command} stasera`,
+    ],
+    question: [
+      (command) => `devo ${command}?`,
+      (command) => `perché ${command}`,
+      (command) => `come ${command}?`,
+      (command) => `chi ${command}`,
+      (_, name) => `${name} è accesa?`,
+      (_, name) => `${name} era spento?`,
+    ],
+    quotation: [
+      (command) => `«${command}»`,
+      (command) => `lei ha detto "${command}"`,
+      (command) => `scrivi '${command}'`,
+      (command) => `raccontava ${command}`,
+    ],
+  },
+};
+
+export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR, es: ES, it: IT };
