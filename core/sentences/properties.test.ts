@@ -6,6 +6,7 @@ import { en } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { it } from "./languages/it.ts";
+import { pt } from "./languages/pt.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
@@ -16,7 +17,7 @@ import { randomOf } from "./testkit/random.ts";
 import { ROMANCE_WORDS } from "./testkit/romance.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, it, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, it, pt, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */

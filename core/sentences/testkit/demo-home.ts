@@ -89,3 +89,14 @@ export const IT_HOME = home({
   Giardino: ["Termometro del giardino", "Pompa del giardino"],
   Lavanderia: ["Lavatrice", "Asciugatrice"],
 });
+
+export const PT_HOME = home({
+  Cozinha: ["Luz da cozinha", "Luz da bancada", "Janela da cozinha", "Congelador", "Frigorífico"],
+  Sala: ["Candeeiro de leitura", "Luz do teto", "Televisão", "Estores", "Aquecimento da sala"],
+  Quarto: ["Luz do quarto", "Janela do quarto", "Aquecimento do quarto"],
+  "Casa de banho": ["Luz da casa de banho", "Ventoinha da casa de banho"],
+  Corredor: ["Porta da frente", "Contacto da porta", "Luz do corredor"],
+  Escritório: ["Candeeiro da secretária", "Tomada do escritório"],
+  Jardim: ["Termómetro do jardim", "Bomba do jardim"],
+  Lavandaria: ["Máquina de lavar", "Máquina de secar"],
+});

@@ -1,4 +1,4 @@
-/** Words of homes and commands in French, Spanish and Italian. */
+/** Words of homes and commands in French, Spanish, Italian and Portuguese. */
 import type { Language } from "../frame.ts";
 import type { CommandWords } from "./commands.ts";
 
@@ -255,4 +255,85 @@ const IT: CommandWords = {
   },
 };
 
-export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR, es: ES, it: IT };
+const PT: CommandWords = {
+  areas: [
+    "Cozinha",
+    "Sala",
+    "Quarto",
+    "Casa de banho",
+    "Corredor",
+    "Escritório",
+    "Jardim",
+    "Garagem",
+    "Cave",
+    "Sótão",
+  ],
+  things: [
+    "luz",
+    "lâmpada",
+    "ventoinha",
+    "candeeiro",
+    "tomada",
+    "aquecedor",
+    "bomba",
+    "televisão",
+    "abajur",
+    "foco",
+  ],
+  roles: ["luzes", "tudo", "todas as luzes", "todas", "desliga", "on", "off", "ela", "lâmpada e ventoinha"],
+  grammar: ["on", "off", "tudo", "todas as luzes", "todas", "ela"],
+  named: (area, thing) => `${thing} ${area}`,
+  commands: [
+    { action: "turn_on", say: (name) => `liga a ${name}` },
+    { action: "turn_off", say: (name) => `apaga o ${name}` },
+    { action: "turn_off", say: (name) => `Podes desligar ${name}` },
+    { action: "turn_on", say: (name) => `quero que ligues a ${name}` },
+    { action: "turn_on", say: (name) => `por favor, acenda ${name}` },
+    { action: "toggle", say: (name) => `alterna ${name}` },
+  ],
+  inArea: (name, area) => `${name} em ${area}`,
+  mutations: {
+    negation: [
+      (command) => `não ${command}`,
+      (command) => `nunca ${command}`,
+      (command) => `por favor não ${command}`,
+      (command) => `${command} não`,
+      (command, name) => command.replace(name, `tudo menos ${name}`),
+      (command, name) => command.replace(name, `tudo exceto ${name}`),
+    ],
+    condition: [
+      (command) => `${command} quando a porta abrir`,
+      (command) => `se estiver frio, ${command}`,
+      (command) => `${command} assim que a janela estiver fechada`,
+      (command) => `se a luz está acesa ${command}`,
+      (command) => `${command} a menos que a porta esteja aberta`,
+    ],
+    delay: [
+      (command) => `${command} daqui a 10 minutos`,
+      (command) => `${command} às 8`,
+      (command) => `às 8 horas ${command}`,
+      (command) => `amanhã às 7 ${command}`,
+      (command) => `em meia hora ${command}`,
+      (command) => `${command} durante 5 minutos`,
+      (command) => `mais tarde ${command}`,
+      (command) => `todos os dias às 8 ${command}`,
+      (command) => `${command} esta noite`,
+    ],
+    question: [
+      (command) => `devo ${command}?`,
+      (command) => `porque ${command}`,
+      (command) => `como ${command}?`,
+      (command) => `quem ${command}`,
+      (_, name) => `${name} está acesa?`,
+      (_, name) => `${name} estava desligado?`,
+    ],
+    quotation: [
+      (command) => `«${command}»`,
+      (command) => `ela disse "${command}"`,
+      (command) => `escreve '${command}'`,
+      (command) => `contou ${command}`,
+    ],
+  },
+};
+
+export const ROMANCE_WORDS: Partial<Record<Language, CommandWords>> = { fr: FR, es: ES, it: IT, pt: PT };
