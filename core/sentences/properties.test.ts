@@ -3,6 +3,10 @@ import { type Frame, LANGUAGES, type Language, type Target, type Understood } fr
 import type { LanguageData } from "./language.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
+import { es } from "./languages/es.ts";
+import { fr } from "./languages/fr.ts";
+import { it } from "./languages/it.ts";
+import { pt } from "./languages/pt.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
@@ -10,9 +14,10 @@ import { readSentence } from "./read.ts";
 import { COMMAND_WORDS, MUTATIONS } from "./testkit/commands.ts";
 import { type Home, homeOf, slipOf } from "./testkit/homes.ts";
 import { randomOf } from "./testkit/random.ts";
+import { ROMANCE_WORDS } from "./testkit/romance.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, it, pt, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */
@@ -22,7 +27,7 @@ const SLIPS = 800;
 const A_HOME = 200;
 
 const tested = LANGUAGES.flatMap((language) => {
-  const [data, words] = [DATA[language], COMMAND_WORDS[language]];
+  const [data, words] = [DATA[language], { ...COMMAND_WORDS, ...ROMANCE_WORDS }[language]];
   return data && words ? [{ language, words, lexicon: makeLexicon(data) }] : [];
 });
 

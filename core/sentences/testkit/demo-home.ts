@@ -44,3 +44,59 @@ export const ZH_HOME = home({
   花园: ["花园温度计", "花园水泵"],
   洗衣房: ["洗衣机", "烘干机"],
 });
+
+export const FR_HOME = home({
+  Cuisine: [
+    "Lumière de la cuisine",
+    "Lampe du plan de travail",
+    "Fenêtre de la cuisine",
+    "Congélateur",
+    "Frigo",
+  ],
+  Salon: ["Liseuse", "Plafonnier", "Télé", "Volets", "Chauffage du salon"],
+  Chambre: ["Lumière de la chambre", "Fenêtre de la chambre", "Chauffage de la chambre"],
+  "Salle de bain": ["Lumière de la salle de bain", "Ventilateur de la salle de bain"],
+  Entrée: ["Porte d'entrée", "Contact de porte", "Lumière de l'entrée"],
+  Bureau: ["Lampe de bureau", "Prise du bureau"],
+  Jardin: ["Thermomètre du jardin", "Pompe du jardin"],
+  Buanderie: ["Machine à laver", "Sèche-linge"],
+});
+
+export const ES_HOME = home({
+  Cocina: ["Luz de la cocina", "Luz de la encimera", "Ventana de la cocina", "Congelador", "Nevera"],
+  Salón: ["Lámpara de lectura", "Luz del techo", "Tele", "Persianas", "Calefacción del salón"],
+  Dormitorio: ["Luz del dormitorio", "Ventana del dormitorio", "Calefacción del dormitorio"],
+  Baño: ["Luz del baño", "Ventilador del baño"],
+  Pasillo: ["Puerta principal", "Contacto de la puerta", "Luz del pasillo"],
+  Despacho: ["Lámpara del escritorio", "Enchufe del despacho"],
+  Jardín: ["Termómetro del jardín", "Bomba del jardín"],
+  Lavadero: ["Lavadora", "Secadora"],
+});
+
+export const IT_HOME = home({
+  Cucina: [
+    "Luce della cucina",
+    "Luce del piano di lavoro",
+    "Finestra della cucina",
+    "Congelatore",
+    "Frigorifero",
+  ],
+  Soggiorno: ["Lampada da lettura", "Lampadario", "Televisore", "Tapparelle", "Riscaldamento del soggiorno"],
+  Camera: ["Luce della camera", "Finestra della camera", "Riscaldamento della camera"],
+  Bagno: ["Luce del bagno", "Ventola del bagno"],
+  Corridoio: ["Porta d'ingresso", "Contatto della porta", "Luce del corridoio"],
+  Studio: ["Lampada da scrivania", "Presa dello studio"],
+  Giardino: ["Termometro del giardino", "Pompa del giardino"],
+  Lavanderia: ["Lavatrice", "Asciugatrice"],
+});
+
+export const PT_HOME = home({
+  Cozinha: ["Luz da cozinha", "Luz da bancada", "Janela da cozinha", "Congelador", "Frigorífico"],
+  Sala: ["Candeeiro de leitura", "Luz do teto", "Televisão", "Estores", "Aquecimento da sala"],
+  Quarto: ["Luz do quarto", "Janela do quarto", "Aquecimento do quarto"],
+  "Casa de banho": ["Luz da casa de banho", "Ventoinha da casa de banho"],
+  Corredor: ["Porta da frente", "Contacto da porta", "Luz do corredor"],
+  Escritório: ["Candeeiro da secretária", "Tomada do escritório"],
+  Jardim: ["Termómetro do jardim", "Bomba do jardim"],
+  Lavandaria: ["Máquina de lavar", "Máquina de secar"],
+});
