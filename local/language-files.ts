@@ -1,6 +1,6 @@
 /**
- * The languages that the gateway reads and speaks, as files beside the console: the Worker reads one when it is first used. English is
- * in the Worker.
+ * The languages that the gateway reads and speaks, as files beside the console: the Worker reads one when it is first used. What it says
+ * in English is in the Worker.
  */
 import { cs } from "@edgecall/core/phrases/languages/cs.ts";
 import { de } from "@edgecall/core/phrases/languages/de.ts";
@@ -12,12 +12,17 @@ import { pl } from "@edgecall/core/phrases/languages/pl.ts";
 import { pt } from "@edgecall/core/phrases/languages/pt.ts";
 import { zh } from "@edgecall/core/phrases/languages/zh.ts";
 import { de as deRead } from "@edgecall/core/sentences/languages/de.ts";
+import { en as enRead } from "@edgecall/core/sentences/languages/en.ts";
+import { es as esRead } from "@edgecall/core/sentences/languages/es.ts";
+import { fr as frRead } from "@edgecall/core/sentences/languages/fr.ts";
+import { it as itRead } from "@edgecall/core/sentences/languages/it.ts";
+import { pt as ptRead } from "@edgecall/core/sentences/languages/pt.ts";
 import { zh as zhRead } from "@edgecall/core/sentences/languages/zh.ts";
 
 /** @returns by name: `phrases-de.json` is what is said in German, `sentences-de.json` how it is read */
 export function languageFiles(): Record<string, string> {
   const said = [de, fr, es, it, nl, pl, pt, cs, zh];
-  const read = [deRead, zhRead];
+  const read = [enRead, deRead, frRead, esRead, itRead, ptRead, zhRead];
   return Object.fromEntries([
     ...said.map((data) => [`phrases-${data.language}.json`, JSON.stringify(data)]),
     ...read.map((data) => [`sentences-${data.code}.json`, JSON.stringify(data)]),

@@ -96,9 +96,9 @@ export const fr: LanguageData = {
     "ask:yes_no":
       "est ce (que|qu), (dis|dites) moi (si|s), (vérifie|vérifiez|regarde|regardez) (si|s), (sais tu|savez vous|tu sais) (si|s), (me|nous) dire (si|s), (je veux|je voudrais|j aimerais) savoir (si|s), vérifier (si|s), (peux tu|pourrais tu|pouvez vous|pourriez vous) vérifier (si|s), savoir (si|s)",
     "state:on":
-      "(allumé|activé|branché|enclenché)[e|s|es], on, en marche, en route, actif, active[s], actifs, en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s]",
+      "(allumé|activé|branché|enclenché)(e|s|es), (est|soit|est il) (allumé|activé|branché|enclenché), on, en marche, en route, actif, active[s], actifs, en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s]",
     "state:off":
-      "(éteint|désactivé|coupé|débranché)[e|s|es], off, à l arrêt, arrêté[e|s|es], inactif, inactive, hors tension",
+      "éteint[e|s|es], (désactivé|coupé|débranché)(e|s|es), (est|soit|est il) (désactivé|coupé|débranché), off, à l arrêt, arrêté[e|s|es], inactif, inactive, hors tension",
     "state:open":
       "ouvert[e|s|es], s ouvre[nt], s est ouvert[e], est ouvert[e], entrouvert[e], remonté[s|es], levé[s|es], relevé[s]",
     "state:closed":

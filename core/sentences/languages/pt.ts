@@ -90,9 +90,9 @@ export const pt: LanguageData = {
     "ask:yes_no":
       "se, será que, (diz me|diga me|me diz|me diga|verifica|vê|sabes|saber|dizer me|me dizer|confirma|confirmar|verificar|ver|você sabe) se",
     "state:on":
-      "ligad(o|a|os|as), aces(o|a|os|as), ativ(o|a|os|as), ativad(o|a|os|as), on, em funcionamento, se liga, liga, acende",
+      "ligad(o|a|os|as), aces(o|a|os|as), ativ(o|a|os|as), ativad(o|a|os|as), on, em funcionamento, se liga, se acende",
     "state:off":
-      "desligad(o|a|os|as), apagad(o|a|os|as), desativad(o|a|os|as), inativ(o|a|os|as), off, desliga, se apaga",
+      "desligad(o|a|os|as), apagad(o|a|os|as), desativad(o|a|os|as), inativ(o|a|os|as), off, se desliga, se apaga",
     "state:open":
       "abert(o|a|os|as), abre[m], se abre[m], abrir[em], levantad(o|a|os|as), subid(o|a|os|as), for abert(o|a), entreabert(o|a)",
     "state:closed":

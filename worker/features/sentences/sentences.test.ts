@@ -1,7 +1,8 @@
 /** Plain sentences in a real home: acts, questions and what is said without a model. */
 import { reset } from "cloudflare:test";
 import { de as said } from "@edgecall/core/phrases/languages/de.ts";
-import { de as read } from "@edgecall/core/sentences/languages/de.ts";
+import { de } from "@edgecall/core/sentences/languages/de.ts";
+import { en } from "@edgecall/core/sentences/languages/en.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { device, hosting, READ, reading, reported, SET, UNLOCK } from "../../../test/hosted-device.ts";
 import { modelRequests } from "../../../test/model-requests.ts";
@@ -16,16 +17,23 @@ import { Home } from "../../home.ts";
 
 afterEach(reset);
 
-const WITHOUT_MODEL = { LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined };
-
-/** The gateway's files, of which only German is there. */
-const german: Readonly<Record<string, unknown>> = { "/phrases-de.json": said, "/sentences-de.json": read };
+/** The gateway's files, of which two languages are there. */
+const languages: Readonly<Record<string, unknown>> = {
+  "/phrases-de.json": said,
+  "/sentences-de.json": de,
+  "/sentences-en.json": en,
+};
 const files = {
   fetch: async (request: Request) => {
-    const file = german[new URL(request.url).pathname];
+    const file = languages[new URL(request.url).pathname];
     return file ? Response.json(file) : new Response("not found", { status: 404 });
   },
 };
+
+const WITHOUT_MODEL = { LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined };
+
+/** A test's own variables come after these. */
+beforeEach(() => setVariables({ ASSETS: files }));
 
 const on = { value: true, kind: "light" };
 const confirmed = (id: string, value: boolean) => ({
@@ -271,7 +279,7 @@ describe("rules", () => {
 });
 
 test("in a German home a German sentence is answered in German", async () => {
-  setVariables({ ...WITHOUT_MODEL, ASSETS: files });
+  setVariables(WITHOUT_MODEL);
   const bridge = await hosting([device("leselampe", { hosted: { name: "Leselampe", area: "Wohnzimmer" } })]);
   await ask("/v1/devices/leselampe", {
     method: "PATCH",
