@@ -20,6 +20,7 @@ const IN_NODE = [
   "bench",
   "test/chaos",
   "test/hostile",
+  "test/sentences",
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
