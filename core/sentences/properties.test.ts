@@ -3,16 +3,18 @@ import { type Frame, LANGUAGES, type Language, type Target, type Understood } fr
 import type { LanguageData } from "./language.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
+import { nl } from "./languages/nl.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
 import { readSentence } from "./read.ts";
 import { COMMAND_WORDS, MUTATIONS } from "./testkit/commands.ts";
+import { NL } from "./testkit/dutch.ts";
 import { type Home, homeOf, slipOf } from "./testkit/homes.ts";
 import { randomOf } from "./testkit/random.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, nl, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */
@@ -22,7 +24,7 @@ const SLIPS = 800;
 const A_HOME = 200;
 
 const tested = LANGUAGES.flatMap((language) => {
-  const [data, words] = [DATA[language], COMMAND_WORDS[language]];
+  const [data, words] = [DATA[language], { ...COMMAND_WORDS, nl: NL }[language]];
   return data && words ? [{ language, words, lexicon: makeLexicon(data) }] : [];
 });
 

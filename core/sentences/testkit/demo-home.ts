@@ -44,3 +44,14 @@ export const ZH_HOME = home({
   花园: ["花园温度计", "花园水泵"],
   洗衣房: ["洗衣机", "烘干机"],
 });
+
+export const NL_HOME = home({
+  Keuken: ["Keukenlamp", "Aanrechtlamp", "Keukenraam", "Vriezer", "Koelkast"],
+  Woonkamer: ["Leeslamp", "Plafondlamp", "Televisie", "Rolluiken", "Woonkamerverwarming"],
+  Slaapkamer: ["Slaapkamerlamp", "Slaapkamerraam", "Slaapkamerverwarming"],
+  Badkamer: ["Badkamerlamp", "Badkamerventilator"],
+  Gang: ["Voordeur", "Deurcontact", "Ganglamp"],
+  Kantoor: ["Bureaulamp", "Kantoorstekker"],
+  Tuin: ["Tuinthermometer", "Tuinpomp"],
+  Washok: ["Wasmachine", "Droger"],
+});
