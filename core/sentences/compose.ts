@@ -13,6 +13,7 @@ export function compose(items: readonly Item[]): Item[] | undefined {
   const left = items.filter(({ role }) => role !== "filler");
   const done: Item[] = [];
   for (let at = 0; at < left.length; ) {
+    if (isNoHour(left, at)) return undefined;
     const found = timeAt(left, at) ?? valueAt(left, at, done.at(-1));
     if (found) {
       done.push(found.item);
@@ -25,6 +26,20 @@ export function compose(items: readonly Item[]): Item[] | undefined {
     at += 1;
   }
   return mergeTimes(done);
+}
+
+/** Roles beside which a bare hour is a time. */
+const TIMED: ReadonlySet<Role> = new Set<Role>([
+  ..."act particle when every daily days watch".split(" "),
+] as Role[]);
+
+/** "mets le chauffage à 20": where one word is "at" and "to", a bare number of a setting is no hour. "allume la lampe à 8" has one. */
+function isNoHour(items: readonly Item[], at: number): boolean {
+  const [first, number, next] = items.slice(at, at + 3);
+  if (first?.role !== "at" || number?.role !== "number") return false;
+  if (next?.role === "oclock" || next?.role === "part") return false;
+  const sets = items.some(({ role }) => role === "do" || role === "change" || role === "reading");
+  return sets && !items.some(({ role }) => TIMED.has(role));
 }
 
 /** Roles that mean nothing by themselves. */

@@ -4,11 +4,12 @@ import { type LanguageData, numberForms, phrasesOf } from "./language.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { nl } from "./languages/nl.ts";
+import { pl } from "./languages/pl.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { keyOf } from "./words.ts";
 
-const ALL: readonly LanguageData[] = [en, de, nl, zh];
+const ALL: readonly LanguageData[] = [en, de, nl, pl, zh];
 
 /** Roles without which a sentence of some kind cannot be said, or is acted on though it must not be. */
 const NEEDED =

@@ -4,6 +4,7 @@ import type { LanguageData } from "./language.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { nl } from "./languages/nl.ts";
+import { pl } from "./languages/pl.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
@@ -11,10 +12,11 @@ import { readSentence } from "./read.ts";
 import { COMMAND_WORDS, MUTATIONS } from "./testkit/commands.ts";
 import { NL } from "./testkit/dutch.ts";
 import { type Home, homeOf, slipOf } from "./testkit/homes.ts";
+import { PL } from "./testkit/polish.ts";
 import { randomOf } from "./testkit/random.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, nl, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, nl, pl, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */
@@ -24,7 +26,7 @@ const SLIPS = 800;
 const A_HOME = 200;
 
 const tested = LANGUAGES.flatMap((language) => {
-  const [data, words] = [DATA[language], { ...COMMAND_WORDS, nl: NL }[language]];
+  const [data, words] = [DATA[language], { ...COMMAND_WORDS, nl: NL, pl: PL }[language]];
   return data && words ? [{ language, words, lexicon: makeLexicon(data) }] : [];
 });
 

@@ -55,3 +55,14 @@ export const NL_HOME = home({
   Tuin: ["Tuinthermometer", "Tuinpomp"],
   Washok: ["Wasmachine", "Droger"],
 });
+
+export const PL_HOME = home({
+  Kuchnia: ["Światło w kuchni", "Lampka nad blatem", "Okno w kuchni", "Zamrażarka", "Lodówka"],
+  Salon: ["Lampa do czytania", "Lampa sufitowa", "Telewizor", "Żaluzje", "Ogrzewanie w salonie"],
+  Sypialnia: ["Światło w sypialni", "Okno w sypialni", "Ogrzewanie w sypialni"],
+  Łazienka: ["Światło w łazience", "Wentylator w łazience"],
+  Przedpokój: ["Drzwi wejściowe", "Czujnik drzwi", "Światło w przedpokoju"],
+  Biuro: ["Lampka biurkowa", "Gniazdko w biurze"],
+  Ogród: ["Termometr w ogrodzie", "Pompa"],
+  Pralnia: ["Pralka", "Suszarka"],
+});
