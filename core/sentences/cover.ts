@@ -62,7 +62,7 @@ function addNames(
   for (let to = from + 1; to <= end; to += 1) {
     const word = said[to - 1] ?? "";
     const forms = formsOf(word, lexicon, names).filter(
-      (form) => to > from + 1 || !isPlaced(said[to], lexicon) || !isOtherThing(word, form, lexicon),
+      (form) => to > from + 1 || !isOtherThing(word, form, lexicon) || !isPlaced(said, to, lexicon, names),
     );
     const isFirst = to === from + 1;
     exact = isFirst ? word : `${exact} ${word}`;
@@ -149,9 +149,12 @@ function formsOf(word: string, lexicon: Lexicon, names: NameTable): string[] {
 }
 
 /** "światła w sypialni" are all of them, and no case of the name "Światło w sypialni". "lampy do czytania" may be one lamp's. */
-function isPlaced(next: string | undefined, lexicon: Lexicon): boolean {
-  const meanings = next === undefined ? undefined : lexicon.phrases.get(next);
-  return meanings?.some(([first]) => first?.role === "in") ?? false;
+function isPlaced(said: readonly string[], at: number, lexicon: Lexicon, names: NameTable): boolean {
+  const [before, place] = [said[at], said[at + 1]];
+  if (before === undefined || place === undefined) return false;
+  const isIn = lexicon.phrases.get(before)?.some(([first]) => first?.role === "in") ?? false;
+  const isArea = (form: string) => names.get(form).some(({ role }) => role === "area");
+  return isIn && formsOf(place, lexicon, names).some(isArea);
 }
 
 /** "lampy" is the plural of "lampa", and no case of the name "Lampa". */

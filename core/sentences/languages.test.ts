@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ACTIONS, COLORS, READINGS, SETTINGS, STATES, THING_TYPES } from "./frame.ts";
 import { type LanguageData, numberForms, phrasesOf } from "./language.ts";
+import { cs } from "./languages/cs.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { nl } from "./languages/nl.ts";
@@ -9,7 +10,7 @@ import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { keyOf } from "./words.ts";
 
-const ALL: readonly LanguageData[] = [en, de, nl, pl, zh];
+const ALL: readonly LanguageData[] = [en, de, nl, pl, cs, zh];
 
 /** Roles without which a sentence of some kind cannot be said, or is acted on though it must not be. */
 const NEEDED =

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Frame, LANGUAGES, type Language, type Target, type Understood } from "./frame.ts";
 import type { LanguageData } from "./language.ts";
+import { cs } from "./languages/cs.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { nl } from "./languages/nl.ts";
@@ -10,13 +11,14 @@ import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
 import { readSentence } from "./read.ts";
 import { COMMAND_WORDS, MUTATIONS } from "./testkit/commands.ts";
+import { CS } from "./testkit/czech.ts";
 import { NL } from "./testkit/dutch.ts";
 import { type Home, homeOf, slipOf } from "./testkit/homes.ts";
 import { PL } from "./testkit/polish.ts";
 import { randomOf } from "./testkit/random.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, nl, pl, zh };
+const DATA: Partial<Record<Language, LanguageData>> = { en, de, nl, pl, cs, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */
@@ -26,7 +28,7 @@ const SLIPS = 800;
 const A_HOME = 200;
 
 const tested = LANGUAGES.flatMap((language) => {
-  const [data, words] = [DATA[language], { ...COMMAND_WORDS, nl: NL, pl: PL }[language]];
+  const [data, words] = [DATA[language], { ...COMMAND_WORDS, nl: NL, pl: PL, cs: CS }[language]];
   return data && words ? [{ language, words, lexicon: makeLexicon(data) }] : [];
 });
 

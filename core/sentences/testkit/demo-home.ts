@@ -66,3 +66,14 @@ export const PL_HOME = home({
   Ogród: ["Termometr w ogrodzie", "Pompa"],
   Pralnia: ["Pralka", "Suszarka"],
 });
+
+export const CS_HOME = home({
+  Kuchyň: ["Světlo v kuchyni", "Lampička nad linkou", "Okno v kuchyni", "Mrazák", "Lednice"],
+  Obývák: ["Lampa na čtení", "Stropní lampa", "Televize", "Žaluzie", "Topení v obýváku"],
+  Ložnice: ["Světlo v ložnici", "Okno v ložnici", "Topení v ložnici"],
+  Koupelna: ["Světlo v koupelně", "Ventilátor v koupelně"],
+  Chodba: ["Vchodové dveře", "Čidlo dveří", "Světlo v chodbě"],
+  Pracovna: ["Stolní lampa", "Zásuvka v pracovně"],
+  Zahrada: ["Teploměr na zahradě", "Čerpadlo"],
+  Prádelna: ["Pračka", "Sušička"],
+});
