@@ -23,7 +23,7 @@ export type Frame =
 export type Act = Do | SetValue | Change;
 
 /** `or`: the language has one word for both, and a device has only one of them: 打开 switches a lamp on and opens a blind. */
-export type Do = { kind: "act"; action: Action; or?: Action; target: Target };
+type Do = { kind: "act"; action: Action; or?: Action; target: Target };
 
 /** As in the adverts of hosted devices (discovery/kinds), where `turn_on` and `turn_off` are `set` with `on`. `stop` also silences a siren. */
 export const ACTIONS = [
@@ -44,10 +44,10 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 /** "set the heating to 21 degrees". Without a setting it is the one that the value fits: 40 % is a lamp's brightness and a blind's position. */
-export type SetValue = { kind: "act"; action: "set"; setting?: Setting; value: Value; target: Target };
+type SetValue = { kind: "act"; action: "set"; setting?: Setting; value: Value; target: Target };
 
 /** "brighter", "turn the volume up by 10". Without an amount it is a step that the resolver chooses. */
-export type Change = {
+type Change = {
   kind: "act";
   action: "raise" | "lower";
   setting?: Setting;
@@ -152,7 +152,7 @@ export type Target =
   /** No target was said: "how full is the disk?", "brighter". */
   | { of: "unsaid" };
 
-export type Several = "one" | "many" | "all" | "any";
+type Several = "one" | "many" | "all" | "any";
 
 /** More than one id: several areas have this name. `here` and `home` have none. */
 export type Place = { is: "area" | "floor" | "here" | "home"; ids: readonly string[]; name: string };
@@ -285,7 +285,7 @@ export const STATES = [
 export type State = (typeof STATES)[number];
 
 /** A value that is compared. `is` is as in core/protocol/rules.ts. Without a reading it is the one that the target has: "the freezer is above -15". */
-export type Comparison = { reading?: Reading; is: "above" | "below" | "equal"; value: Amount };
+type Comparison = { reading?: Reading; is: "above" | "below" | "equal"; value: Amount };
 
 /** A question. It never acts. */
 export type Ask =
@@ -312,12 +312,12 @@ export type Watch = { kind: "watch"; target: Target; condition: WatchFor; for_mi
 export type WatchFor = Comparison | { state: State; or?: State } | { changes: Reading };
 
 /** `text` is what stands in the sentence, in its own letters; empty where no text was said ("set a timer for 5 minutes"). */
-export type Remind = { kind: "remind"; when: When; text: string };
+type Remind = { kind: "remind"; when: When; text: string };
 
 /** "every morning at 8 the garden's temperature": the questions, and their words as they were said. */
-export type Briefing = { kind: "briefing"; when: When; asks: readonly Ask[]; text: string };
+type Briefing = { kind: "briefing"; when: When; asks: readonly Ask[]; text: string };
 
-export const DAYS = ["mo", "tu", "we", "th", "fr", "sa", "su"] as const;
+const DAYS = ["mo", "tu", "we", "th", "fr", "sa", "su"] as const;
 export type Day = (typeof DAYS)[number];
 
 /** Times of the home's clock, "HH:MM". */
@@ -342,16 +342,16 @@ export type Rules = {
 };
 
 /** "ok, I know", "snooze for 10 minutes": of what fires now. */
-export type Acknowledge = { kind: "ack"; snooze_minutes?: number };
+type Acknowledge = { kind: "ack"; snooze_minutes?: number };
 
 /** "what can you do?" */
-export type Help = { kind: "help" };
+type Help = { kind: "help" };
 
 /** "what time is it?" */
-export type Clock = { kind: "clock"; of: "time" | "date" };
+type Clock = { kind: "clock"; of: "time" | "date" };
 
 /** "ask the model: …": the person wants a model's answer to this text. */
-export type AskModel = { kind: "model"; text: string };
+type AskModel = { kind: "model"; text: string };
 
 /** The ten languages, by their codes. */
 export const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pl", "pt", "cs", "zh"] as const;

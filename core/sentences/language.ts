@@ -26,7 +26,7 @@ export type LanguageData = {
   endings?: string;
 };
 
-export type PhraseKey = Role | `${Role}:${string}` | `${Role} ${string}`;
+type PhraseKey = Role | `${Role}:${string}` | `${Role} ${string}`;
 
 export type NumberWords = {
   /** From 0 on, with commas; `a|b` are two forms. */
@@ -45,11 +45,14 @@ export type NumberWords = {
  * @returns its phrases, without `(a|b)` and `[a]`
  */
 export function phrasesOf(row: string): string[] {
+  if (!BRACKET.test(row)) return row === "" ? [] : row.split(",").map((phrase) => phrase.trim());
   return row.split(",").flatMap((phrase) => expand(phrase.trim()));
 }
 
+const BRACKET = /[([]/;
+
 function expand(pattern: string): string[] {
-  const open = pattern.search(/[([]/);
+  const open = pattern.search(BRACKET);
   if (open < 0) return pattern === "" ? [] : [pattern.replace(/ {2,}/g, " ").trim()];
   const close = pattern.indexOf(pattern[open] === "(" ? ")" : "]", open);
   if (close < 0) throw new Error(`phrases: a bracket is not closed in '${pattern}'`);

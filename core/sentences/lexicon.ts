@@ -1,4 +1,5 @@
 /** A language's words, ready to be looked up. Pure. */
+import { fold } from "../agents/words.ts";
 import { ACTIONS, COLORS, type Language, OPTIONS, READINGS, STATES, THING_TYPES, UNITS } from "./frame.ts";
 import { type LanguageData, numberForms, phrasesOf } from "./language.ts";
 import type { Meaning, Role } from "./roles.ts";
@@ -18,25 +19,30 @@ export type Lexicon = {
   hasCases: boolean;
 };
 
+/** Letters, and the signs of a row: its phrases are keys as they stand. */
+const PLAIN_ROW = /^[a-z ,()[\]|]*$/;
+
 /** @throws Error at a row whose role or value does not exist; the tests load each language */
 export function makeLexicon(data: LanguageData): Lexicon {
   const phrases = new Map<string, Array<readonly Meaning[]>>();
   let longest = 1;
-  const add = (phrase: string, meanings: readonly Meaning[]): void => {
-    const key = keyOf(phrase);
+  const add = (key: string, meanings: readonly Meaning[]): void => {
     const known = phrases.get(key);
     if (known) known.push(meanings);
     else phrases.set(key, [meanings]);
-    let blanks = 0;
-    for (let at = key.indexOf(" "); at >= 0; at = key.indexOf(" ", at + 1)) blanks += 1;
-    if (blanks >= longest) longest = blanks + 1;
+    let words = 1;
+    for (let at = key.indexOf(" "); at >= 0; at = key.indexOf(" ", at + 1)) words += 1;
+    if (words > longest) longest = words;
   };
-  for (const [key, row] of Object.entries(data.phrases)) {
-    const meanings = key.split(" ").map((one) => meaningOf(one));
-    for (const phrase of phrasesOf(row ?? "")) add(phrase, meanings);
+  for (const [roles, row = ""] of Object.entries(data.phrases)) {
+    const meanings = roles.split(" ").map((one) => meaningOf(one));
+    // A row at once: a phrase each would take a cold start several times as long.
+    const folded = fold(row);
+    const isPlain = PLAIN_ROW.test(folded);
+    for (const phrase of phrasesOf(folded)) add(isPlain ? phrase : keyOf(phrase), meanings);
   }
   for (const [form, number] of numberForms(data.numbers))
-    add(form, [{ role: "number", value: { number, small: number < 2 } }]);
+    add(keyOf(form), [{ role: "number", value: { number, small: number < 2 } }]);
   const endings = data.endings ?? "";
   return {
     language: data.code,

@@ -44,11 +44,11 @@ class Roles {
   }
 }
 
-export const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "be", "exist", "show"]);
+const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "be", "exist", "show"]);
 /** "set" and "make sure" act whatever stands beside them. */
 const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "particle", "change", "ensure", "do"]);
 
-export function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
+function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
   const has = (roles: ReadonlySet<Role>) => items.some(({ role }) => roles.has(role));
   const isEnsured = items.some(({ role }) => role === "ensure");
   if (isEnsured) return false;
@@ -323,6 +323,8 @@ function stateQuestion(asked: {
     frames: [{ kind: "ask", form, state: fitting(state, of), ...or(state, of), target: of }],
   });
   if (form === "value") return undefined;
+  // A statement without a verb. Its words may also be an act, which was not asked for.
+  if (form === undefined && !is && !asks && !shows && !any) return { refused: { because: "no_action" } };
   if (target.of === "type") {
     const many: Target = target.number === "one" ? { ...target, number: "many" } : target;
     if (form === "which" || (form === undefined && shows)) return one("which", many);

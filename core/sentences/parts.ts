@@ -4,7 +4,7 @@ import { type Built, type PartContext, partOf } from "./part.ts";
 import type { Item } from "./roles.ts";
 import { TARGET_ROLES } from "./target.ts";
 
-export const PARTS_MAX = 3;
+const PARTS_MAX = 3;
 
 /** @returns several lists of frames where a person has to say which was meant */
 export type BuiltParts = { meanings: ReadonlyArray<readonly Frame[]> } | Exclude<Built, { frames: unknown }>;

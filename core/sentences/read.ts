@@ -165,8 +165,8 @@ function cheapest(
     const acts = [...meanings.values()].some((frames) => frames.some(({ kind }) => kind === "act"));
     if (final && (acts || meanings.size === 0)) return { refused: final };
     if (meanings.size > 0) return { meanings: [...meanings.values()] };
-    // "switch off the bedroom" is no switch that goes off.
-    if (refused?.because === "no_target") return { refused };
+    // "switch off the bedroom" is no switch that goes off, and "灯开着" says that it is on.
+    if (refused?.because === "no_target" || refused?.because === "no_action") return { refused };
   }
   return { refused: refused ?? { because: "no_sense" } };
 }

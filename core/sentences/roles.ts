@@ -15,7 +15,7 @@ import type {
 } from "./frame.ts";
 
 /** A singular, a plural, or a word that is both. */
-export type WordNumber = "one" | "many" | "either";
+type WordNumber = "one" | "many" | "either";
 
 export type Named = {
   /** As it was said first in the home. */

@@ -68,6 +68,17 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["Wie viele Lichter sind an?", "ask count on <light many>"],
   ["stelle die Wohnzimmerlampe auf 30 Prozent", "set value 30% <light one @Wohnzimmer>"],
   ["Küchenlampen aus", "turn_off <light many @Küche>"],
+  ["heb die Jalousien an", "open <blind many>"],
+  ["heb die Leselampe an", "open <Leselampe>"],
+  ["schließ die Haustür ab", "lock <Haustür>"],
+  ["schließ die Haustür auf", "unlock <Haustür>"],
+  ["schließ die Haustür", "close <Haustür>"],
+  ["ist die Leselampe an oder aus?", "ask value state <Leselampe>"],
+  ["mach die Lautstärke lauter", "raise volume <unsaid>"],
+  [
+    "schalte die Leselampe und die Deckenlampe aus und verriegle die Haustür",
+    "turn_off <Leselampe>; turn_off <Deckenlampe>; lock <Haustür>",
+  ],
   ["mach die Garage auf", "open <garage_door one>"],
 ];
 

@@ -90,19 +90,19 @@ export const de: LanguageData = {
     "ask:yes_no":
       "ob, sag mir ob, prüfe ob, schau ob, schau nach ob, weißt du ob, sieh nach ob, kannst du mir sagen ob",
     "state:on":
-      "an, ein, eingeschaltet, angeschaltet, angemacht, aktiv, aktiviert, brennt, brennen, leuchtet, leuchten, noch an",
+      "an, ein, eingeschaltet, angeschaltet, angemacht, aktiv, aktiviert, brennt, brennen, leuchtet, leuchten",
     "state:off": "aus, ausgeschaltet, abgeschaltet, ausgemacht, inaktiv, deaktiviert",
     "state:open":
-      "offen, auf, geöffnet, aufgeht, aufgemacht, öffnet, geöffnet wird, aufgemacht wird, steht offen, stehen offen, offen steht, offen stehen, noch offen, noch auf",
+      "offen, auf, geöffnet, aufgeht, aufgemacht, öffnet, geöffnet wird, aufgemacht wird, steht offen, stehen offen, offen steht, offen stehen",
     "state:closed": "zu, geschlossen, zugemacht, schließt, zugeht, geschlossen wird",
     "state:locked":
       "abgeschlossen, verriegelt, verschlossen, zugesperrt, abgesperrt, verriegelt wird, gesperrt",
     "state:unlocked": "aufgeschlossen, entriegelt, unverschlossen, aufgesperrt, entriegelt wird, entsperrt",
     "state:moving": "in bewegung",
     "state:motion":
-      "bewegung, bewegung erkannt, bewegungen, bewegung erkennt, bewegung gibt, bewegung meldet, eine bewegung, sich etwas bewegt, etwas bewegt, jemand bewegt",
+      "bewegung, bewegung erkannt, bewegungen, bewegung erkennt, bewegung gibt, bewegung meldet, eine bewegung, etwas bewegt, jemand bewegt",
     "state:no_motion": "keine bewegung",
-    "state:occupied": "belegt, besetzt, jemand, jemand da, anwesend, jemanden erkennt",
+    "state:occupied": "belegt, besetzt, jemand, anwesend, jemanden erkennt",
     "state:wet": "nass, feucht, wasser, ein leck, undicht, wasser austritt, wasser erkennt, leckt, nass wird",
     "state:dry": "trocken",
     "state:smoke": "rauch, rauch erkannt, rauch erkennt",
@@ -114,7 +114,7 @@ export const de: LanguageData = {
     "state:charging": "lädt, am laden, wird geladen",
     "state:low_battery":
       "batterie schwach, schwache batterie, akku schwach, batterie leer, leere batterie, fast leer",
-    "state:running": "läuft, laufen, in betrieb, läuft noch, arbeitet, startet",
+    "state:running": "läuft, laufen, in betrieb, arbeitet, startet",
     "state:finished":
       "fertig, fertig ist, beendet, zu ende, durch, durchgelaufen, ausgelaufen, endet, aufhört, stoppt, fertig wird",
     "state:cleaning": "saugt, reinigt, mäht, am putzen",
@@ -229,7 +229,7 @@ export const de: LanguageData = {
     "reading:memory": "arbeitsspeicher, speicher, ram, freier speicher",
     "reading:load": "last, auslastung, cpu, cpu last, prozessorlast, systemlast, cpu auslastung, prozessor",
     "reading:uptime": "laufzeit, betriebszeit, uptime",
-    "reading:services": "dienste, laufende dienste, dienste laufen, dienste laufen gerade",
+    "reading:services": "dienste, laufende dienste, dienste laufen",
     "reading:failed_services":
       "fehlgeschlagene dienste, dienste fehlgeschlagen, dienst fehlgeschlagen, ist ein dienst fehlgeschlagen, ein dienst fehlgeschlagen, ausgefallene dienste, dienste sind fehlgeschlagen, dienste sind ausgefallen, ein dienst ausgefallen, dienst ausgefallen, ist ein dienst ausgefallen",
     "reading:log": "log, protokoll, logbuch, journal, logs, letzte zeilen im log, die letzten logzeilen",
@@ -307,7 +307,7 @@ export const de: LanguageData = {
     "act:turn_on type:coffee_machine": "(mach|mache|koch|koche) [mir] [einen] kaffee",
     and_half: "einhalb, und ein halb",
     point: "komma",
-    half: "die hälfte, hälfte, halb, halbe",
+    half: "hälfte, halb, halbe",
     "unit:%": "%, prozent",
     "unit:°": "°, grad",
     "unit:°C": "°c, grad celsius, celsius, c",
@@ -334,7 +334,7 @@ export const de: LanguageData = {
     "reading:temperature compare:below": "kälter als, kühler als",
     "reading:humidity compare:above": "feuchter als",
     "reading:power compare:above": "mehr verbraucht als",
-    changes: "ändert, sich ändert, geändert, wechselt, sich verändert, verändert",
+    changes: "ändert, geändert, wechselt, verändert",
     "stop:negation":
       "nicht, kein, keine, keinen, keinem, keines, nie, niemals, ohne, nein, nichts, nirgends, weder, keinesfalls, auf keinen fall, niemand",
     "stop:exception":

@@ -45,21 +45,19 @@ export const en: LanguageData = {
       "increase, turn up, raise, boost, pump up, crank up, bump up, up, higher, more, put up, move up, all the way up",
     "change:lower":
       "decrease, reduce, turn down, lower, bring down, drop, down, less, put down, cut down, all the way down",
-    "change:raise reading:brightness":
-      "brighten, brighten up, brighter, lighten up, lighten, a bit brighter, more light",
-    "change:lower reading:brightness":
-      "dim, dim down, darken, dimmer, darker, a bit darker, soften, less light",
+    "change:raise reading:brightness": "brighten, brighten up, brighter, lighten up, lighten, more light",
+    "change:lower reading:brightness": "dim, dim down, darken, dimmer, darker, soften, less light",
     "change:raise reading:temperature": "warmer, hotter, warm up, heat up, heat",
     "change:lower reading:temperature": "cooler, colder, cool down, cool",
     "change:raise reading:volume": "louder, volume up",
     "change:lower reading:volume": "quieter, softer, volume down",
     "change:raise reading:speed": "faster, speed up",
     "change:lower reading:speed": "slower, slow down",
-    ensure: "make sure, make sure that, ensure, ensure that, be sure, see to it that, check that",
+    ensure: "make sure, ensure, be sure, see to it that, check that",
     be: "is, are, is it, are they, is there, are there, it is, be, s it, re, been, being, does, do",
     exist:
       "do you know, do you have, do we have, do i have, have you got, are there, there are, exist, is there, can you see, can you control, are known, are connected",
-    show: "show, show me, list, tell me, give me, give, tell me about, get me, check, check on, display, read, read out, report, name, let me know, confirm, say, view, what about, how about, find out",
+    show: "show, list, tell me, give, tell me about, get me, check, check on, display, read, read out, report, name, let me know, confirm, say, view, what about, how about, find out",
     "ask:value":
       "what, what is, what s, whats, what are, what does, how, how is, how s, how much, how are, tell me what, tell me how, how full is, how full, what is the current, what was, how high is, how high",
     "ask:which": "which, what, which one, which ones, which of, tell me which, show me which",
@@ -71,7 +69,7 @@ export const en: LanguageData = {
       "on, turned on, switched on, lit, powered on, active, activated, enabled, still on, burning, powered, powered up, lit up",
     "state:off":
       "off, turned off, switched off, powered off, inactive, disabled, still off, out, deactivated, shut off, powered down",
-    "state:open": "open, opened, opens, ajar, still open, gets opened, is opened, left open",
+    "state:open": "open, opened, opens, ajar, still open, gets opened, is opened",
     "state:closed": "closed, shut, closes, still closed, still shut, gets closed",
     "state:locked": "locked, locked up, gets locked, secure, secured",
     "state:unlocked": "unlocked, not locked, gets unlocked, unlocks, unsecured",
@@ -196,8 +194,8 @@ export const en: LanguageData = {
     "reading:temperature": "temperature, temp, room temperature, air temperature",
     "reading:target_temperature":
       "target temperature, set temperature, setpoint, set point, desired temperature, temperature setting",
-    "reading:humidity": "humidity, moisture, humidity level, air humidity, relative humidity",
-    "reading:carbon_dioxide": "co 2, carbon dioxide, co 2 level, carbon dioxide level, co2",
+    "reading:humidity": "humidity, moisture, air humidity, relative humidity",
+    "reading:carbon_dioxide": "co 2, carbon dioxide, co2",
     "reading:air_quality": "air quality, quality of the air, air quality index",
     "reading:pm25": "pm 2.5, fine dust, particulate matter, particulates, pm 25",
     "reading:illuminance": "illuminance, light level, lux, ambient light",
@@ -206,13 +204,13 @@ export const en: LanguageData = {
     "reading:energy": "energy, energy consumption, energy usage, electricity, kilowatt hours, energy use",
     "reading:voltage": "voltage",
     "reading:current": "amperage, electric current",
-    "reading:battery": "battery, battery level, charge, battery charge, battery status, battery percentage",
-    "reading:brightness": "brightness, brightness level, light intensity, intensity, luminosity",
+    "reading:battery": "battery, charge, battery charge, battery status, battery percentage",
+    "reading:brightness": "brightness, light intensity, intensity, luminosity",
     "reading:color": "color, colour, hue, colors, colours",
     "reading:color_temperature": "color temperature, colour temperature, white temperature",
     "reading:position": "position",
     "reading:speed": "speed, fan speed",
-    "reading:volume": "volume, sound, volume level, sound level, loudness",
+    "reading:volume": "volume, sound, loudness",
     "reading:mode": "mode, preset, hvac mode",
     "reading:level": "fill level, water level, tank level",
     "reading:wind_speed": "wind speed, wind",
@@ -291,9 +289,8 @@ export const en: LanguageData = {
     "option:low": "low, low speed, slow, quiet, lowest speed",
     "option:medium": "medium, medium speed, middle, mid",
     "option:high": "high, high speed, fast, turbo, full speed",
-    "bound:maximum":
-      "maximum, max, full, full power, highest, the max, full blast, brightest, full volume, the highest",
-    "bound:minimum": "minimum, min, lowest, dimmest, the minimum, the lowest",
+    "bound:maximum": "maximum, max, full, full power, highest, full blast, brightest, full volume",
+    "bound:minimum": "minimum, min, lowest, dimmest",
     level: "at",
     or: "or",
     "act:start type:vacuum":
@@ -380,7 +377,7 @@ export const en: LanguageData = {
     "cancel:resume": "resume, continue, unpause, unmute, enable",
     "cancel:cancel rule:watch":
       "stop watching, stop telling me about, stop warning me about, stop notifying me about, stop alerting me about",
-    "cancel:cancel rule:reminder": "stop reminding me, stop reminding me of, stop reminding me about",
+    "cancel:cancel rule:reminder": "stop reminding me, stop reminding me about",
     at: "at, at about, around, at around",
     for: "for, for more than, for over, for at least, for longer than",
     after: "from now, later",

@@ -55,6 +55,13 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["厨房灯亮着吗", "ask yes_no on <厨房灯>"],
   ["有几盏灯开着", "ask count on <light many>"],
   ["日志里最近的错误", "ask value log_errors <unsaid>"],
+  ["阅读灯开着", "? no_action"],
+  ["把灯关了", "turn_off <light one>"],
+  ["门开了", "? no_action"],
+  ["阅读灯打开", "turn_on or open <阅读灯>"],
+  ["关了阅读灯", "turn_off or close <阅读灯>"],
+  ["厨房灯还是开着吗", "ask yes_no on or open <厨房灯>"],
+  ["阅读灯开着还是关着", "ask value state <阅读灯>"],
   ["vm的磁盘多满", "ask value disk <vm>"],
 ];
 

@@ -19,7 +19,7 @@ export type CommandWords = {
 };
 
 export const MUTATIONS = ["negation", "condition", "delay", "question", "quotation"] as const;
-export type Mutation = (typeof MUTATIONS)[number];
+type Mutation = (typeof MUTATIONS)[number];
 
 const EN: CommandWords = {
   areas: [

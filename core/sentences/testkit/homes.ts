@@ -4,8 +4,8 @@ import type { CommandWords } from "./commands.ts";
 import type { Random } from "./random.ts";
 
 /** The kinds of collisions. */
-export const COLLISIONS = ["twin", "number", "role", "area", "part"] as const;
-export type Collision = (typeof COLLISIONS)[number];
+const COLLISIONS = ["twin", "number", "role", "area", "part"] as const;
+type Collision = (typeof COLLISIONS)[number];
 
 export type Home = { things: NamedThing[]; devices: NamedThing[]; areas: NamedThing[] };
 
