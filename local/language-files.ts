@@ -11,18 +11,21 @@ import { nl } from "@edgecall/core/phrases/languages/nl.ts";
 import { pl } from "@edgecall/core/phrases/languages/pl.ts";
 import { pt } from "@edgecall/core/phrases/languages/pt.ts";
 import { zh } from "@edgecall/core/phrases/languages/zh.ts";
+import { cs as csRead } from "@edgecall/core/sentences/languages/cs.ts";
 import { de as deRead } from "@edgecall/core/sentences/languages/de.ts";
 import { en as enRead } from "@edgecall/core/sentences/languages/en.ts";
 import { es as esRead } from "@edgecall/core/sentences/languages/es.ts";
 import { fr as frRead } from "@edgecall/core/sentences/languages/fr.ts";
 import { it as itRead } from "@edgecall/core/sentences/languages/it.ts";
+import { nl as nlRead } from "@edgecall/core/sentences/languages/nl.ts";
+import { pl as plRead } from "@edgecall/core/sentences/languages/pl.ts";
 import { pt as ptRead } from "@edgecall/core/sentences/languages/pt.ts";
 import { zh as zhRead } from "@edgecall/core/sentences/languages/zh.ts";
 
 /** @returns by name: `phrases-de.json` is what is said in German, `sentences-de.json` how it is read */
 export function languageFiles(): Record<string, string> {
   const said = [de, fr, es, it, nl, pl, pt, cs, zh];
-  const read = [enRead, deRead, frRead, esRead, itRead, ptRead, zhRead];
+  const read = [enRead, deRead, frRead, esRead, itRead, nlRead, plRead, ptRead, csRead, zhRead];
   return Object.fromEntries([
     ...said.map((data) => [`phrases-${data.language}.json`, JSON.stringify(data)]),
     ...read.map((data) => [`sentences-${data.code}.json`, JSON.stringify(data)]),

@@ -57,16 +57,21 @@ function addNames(
   names: NameTable,
 ): void {
   let keys: string[] = [];
+  let exact = "";
   const end = Math.min(said.length, from + names.longest);
   for (let to = from + 1; to <= end; to += 1) {
-    const forms = formsOf(said[to - 1] ?? "", lexicon, names);
-    keys =
-      to === from + 1
-        ? forms
-        : keys.flatMap((key) => forms.map((form) => `${key} ${form}`)).slice(0, KEYS_MAX);
+    const word = said[to - 1] ?? "";
+    const forms = formsOf(word, lexicon, names).filter(
+      (form) => to > from + 1 || !isOtherThing(word, form, lexicon) || !isPlaced(said, to, lexicon, names),
+    );
+    const isFirst = to === from + 1;
+    exact = isFirst ? word : `${exact} ${word}`;
+    keys = isFirst ? forms : keys.flatMap((key) => forms.map((form) => `${key} ${form}`)).slice(0, KEYS_MAX);
     if (keys.length === 0) return;
-    for (const key of keys)
-      for (const meaning of names.get(key)) addName(at, { to, meanings: [meaning] }, key, lexicon);
+    // A name as it was said is no form of another one.
+    for (const key of names.has(exact) ? [exact] : keys)
+      for (const meaning of isOtherThing(exact, key, lexicon) ? [] : names.get(key))
+        addName(at, { to, meanings: [meaning] }, key, lexicon);
   }
   // "Wohnzimmer Lampe" of a name that is one word.
   if (lexicon.links !== undefined && from + 1 < said.length)
@@ -122,17 +127,41 @@ function addName(at: Span[], span: Span, key: string, lexicon: Lexicon): void {
   if (!isWord) at.push(span);
 }
 
-/** The word, or the words of names of which it may be another form, where it is none itself. */
+/** Roles of words that may be another case of a name's word: "lampę" of the name "Lampa do czytania". */
+const THINGS = rolesOf("type reading color");
+
+/** The word, or the words of names of which it may be another form. A word that says what to do is itself. */
 function formsOf(word: string, lexicon: Lexicon, names: NameTable): string[] {
-  const bends = lexicon.hasCases || lexicon.endings.length > 0;
-  if (!bends || word.length < 4 || names.words().has(word) || lexicon.phrases.has(word)) return [word];
-  const bases = lexicon.hasCases
-    ? names.formsOf(word)
-    : lexicon.endings
-        .filter((ending) => word.endsWith(ending))
-        .map((ending) => word.slice(0, -ending.length))
-        .filter((base) => base.length > 2 && names.words().has(base));
-  return bases.length > 0 ? bases.slice(0, KEYS_MAX) : [word];
+  const known = lexicon.phrases.get(word);
+  const isName = names.words().has(word);
+  if (word.length < 4) return [word];
+  if (lexicon.hasCases) {
+    if (known && !known.every((meanings) => meanings.every(({ role }) => THINGS.has(role)))) return [word];
+    const bases = names.formsOf(word);
+    return isName || bases.length === 0 ? [word, ...bases] : bases.slice(0, KEYS_MAX);
+  }
+  if (isName || known) return [word];
+  const bases = lexicon.endings
+    .filter((ending) => word.endsWith(ending))
+    .map((ending) => word.slice(0, -ending.length))
+    .filter((base) => base.length > 2 && names.words().has(base));
+  return bases.length > 0 ? bases : [word];
+}
+
+/** "światła w sypialni" are all of them, and no case of the name "Światło w sypialni". "lampy do czytania" may be one lamp's. */
+function isPlaced(said: readonly string[], at: number, lexicon: Lexicon, names: NameTable): boolean {
+  const [before, place] = [said[at], said[at + 1]];
+  if (before === undefined || place === undefined) return false;
+  const isIn = lexicon.phrases.get(before)?.some(([first]) => first?.role === "in") ?? false;
+  const isArea = (form: string) => names.get(form).some(({ role }) => role === "area");
+  return isIn && formsOf(place, lexicon, names).some(isArea);
+}
+
+/** "lampy" is the plural of "lampa", and no case of the name "Lampa". */
+function isOtherThing(said: string, key: string, lexicon: Lexicon): boolean {
+  if (said === key) return false;
+  const [one, other] = [lexicon.phrases.get(said), lexicon.phrases.get(key)];
+  return one !== undefined && other !== undefined && !one.some((meanings) => other.includes(meanings));
 }
 
 /** Numbers, times and signs between parts have their roles in each language. */

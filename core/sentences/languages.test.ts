@@ -1,17 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { ACTIONS, COLORS, READINGS, SETTINGS, STATES, THING_TYPES } from "./frame.ts";
 import { type LanguageData, numberForms, phrasesOf } from "./language.ts";
+import { cs } from "./languages/cs.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { it } from "./languages/it.ts";
+import { nl } from "./languages/nl.ts";
+import { pl } from "./languages/pl.ts";
 import { pt } from "./languages/pt.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { keyOf } from "./words.ts";
 
-const ALL: readonly LanguageData[] = [en, de, fr, es, it, pt, zh];
+const ALL: readonly LanguageData[] = [en, de, fr, es, it, nl, pl, pt, cs, zh];
 
 /** Roles without which a sentence of some kind cannot be said, or is acted on though it must not be. */
 const NEEDED =

@@ -73,7 +73,7 @@ export class NameTable {
   }
 
   /**
-   * Words of names of which this may be another case: a common beginning of at least 3 letters, all but 2 of the name's, and at most 4 more.
+   * Words of names of which this may be another case: a common beginning of at least 3 letters, all but 2 of the name's, and at most 3 more.
    * @returns none where too many words begin so
    */
   formsOf(word: string): string[] {
@@ -88,7 +88,7 @@ function isForm(word: string, base: string): boolean {
   if (base.length < BEGINNING || word === base) return false;
   let shared = 0;
   while (shared < base.length && base[shared] === word[shared]) shared += 1;
-  return shared >= BEGINNING && shared >= base.length - 2 && word.length - shared <= 4;
+  return shared >= BEGINNING && shared >= base.length - 2 && word.length - shared <= 3;
 }
 
 function ofSort(entry: Entry, sort: NamedThing["of"]): Entry {

@@ -149,7 +149,14 @@ function refusedTarget(frame: Act): Built {
 
 /** What a particle does beside such a verb: "schließ … ab", "heb … an". Others do nothing. */
 const BESIDE: Readonly<Record<"lock" | "raise" | "lower", Readonly<Partial<Record<Action, Action>>>>> = {
-  lock: { turn_off: "lock", close: "lock", turn_on: "unlock", open: "unlock" },
+  lock: {
+    turn_off: "lock",
+    close: "lock",
+    turn_on: "unlock",
+    open: "unlock",
+    lock: "lock",
+    unlock: "unlock",
+  },
   raise: { turn_on: "open", open: "open" },
   lower: { turn_off: "close", close: "close" },
 };
@@ -231,7 +238,8 @@ function question(
   const [target] = targets;
   if (!left.isUsed() || target === undefined || targets.length > 1) return undefined;
   if (state === null || reading === null || compare === null || value === null) return undefined;
-  const form = formOf(forms);
+  // "czy jest włączone czy wyłączone?"
+  const form = isOpen && formOf(forms) === "yes_no" ? undefined : formOf(forms);
   if (form === null) return undefined;
   const one = (frame: Frame): Built => ({ frames: [frame] });
   if (compare !== undefined || value !== undefined) {

@@ -1,23 +1,29 @@
 import { describe, expect, test } from "vitest";
 import { type Frame, LANGUAGES, type Language, type Target, type Understood } from "./frame.ts";
 import type { LanguageData } from "./language.ts";
+import { cs } from "./languages/cs.ts";
 import { de } from "./languages/de.ts";
 import { en } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { it } from "./languages/it.ts";
+import { nl } from "./languages/nl.ts";
+import { pl } from "./languages/pl.ts";
 import { pt } from "./languages/pt.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
 import { readSentence } from "./read.ts";
 import { COMMAND_WORDS, MUTATIONS } from "./testkit/commands.ts";
+import { CS } from "./testkit/czech.ts";
+import { NL } from "./testkit/dutch.ts";
 import { type Home, homeOf, slipOf } from "./testkit/homes.ts";
+import { PL } from "./testkit/polish.ts";
 import { randomOf } from "./testkit/random.ts";
 import { ROMANCE_WORDS } from "./testkit/romance.ts";
 import { keyOf } from "./words.ts";
 
-const DATA: Partial<Record<Language, LanguageData>> = { en, de, fr, es, it, pt, zh };
+const DATA: Readonly<Record<Language, LanguageData>> = { en, de, fr, es, it, nl, pl, pt, cs, zh };
 /** A language. */
 const COMMANDS = 2_000;
 /** A language and a mutation. */
@@ -27,7 +33,8 @@ const SLIPS = 800;
 const A_HOME = 200;
 
 const tested = LANGUAGES.flatMap((language) => {
-  const [data, words] = [DATA[language], { ...COMMAND_WORDS, ...ROMANCE_WORDS }[language]];
+  const words = { ...COMMAND_WORDS, ...ROMANCE_WORDS, nl: NL, pl: PL, cs: CS }[language];
+  const data = DATA[language];
   return data && words ? [{ language, words, lexicon: makeLexicon(data) }] : [];
 });
 

@@ -100,3 +100,36 @@ export const PT_HOME = home({
   Jardim: ["Termómetro do jardim", "Bomba do jardim"],
   Lavandaria: ["Máquina de lavar", "Máquina de secar"],
 });
+
+export const NL_HOME = home({
+  Keuken: ["Keukenlamp", "Aanrechtlamp", "Keukenraam", "Vriezer", "Koelkast"],
+  Woonkamer: ["Leeslamp", "Plafondlamp", "Televisie", "Rolluiken", "Woonkamerverwarming"],
+  Slaapkamer: ["Slaapkamerlamp", "Slaapkamerraam", "Slaapkamerverwarming"],
+  Badkamer: ["Badkamerlamp", "Badkamerventilator"],
+  Gang: ["Voordeur", "Deurcontact", "Ganglamp"],
+  Kantoor: ["Bureaulamp", "Kantoorstekker"],
+  Tuin: ["Tuinthermometer", "Tuinpomp"],
+  Washok: ["Wasmachine", "Droger"],
+});
+
+export const PL_HOME = home({
+  Kuchnia: ["Światło w kuchni", "Lampka nad blatem", "Okno w kuchni", "Zamrażarka", "Lodówka"],
+  Salon: ["Lampa do czytania", "Lampa sufitowa", "Telewizor", "Żaluzje", "Ogrzewanie w salonie"],
+  Sypialnia: ["Światło w sypialni", "Okno w sypialni", "Ogrzewanie w sypialni"],
+  Łazienka: ["Światło w łazience", "Wentylator w łazience"],
+  Przedpokój: ["Drzwi wejściowe", "Czujnik drzwi", "Światło w przedpokoju"],
+  Biuro: ["Lampka biurkowa", "Gniazdko w biurze"],
+  Ogród: ["Termometr w ogrodzie", "Pompa"],
+  Pralnia: ["Pralka", "Suszarka"],
+});
+
+export const CS_HOME = home({
+  Kuchyň: ["Světlo v kuchyni", "Lampička nad linkou", "Okno v kuchyni", "Mrazák", "Lednice"],
+  Obývák: ["Lampa na čtení", "Stropní lampa", "Televize", "Žaluzie", "Topení v obýváku"],
+  Ložnice: ["Světlo v ložnici", "Okno v ložnici", "Topení v ložnici"],
+  Koupelna: ["Světlo v koupelně", "Ventilátor v koupelně"],
+  Chodba: ["Vchodové dveře", "Čidlo dveří", "Světlo v chodbě"],
+  Pracovna: ["Stolní lampa", "Zásuvka v pracovně"],
+  Zahrada: ["Teploměr na zahradě", "Čerpadlo"],
+  Prádelna: ["Pračka", "Sušička"],
+});

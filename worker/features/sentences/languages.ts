@@ -10,9 +10,6 @@ import { readFile } from "../../kernel/files.ts";
 
 const lexicons = new Map<Language, Lexicon>();
 
-/** The languages that are read so far (local/language-files.ts). */
-const READ: readonly Language[] = ["en", "de", "fr", "es", "it", "pt", "zh"];
-
 /** Words of plain sentences that tell the language, so that the files of others need not be read. None stands for all others. */
 const TELLING: Readonly<Record<Language, string>> = {
   en: "the is are on off turn what how which when tell me set my",
@@ -44,7 +41,7 @@ export function languagesFor(text: string, last: string | undefined): Language[]
       .match(/[a-z]+/g),
   );
   const hits = (language: Language) => TELLING[language].split(" ").filter((word) => words.has(word)).length;
-  const spaced = LANGUAGES.filter((one) => one !== "zh" && READ.includes(one));
+  const spaced = LANGUAGES.filter((one) => one !== "zh");
   const told = spaced.filter((one) => hits(one) > 0).sort((a, b) => hits(b) - hits(a));
   const known = spaced.find((one) => one === last);
   const first = known ?? told[0] ?? "en";
