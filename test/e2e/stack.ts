@@ -137,6 +137,8 @@ export class Stack {
     const env = {
       ...testVars,
       ...this.#modelEnvironment(),
+      // Plain sentences would be answered before the stand-in is asked.
+      ...(this.#options.model === "stand-in" && { FAST_PATH: "off" }),
       ...this.#options.vars,
       PORT: String(this.#port),
       EDGECALL_DIR: dir,
