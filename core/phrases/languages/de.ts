@@ -4,7 +4,7 @@ import type { PhraseData } from "./phrase-data.ts";
 export const de: PhraseData = {
   language: "de",
   locale: "de",
-  isReviewed: true,
+  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",
