@@ -24,9 +24,12 @@ const kindsOf = async (id: string) =>
     ({ kind }) => kind,
   );
 
+/** All files have one model, and other tests release holds of short names. */
+const holdOf = (id: string) => `unwritten-${id}`;
+
 /** Asks, and returns while the model has the result and no row has. */
 async function untilUnwritten(id: string) {
-  const asked = script({ calls: [siren] }, { hold: id, step: results }, results);
+  const asked = script({ calls: [siren] }, { hold: holdOf(id), step: results }, results);
   const said = say(id, asked);
   await until(async () => (await modelCalls(asked)) === 2);
   expect(await kindsOf(id)).toEqual(["begin", "reply"]);
@@ -61,7 +64,7 @@ test("a client that attaches meanwhile gets it from its row", async () => {
   };
   const stream = await ask(`/v1/conversations/attached/turns/${turns[0]?.turn}/events`);
   expect(await kindsOf("attached")).toEqual(["begin", "reply", "result"]);
-  await releaseModel("attached");
+  await releaseModel(holdOf("attached"));
   expect(await stream.text()).toContain("event: call\n");
   expect((await said).body.answer).toBe("it sounds");
   expect(await kindsOf("attached")).toEqual(["begin", "reply", "result", "end"]);
@@ -71,7 +74,7 @@ test("a report that comes again meanwhile, and is acknowledged then, has its row
   const { said } = await untilUnwritten("again");
   bridge.report(bridge.calls()[0]?.id ?? "", "pi", sounds);
   await until(async () => (await kindsOf("again")).includes("result"), { what: "the result has its row" });
-  await releaseModel("again");
+  await releaseModel(holdOf("again"));
   expect((await said).body.answer).toBe("it sounds");
 });
 
@@ -86,7 +89,7 @@ test("a turn that is cancelled meanwhile has it", async () => {
   await expectTurns("cancelled", [
     { status: "cancelled", answer: /^Cancelled/, calls: [{ status: "success", result: "it sounds" }] },
   ]);
-  await releaseModel("cancelled");
+  await releaseModel(holdOf("cancelled"));
 });
 
 test("a turn that a client watches has a row for each result", async () => {
@@ -102,7 +105,7 @@ describe("stopped before it is written", () => {
     async () => {
       const { said } = await untilUnwritten("lost");
       await stop("abort", conversationOf("lost"));
-      await releaseModel("lost");
+      await releaseModel(holdOf("lost"));
       expect((await said).body).toMatchObject({ status: "done", answer: "it sounds" });
       await expectTurns("lost", SOUNDS);
       expect(bridge.calls()).toHaveLength(1);
@@ -120,7 +123,7 @@ describe("stopped before it is written", () => {
       const next = await TestBridge.connect(AGENTS);
       await sameCallAgain(next, call?.id ?? "");
       next.report(call?.id ?? "", "pi", sounds);
-      await releaseModel("both");
+      await releaseModel(holdOf("both"));
       expect((await said).body).toMatchObject({ status: "done", answer: "it sounds" });
       await expectTurns("both", SOUNDS);
       expect(next.calls()).toHaveLength(1);
