@@ -124,7 +124,12 @@ async function askModel(step: Step): Promise<void> {
     step.reply = plan.reply;
     if (plan.reply && (plan.reply.first || !hasModel) && beginUnaided(context, turn, history, plan.reply))
       return;
-    if (!hasModel) return failTurn(context, turn, plan.reply?.instead ?? NO_MODEL, "no_model");
+    if (!hasModel) {
+      const { instead } = plan.reply ?? {};
+      // An owner can change that.
+      const reasons = turn.origin.role === "owner" ? [instead, NO_MODEL] : [instead ?? NO_MODEL];
+      return failTurn(context, turn, paragraphs(reasons.filter((one) => one !== undefined)), "no_model");
+    }
     const isReplaceable = turn.origin.replaceable === true;
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");

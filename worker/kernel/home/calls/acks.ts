@@ -84,6 +84,8 @@ function flushAll(home: HomeContext): void {
 async function flush(home: HomeContext, agent: string): Promise<void> {
   const ids = acksOf(home).take(agent);
   const now = Date.now();
+  // An older bridge may have taken over meanwhile. What it does not acknowledge comes again.
+  if (!bridgeOf(home).has("acks", now)) return;
   const recipient = { agent, caller: GATEWAY_CALLER };
   const payload = await encodeNotice(home, recipient, "ack", { request_ids: ids }, now);
   if (payload !== undefined) bridgeOf(home).send({ t: "acks", agent, ids, payload }, now);
