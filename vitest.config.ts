@@ -32,6 +32,7 @@ const LONG = [
   "bridge/rules/process",
   "cli/agent/doctor",
   "core/loop/fit",
+  "core/sentences/properties",
   "discovery/publisher-walk",
   "discovery/template/names",
   "discovery/trust/allow-hash",
