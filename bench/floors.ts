@@ -18,7 +18,7 @@ const program = (name: string) => fileURLToPath(new URL(`./floor/${name}`, impor
 
 export type Floor = { work: Work; stop(): Promise<void> };
 
-/** Floor 2, and the platform's floor: the same hops, with the model's request and the rows that nobody can leave out. */
+/** Floor 2, and the platform's floor: the same hops, with the model's request and the rows that no gateway can leave out. */
 export type PathFloor = Floor & { call: Work; turn: Work; workerd: number };
 
 /** (a) An MQTT request and response between this process and the echo. Starts the echo, which (b) needs too. */

@@ -1,5 +1,5 @@
 /** Sentences that a person may say, by what they do. Each is tried before it is shown, so one that is read otherwise is left out. */
-import type { Language } from "./languages/language.ts";
+import type { Language } from "../text/languages.ts";
 
 export type Example =
   | "turn_on"

@@ -1,5 +1,5 @@
 /** The languages that a program has read so far. How it reads one (a module, an asset, a file) is its own affair. */
-import type { Language } from "./languages/language.ts";
+import type { Language } from "../text/languages.ts";
 import type { PhraseData } from "./languages/phrase-data.ts";
 import { ENGLISH, Phrases } from "./phrases.ts";
 

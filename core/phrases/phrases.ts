@@ -1,4 +1,6 @@
 /** Writes what edgecall says to a person, in one language. Pure: a language is plain data. */
+
+import type { Language } from "../text/languages.ts";
 import { numberText } from "../text/quantity.ts";
 import {
   DAY_MS,
@@ -10,7 +12,6 @@ import {
   type Weekday,
 } from "../time/zone.ts";
 import { en } from "./languages/en.ts";
-import type { Language } from "./languages/language.ts";
 import type {
   ActWord,
   KindWord,

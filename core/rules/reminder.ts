@@ -1,7 +1,8 @@
 /** A rule of time: it says a text, or has a model write one, at times by the home's clock. */
-import { LANGUAGES } from "../phrases/languages/language.ts";
+
 import { z } from "../protocol/parse.ts";
 import { RULE_ID } from "../protocol/rules.ts";
+import { LANGUAGES } from "../text/languages.ts";
 import { Schedule } from "./schedule.ts";
 
 export const REMINDER_TEXT_MAX = 500;

@@ -2,10 +2,11 @@
  * A watch by value: a condition on a reading, and how people are told of it. The condition alone goes to the place where the
  * reading is (agent, bridge, Home); it holds no names of people.
  */
-import { LANGUAGES } from "../phrases/languages/language.ts";
+
 import { z } from "../protocol/parse.ts";
 import { CheckSeconds, type CONDITIONS, WatchCondition } from "../protocol/rules.ts";
 import { windowMs } from "../test-clock.ts";
+import { LANGUAGES } from "../text/languages.ts";
 import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 
 export type Condition = (typeof CONDITIONS)[number];

@@ -2,6 +2,7 @@
  * What a sentence means, in no language: the frames that the reader makes, and that a resolver maps to calls. A frame knows words
  * alone: whether a device has the action or the reading, and which values it takes, its advert says.
  */
+import type { Language } from "../text/languages.ts";
 
 /** A sentence has one to three frames, in their order. A frame after an act runs only where that act succeeded. */
 export type Frames = readonly Frame[];
@@ -352,10 +353,6 @@ type Clock = { kind: "clock"; of: "time" | "date" };
 
 /** "ask the model: …": the person wants a model's answer to this text. */
 type AskModel = { kind: "model"; text: string };
-
-/** The ten languages, by their codes. */
-export const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pl", "pt", "cs", "zh"] as const;
-export type Language = (typeof LANGUAGES)[number];
 
 export type Meaning = { language: Language; frames: Frames };
 

@@ -9,7 +9,7 @@
  * - What is said in one word for two roles has both in its key: `ask:value reading:temperature` is "how warm".
  * - A plural has `+` behind its type, a word that is both `~`. One word for two acts or states is `turn_on/open`.
  */
-import type { Language } from "./frame.ts";
+import type { Language } from "../text/languages.ts";
 import type { Role } from "./roles.ts";
 
 export type LanguageData = {

@@ -1,6 +1,7 @@
 /** A language's words, ready to be looked up. Pure. */
 import { fold } from "../agents/words.ts";
-import { ACTIONS, COLORS, type Language, OPTIONS, READINGS, STATES, THING_TYPES, UNITS } from "./frame.ts";
+import type { Language } from "../text/languages.ts";
+import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS } from "./frame.ts";
 import { type LanguageData, numberForms, phrasesOf } from "./language.ts";
 import type { Meaning, Role } from "./roles.ts";
 import { keyOf } from "./words.ts";

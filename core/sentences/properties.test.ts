@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Frame, LANGUAGES, type Language, type Target, type Understood } from "./frame.ts";
+import { LANGUAGES, type Language } from "../text/languages.ts";
+import type { Frame, Target, Understood } from "./frame.ts";
 import type { LanguageData } from "./language.ts";
 import { cs } from "./languages/cs.ts";
 import { de } from "./languages/de.ts";

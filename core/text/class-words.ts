@@ -1,6 +1,6 @@
 /** Words for on and off of a binary sensor's class, as Home Assistant has them. */
 
-const WORDS: Readonly<Record<string, readonly [on: string, off: string]>> = {
+export const CLASS_WORDS = {
   battery: ["low", "normal"],
   battery_charging: ["charging", "not charging"],
   carbon_monoxide: ["carbon monoxide detected", "clear"],
@@ -29,10 +29,11 @@ const WORDS: Readonly<Record<string, readonly [on: string, off: string]>> = {
   update: ["update available", "up to date"],
   vibration: ["vibration detected", "clear"],
   window: ["open", "closed"],
-};
+} as const;
 
 export function classWords(deviceClass: string | undefined): readonly [on: string, off: string] {
-  const known =
-    deviceClass !== undefined && Object.hasOwn(WORDS, deviceClass) ? WORDS[deviceClass] : undefined;
-  return known ?? ["on", "off"];
+  const known: Readonly<Record<string, readonly [on: string, off: string]>> = CLASS_WORDS;
+  return (
+    (deviceClass !== undefined && Object.hasOwn(known, deviceClass) && known[deviceClass]) || ["on", "off"]
+  );
 }

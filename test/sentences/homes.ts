@@ -1,7 +1,5 @@
 /** The demo home, with its names in ten languages. The English name of a device is its id in the tests. */
-
-export const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pl", "pt", "cs", "zh"] as const;
-export type Language = (typeof LANGUAGES)[number];
+import type { Language } from "@edgecall/core/text/languages.ts";
 
 export type Kind =
   | "light"

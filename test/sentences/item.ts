@@ -1,6 +1,7 @@
 /** A sentence of a suite, and the half that it belongs to. */
 import { createHash } from "node:crypto";
-import type { Home, Language } from "./homes.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
+import type { Home } from "./homes.ts";
 import type { Expected } from "./meaning.ts";
 
 export interface Item {

@@ -2,11 +2,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { LanguageData } from "../../core/sentences/language.ts";
 import { type Lexicon, makeLexicon } from "../../core/sentences/lexicon.ts";
 import { type NamedThing, NameTable } from "../../core/sentences/names.ts";
 import { readSentence } from "../../core/sentences/read.ts";
-import type { Home, Language } from "./homes.ts";
+import type { Home } from "./homes.ts";
 import type { Item } from "./item.ts";
 import type { Got } from "./judge.ts";
 import { meaningOf } from "./of-frames.ts";

@@ -2,10 +2,11 @@
  * The languages in which the gateway speaks. English is in the Worker. Each other one is a file beside the console, which is read
  * when something is said in it, and kept as long as this isolate lives.
  */
-import type { Language } from "@edgecall/core/phrases/languages/language.ts";
+
 import type { PhraseData } from "@edgecall/core/phrases/languages/phrase-data.ts";
 import { PhraseBook } from "@edgecall/core/phrases/phrase-book.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { Env } from "./env.ts";
 import { readFile } from "./files.ts";
 

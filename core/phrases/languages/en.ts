@@ -4,6 +4,8 @@
  * A text with `|` has a form for each of `plurals`, chosen by `count`. `{Act}` is `{act}` with a capital. Names stand before a
  * colon or in quotation marks, so that they need no article and no case.
  */
+import { CLASS_WORDS } from "../../text/class-words.ts";
+
 export const en = {
   language: "en",
   locale: "en",
@@ -326,37 +328,10 @@ export const en = {
     raise: "raise",
     lower: "lower",
   },
-  /** Words for on and off by the class of a binary sensor, as core/text/class-words.ts has them for models. */
+  /** Words for on and off by the class of a binary sensor. */
   states: {
     on: ["on", "off"],
-    battery: ["low", "normal"],
-    battery_charging: ["charging", "not charging"],
-    carbon_monoxide: ["carbon monoxide detected", "clear"],
-    cold: ["cold", "normal"],
-    connectivity: ["connected", "disconnected"],
-    door: ["open", "closed"],
-    garage_door: ["open", "closed"],
-    gas: ["gas detected", "clear"],
-    heat: ["hot", "normal"],
-    light: ["light detected", "no light"],
-    lock: ["unlocked", "locked"],
-    moisture: ["wet", "dry"],
-    motion: ["motion detected", "clear"],
-    moving: ["moving", "not moving"],
-    occupancy: ["occupied", "clear"],
-    opening: ["open", "closed"],
-    plug: ["plugged in", "unplugged"],
-    power: ["power detected", "no power"],
-    presence: ["at home", "away"],
-    problem: ["problem", "no problem"],
-    running: ["running", "not running"],
-    safety: ["unsafe", "safe"],
-    smoke: ["smoke detected", "clear"],
-    sound: ["sound detected", "clear"],
-    tamper: ["tampering detected", "clear"],
-    update: ["update available", "up to date"],
-    vibration: ["vibration detected", "clear"],
-    window: ["open", "closed"],
+    ...CLASS_WORDS,
     online: ["online", "offline"],
   },
   /** Values that devices report as words, and options that they take. */

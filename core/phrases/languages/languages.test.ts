@@ -1,13 +1,12 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { classWords } from "../../text/class-words.ts";
+import { LANGUAGES } from "../../text/languages.ts";
 import { cs } from "./cs.ts";
 import { de } from "./de.ts";
 import { en } from "./en.ts";
 import { es } from "./es.ts";
 import { fr } from "./fr.ts";
 import { it } from "./it.ts";
-import { LANGUAGES } from "./language.ts";
 import { nl } from "./nl.ts";
 import type { MessageKey, PhraseData } from "./phrase-data.ts";
 import { pl } from "./pl.ts";
@@ -108,9 +107,4 @@ describe.each(Object.values(FILES))("$language", (data) => {
   test("the two words of each class differ", () => {
     for (const [on, off] of Object.values(data.states)) expect(on).not.toBe(off);
   });
-});
-
-test("a person reads the words of a class that a model reads", () => {
-  const { on: _, online: __, ...classes } = en.states;
-  for (const [name, words] of Object.entries(classes)) expect(classWords(name)).toEqual(words);
 });

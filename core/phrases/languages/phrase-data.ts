@@ -1,6 +1,7 @@
 /** The shape of a language's file: the keys of English, each with a text. */
+
+import type { Language } from "../../text/languages.ts";
 import type { en } from "./en.ts";
-import type { Language } from "./language.ts";
 
 type English = typeof en;
 export type MessageKey = keyof English["messages"];

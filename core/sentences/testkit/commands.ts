@@ -1,5 +1,6 @@
 /** Words of which the tests make homes and commands, a language each. A language that has none is not tested. */
-import type { Action, Language } from "../frame.ts";
+import type { Language } from "../../text/languages.ts";
+import type { Action } from "../frame.ts";
 
 export type CommandWords = {
   areas: readonly string[];

@@ -1,5 +1,5 @@
 /** Words of homes and commands in French, Spanish, Italian and Portuguese. */
-import type { Language } from "../frame.ts";
+import type { Language } from "../../text/languages.ts";
 import type { CommandWords } from "./commands.ts";
 
 const FR: CommandWords = {

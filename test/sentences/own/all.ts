@@ -1,4 +1,4 @@
-import type { Language } from "../homes.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { Sentence } from "../meaning.ts";
 import { cs } from "./cs.ts";
 import { de } from "./de.ts";

@@ -1,5 +1,6 @@
+import { LANGUAGES } from "@edgecall/core/text/languages.ts";
 import { describe, expect, it } from "vitest";
-import { demoHome, LANGUAGES } from "../homes.ts";
+import { demoHome } from "../homes.ts";
 import type { Expected } from "../meaning.ts";
 import { OWN } from "./all.ts";
 

@@ -1,6 +1,7 @@
 /** The phrases of acon96/home-llm: templates of actions and of questions about a state, each with a name of its list. */
 import { createHash } from "node:crypto";
-import type { Home, HomeDevice, Kind, Language } from "../homes.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
+import type { Home, HomeDevice, Kind } from "../homes.ts";
 import type { Item } from "../item.ts";
 import type { Act, Meaning } from "../meaning.ts";
 import { rowsOf, textOf } from "./files.ts";

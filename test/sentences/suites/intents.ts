@@ -1,6 +1,8 @@
 /** The tests of OHF-Voice/intents: the sentences of device intents, said to the small home of their file. */
+
+import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import { parse } from "yaml";
-import { type Home, type Kind, LANGUAGES, type Language } from "../homes.ts";
+import type { Home, Kind } from "../homes.ts";
 import type { Item } from "../item.ts";
 import type { Act, Meaning, Verb } from "../meaning.ts";
 import { namesIn, textOf } from "./files.ts";

@@ -1,5 +1,6 @@
 /** Our own sentences, said to the demo home. */
-import { demoHome, LANGUAGES } from "../homes.ts";
+import { LANGUAGES } from "@edgecall/core/text/languages.ts";
+import { demoHome } from "../homes.ts";
 import type { Item } from "../item.ts";
 import type { Expected } from "../meaning.ts";
 import { OWN } from "../own/all.ts";

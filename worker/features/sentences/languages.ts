@@ -2,9 +2,10 @@
  * The languages that this isolate reads. Each is a file beside the console, which is read when a sentence may be in it, and kept: in the
  * Worker English alone took a tenth of its start.
  */
-import { LANGUAGES, type Language } from "@edgecall/core/sentences/frame.ts";
+
 import type { LanguageData } from "@edgecall/core/sentences/language.ts";
 import { type Lexicon, makeLexicon } from "@edgecall/core/sentences/lexicon.ts";
+import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import type { Env } from "../../kernel/env.ts";
 import { readFile } from "../../kernel/files.ts";
 

@@ -1,4 +1,5 @@
-import type { Frames, Language } from "@edgecall/core/sentences/frame.ts";
+import type { Frames } from "@edgecall/core/sentences/frame.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 
 /** What Home notes of a sentence for the answer to its calls, in the turn's rows. */
 export type SentenceNote = {

@@ -1,8 +1,8 @@
 /** Tools that a home runs itself, for the model of a conversation or of a device. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
-import type { Language } from "@edgecall/core/phrases/languages/language.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../settings/settings.ts";

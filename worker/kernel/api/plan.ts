@@ -2,7 +2,7 @@
 
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
-import type { Language } from "@edgecall/core/phrases/languages/language.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { Roster } from "./roster.ts";
 
 /** Forms that endpoints take (core/loop/habits.ts), by address and model. A later version may know others. */

@@ -2,7 +2,7 @@
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
-import type { Language } from "@edgecall/core/phrases/languages/language.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { PastTurn } from "./answers.ts";
 import type { NewMedia } from "./media.ts";

@@ -1,6 +1,6 @@
 /** The confirmation of a rule that was made: the person sees it whatever the model says, with a button that ends the rule. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { Language } from "@edgecall/core/phrases/languages/language.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { RuleButton } from "../api/notices.ts";
 import { phrasesOf } from "../phrases.ts";
 

@@ -1,6 +1,7 @@
 /** The languages of a home's rules: a rule speaks in that of the conversation where it was made. */
-import type { Language } from "@edgecall/core/phrases/languages/language.ts";
+
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { hasRead, phrasesOf, readLanguage } from "../../../kernel/phrases.ts";

@@ -1,7 +1,8 @@
 /** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import { type Frames, LANGUAGES, type Language, type Understood } from "@edgecall/core/sentences/frame.ts";
+import type { Frames, Understood } from "@edgecall/core/sentences/frame.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
+import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import type { PlannedReply } from "../../../kernel/api/plan.ts";
 import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
 import type { Env } from "../../../kernel/env.ts";
