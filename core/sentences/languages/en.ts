@@ -217,8 +217,9 @@ export const en: LanguageData = {
     "reading:precipitation": "rain, rainfall, precipitation",
     "reading:signal_strength": "signal, signal strength, reception, wifi signal",
     "reading:disk":
-      "disk, disk space, free space, free disk space, hard drive, hard disk, storage, disk usage, storage space, space on the disk, free storage, disc, disc space, drive, sd card, disk free",
-    "reading:memory": "memory, ram, memory usage, free memory, free ram, memory free",
+      "disk, disk space, free space, free disk space, hard drive, hard disk, storage, disk usage, storage space, space on the disk, free storage, disc, disc space, drive, sd card, disk free, root disk, system disk, root partition",
+    "reading:memory":
+      "memory, ram, memory usage, free memory, free ram, memory free, memory in use, memory is in use, memory is used, memory is free",
     "reading:load": "load, cpu, cpu load, cpu usage, processor load, load average, system load, processor",
     "reading:uptime": "uptime, up time, running time",
     "reading:services": "services, running services, services running, services are running, active services",
