@@ -91,7 +91,7 @@ function needsOf(tool: Ruled): readonly string[] {
 }
 
 /** The names of tools and permissions whose calls run unasked even after a stranger's text. Reads always do. */
-export function unaskedWhenTainted(rules: PolicyRules): string[] {
+export function allowedWhenTainted(rules: PolicyRules): string[] {
   const { all, named } = rules.tainted ?? { all: undefined, named: new Map<string, Rule>() };
   return [...rules].flatMap(([name, rule]) =>
     rule === "allow" && (named.get(name) ?? all) === "allow" ? [name] : [],

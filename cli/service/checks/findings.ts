@@ -53,7 +53,7 @@ export function findingsOfConditions(
 const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
 
 /** Shows the findings. @returns the exit code: 0 when nothing is wrong */
-export function tellFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
+export function printFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
   io.out(flag("json") ? `${JSON.stringify(findings)}\n` : findings.map(line).join(""));
   return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
 }

@@ -42,18 +42,18 @@ export async function* responseEvents(
   after: number,
   options: { trace: boolean; giveUp: () => void },
 ): AsyncGenerator<string> {
-  const teller = new Teller(about, after, options.trace);
-  for (const written of await teller.begin()) yield sse(written);
+  const writer = new ResponseWriter(about, after, options.trace);
+  for (const written of await writer.begin()) yield sse(written);
   for await (const event of events) {
     if (event.event === "probe") yield KEEP_ALIVE;
-    for (const written of await teller.tell(event)) yield sse(written);
-    if (teller.over && event.event !== "done") options.giveUp();
-    if (teller.over) return;
+    for (const written of await writer.tell(event)) yield sse(written);
+    if (writer.over && event.event !== "done") options.giveUp();
+    if (writer.over) return;
   }
-  for (const written of await teller.fail(LOST)) yield sse(written);
+  for (const written of await writer.fail(LOST)) yield sse(written);
 }
 
-class Teller {
+class ResponseWriter {
   readonly #about: About;
   readonly #after: number;
   readonly #trace: boolean;

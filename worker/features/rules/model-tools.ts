@@ -29,7 +29,7 @@ function definitions(isLarge: boolean): ToolDefinition[] {
 export const ruleTools: HomeTools = {
   all: RULE_TOOLS,
   definitions,
-  takesRoom: "much",
+  roomUsed: "much",
   forPrograms: { titles: TITLES, isOffered: ({ tools }) => tools.rules },
 };
 

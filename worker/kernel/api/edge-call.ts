@@ -28,7 +28,7 @@ const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
 const EXCERPT = { chars: 1_600, line: 120, actions: 80, areas: 560, counts: 8 };
 /** The room that other tools take from the agents of a large home. */
-export type RoomTaken = "some" | "much";
+export type RoomUsed = "some" | "much";
 
 /** Session tools take some room, that of five of the eight, and those of rules much. */
 const EXCERPT_BESIDE_SOME = { chars: 380, line: 70, actions: 40, areas: 0, counts: 8 };
@@ -155,7 +155,7 @@ function callDescription(lines: readonly string[], more: string): string {
  * @param beside tools that are offered too, and take some of a large home's room
  * @param steady the tool's description has none of them
  */
-export function agentsNote(roster: Roster, beside: readonly RoomTaken[], steady = false): string {
+export function agentsNote(roster: Roster, beside: readonly RoomUsed[], steady = false): string {
   if (roster.excerptOf) {
     const room = beside.includes("much")
       ? EXCERPT_BESIDE_MUCH

@@ -28,5 +28,5 @@ export interface ChatView {
    * Where something may be said without a question.
    * @param last where the person who wrote last was answered; undefined: nobody has written yet
    */
-  unaskedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }>;
+  unsolicitedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }>;
 }

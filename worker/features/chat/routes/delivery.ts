@@ -8,7 +8,7 @@ import { readTranscription } from "../../../kernel/settings/transcription.ts";
 import type { Delivery, PictureRef } from "../contract.ts";
 import type { Channel, Incoming } from "../platforms/channel.ts";
 import { mistypedCommand, readCommand } from "../platforms/read-command.ts";
-import { type Admitted, approveStranger } from "./admission.ts";
+import { type Admitted, approveUnknownSender } from "./admission.ts";
 
 const TEXT_MAX_CHARS = 32_000;
 
@@ -67,7 +67,7 @@ export async function toDelivery(
     return {
       id,
       origin,
-      act: { do: "tell", text: await approveStranger(env, connection, command.argument, principal) },
+      act: { do: "tell", text: await approveUnknownSender(env, connection, command.argument, principal) },
     };
   if (command) return { id, origin, act: { do: "command", command, ownRole } };
   const advice = mistypedCommand(own);

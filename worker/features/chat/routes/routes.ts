@@ -13,7 +13,7 @@ import { answerInResponse } from "./answer-in-response.ts";
 import { connectionAt } from "./connection-at.ts";
 import { isAnsweredInResponse } from "./delivery.ts";
 import { acceptIncoming } from "./incoming.ts";
-import { tellOwners } from "./knock.ts";
+import { notifyOwners } from "./knock.ts";
 
 /** Platforms send less: pictures come as references. */
 const BODY_MAX_BYTES = 512 * 1024;
@@ -43,7 +43,7 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
     );
   const { notice } = received;
   if (notice !== undefined)
-    afterwards(c, "notice.untold", () => tellOwners(c.env, connection, noticeId(connection), notice));
+    afterwards(c, "notice.untold", () => notifyOwners(c.env, connection, noticeId(connection), notice));
   if (received.as === "handled") return received.response;
   const acks: Ack[] = [];
   for (const event of received.events) {

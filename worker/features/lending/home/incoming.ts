@@ -61,7 +61,7 @@ export async function onPeer(
 ): Promise<PeerReply> {
   const read = await readPeerToken(token, body, Date.now());
   if (!read?.claims.for.endsWith(peerPlace("", home.name, kind))) return UNKNOWN_PEER;
-  if (kind === "take") return await onTake(home, read, body);
+  if (kind === "take") return await onAccept(home, read, body);
   if (kind === "outcome" || kind === "progress") return await onTold(home, kind, read, body);
   const grant = lentOf(home).get(read.claims.grant);
   const isBorrower = grant?.borrower && (await isSignedBy(read, "borrower", grant.borrower.key));
@@ -100,7 +100,7 @@ async function withBody<T>(
 }
 
 /** The borrower shows the invitation's secret, and from here on its key alone. The same borrower may ask again. */
-async function onTake(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
+async function onAccept(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
   const now = Date.now();
   const { grant: id, for: place } = token.claims;
   const body = checkJson(PeerTake, text);

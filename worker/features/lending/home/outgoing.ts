@@ -49,11 +49,11 @@ async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome
   }
   ledgerOf(home).markDelivered(call.id, outcome);
   deliveryRetriesOf(home).remove(call.id);
-  await tellEndsOf(home, call);
+  await notifyEndsOf(home, call);
 }
 
 /** The ends of its jobs have waited until the borrower had the call's own outcome. */
-async function tellEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void> {
+async function notifyEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void> {
   const { alarm } = home;
   const waiting = ledgerOf(home)
     .undelivered()

@@ -39,7 +39,7 @@ export function nextGone(home: HomeContext): number | undefined {
   return goneAt + TOLD_AFTER_MS;
 }
 
-export function tellGone(home: HomeContext, now: number): void {
+export function notifyBridgeGone(home: HomeContext, now: number): void {
   const due = nextGone(home);
   const goneAt = bridgeOf(home).goneAt();
   if (due === undefined || goneAt === undefined || due > now) return;

@@ -135,7 +135,7 @@ export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): strin
     phrases.say("answeredBy", { person: nameInWords(home, by), name: nameText(row) }),
     more > 1 ? phrases.say("happenedSince", { count: more }) : "",
   );
-  tellOthers(home, row, by, words);
+  notifyOthers(home, row, by, words);
   // It was to be told this firing, and then to end.
   if (more > 0 && row.rule.repeat === "once") rulesOf(home).remove(row.id);
   return words;
@@ -150,12 +150,12 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
   const phrases = phrasesFor(row);
   const time = timeText(until, zone, now, phrases);
   const words = phrases.say("silentUntil", { name: nameText(row), time });
-  tellOthers(home, row, by, words);
+  notifyOthers(home, row, by, words);
   return words;
 }
 
 /** Those who heard of it, but for who answered. The alarm hands it over. */
-function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
+function notifyOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
   const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
   const answered = new Set([...by.here, ...own, ...ownSubscriptions(home, by.principal)]);
   const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };

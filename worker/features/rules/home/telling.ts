@@ -31,7 +31,7 @@ type Line = { row: WatchRow; notice: Told; recipients: string[]; own: boolean; t
  * A place of evaluation says that a watch's state changed. One that was said before changes nothing.
  * @param text the device's own words about it
  */
-export function takeChange(
+export function applyChange(
   home: HomeContext,
   before: WatchRow,
   change: RuleChange,
@@ -51,7 +51,7 @@ export function takeChange(
 }
 
 /** Says of the watches what is due. */
-export function tellDue(home: HomeContext, now: number): void {
+export function sendDueNotices(home: HomeContext, now: number): void {
   const due = rulesOf(home)
     .all()
     .filter(

@@ -313,7 +313,7 @@ function mayChange({ maker }: RuleRow, { viewer, from }: HomeToolRequest): boole
 }
 
 /** Whoever was told here may answer too. */
-function isToldIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
+function isNotifiedIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
   return here.some((one) => maker.conversation === one || said.to.includes(one));
 }
 
@@ -381,11 +381,11 @@ async function ack(
   const all = rulesOf(home)
     .all()
     .filter(
-      (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isToldIn(row, here)),
+      (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isNotifiedIn(row, here)),
     );
   const meant =
     id === undefined
-      ? all.filter((row) => isToldIn(row, here) && isOpen(row.record))
+      ? all.filter((row) => isNotifiedIn(row, here) && isOpen(row.record))
       : all.filter((row) => row.id === id);
   if (meant.length === 0)
     return said(

@@ -358,7 +358,7 @@ export class Transcript extends SqlStore {
   }
 
   /** Whoever began turns here is forgotten. */
-  tellNobody(): void {
+  forgetParents(): void {
     for (const { n, origin } of this.turns()) if (origin.session) this.told(n);
   }
 

@@ -380,7 +380,7 @@ export class Ledger extends SqlStore {
   }
 
   /** The broker has the call, or may have it. From here on only its deadline counts. */
-  markTaken(id: string): void {
+  markAccepted(id: string): void {
     const flight = this.inFlight.get(id);
     if (flight) {
       flight.state = "taken";
@@ -484,9 +484,9 @@ export class Ledger extends SqlStore {
 
   /** When the next open call is due, epoch ms: not taken in time, silent for too long, or at its end. */
   nextDue(): number | undefined {
-    const notTaken = `state = 'sent' AND NOT ${AT_LENDER}`;
+    const notAccepted = `state = 'sent' AND NOT ${AT_LENDER}`;
     const { due } = this.sql.one<{ due: number | null }>(
-      `SELECT MIN(CASE WHEN ${notTaken} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+      `SELECT MIN(CASE WHEN ${notAccepted} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
        FROM call WHERE state <> 'settled'`,
     );
     return due ?? undefined;
