@@ -46,7 +46,7 @@ export async function* responseEvents(
   for (const written of await writer.begin()) yield sse(written);
   for await (const event of events) {
     if (event.event === "probe") yield KEEP_ALIVE;
-    for (const written of await writer.tell(event)) yield sse(written);
+    for (const written of await writer.write(event)) yield sse(written);
     if (writer.over && event.event !== "done") options.giveUp();
     if (writer.over) return;
   }
@@ -78,7 +78,7 @@ class ResponseWriter {
     ];
   }
 
-  async tell(event: TurnEvent): Promise<ResponseEvent[]> {
+  async write(event: TurnEvent): Promise<ResponseEvent[]> {
     switch (event.event) {
       case "delta":
         if (event.data.at !== (this.#open?.sent.length ?? 0)) return [];
@@ -91,10 +91,10 @@ class ResponseWriter {
         return [...spoken, ...event.data.calls.filter(isRun).flatMap((call) => this.#asked(call))];
       }
       case "call":
-        this.#at(event.id);
+        this.#beginRow(event.id);
         return this.#settled(event.data);
       case "question":
-        this.#at(event.id);
+        this.#beginRow(event.id);
         if (!this.#trace || event.data.answer !== undefined) return [];
         return this.#reasoned(event.id, questionLine(event.data, this.#about.linker.origin));
       case "done":
@@ -174,7 +174,7 @@ class ResponseWriter {
   #cutOff(row: number): ResponseEvent[] {
     const open = this.#open;
     this.#open = undefined;
-    this.#at(row);
+    this.#beginRow(row);
     if (!open) return [];
     return this.#closed(open.item.id, open.index, open.sent);
   }
@@ -268,7 +268,7 @@ class ResponseWriter {
 
   // ── numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
-  #at(row: number): void {
+  #beginRow(row: number): void {
     if (row === this.#row) return;
     this.#row = row;
     this.#inRow = 0;

@@ -146,7 +146,7 @@ async function askModel(step: Step): Promise<void> {
     const isOffered = loopEnabled && (next.tools || steady);
     const ours = isOffered ? toolsOf(context, roster, settings, beside, steady) : [];
     const offer = offerOf(ours, brought, { mayCall: next.tools, keeps: steady }, own);
-    const agents = loopEnabled ? agentWords(roster, beside, steady) : [];
+    const agents = loopEnabled ? agentTexts(roster, beside, steady) : [];
     const system = {
       stable: paragraphs([settings.systemPrompt, brought.instructions ?? ""]),
       changing: paragraphs([...agents, clockLine(plan, turn)]),
@@ -399,7 +399,7 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-function agentWords(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
+function agentTexts(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
   const room = beside.map(({ roomUsed }) => roomUsed);
   return [agentsNote(roster, room, steady), offlineNote(roster, Date.now())];
 }

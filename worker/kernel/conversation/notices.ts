@@ -29,7 +29,7 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
     text,
   );
   if (turn) {
-    chat?.tell(turn, text, turn.id);
+    chat?.notify(turn, text, turn.id);
     subscribers.began(turn);
     subscribers.ended(turn);
     drive(context);

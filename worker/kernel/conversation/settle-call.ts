@@ -29,7 +29,7 @@ export function settleCall(
   const call = chat || context.tracer ? transcript.call(callId) : undefined;
   if (call) {
     chat?.forUser(turn, call);
-    if (outcome.shown) chat?.tell(turn, outcome.shown.text, callId);
+    if (outcome.shown) chat?.notify(turn, outcome.shown.text, callId);
     recordCall(context, turn, call, outcome, sentAt);
   }
   subscribers.changed(turn);

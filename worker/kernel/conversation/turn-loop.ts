@@ -44,7 +44,7 @@ async function run(context: ConversationContext): Promise<void> {
     while (loop.isDue) {
       loop.isDue = false;
       const dueAt = await advance(context);
-      if (dueAt !== undefined) await alarm.by(dueAt);
+      if (dueAt !== undefined) await alarm.wakeBy(dueAt);
     }
     context.transcript.writeAll();
     loop.isParked = true;
@@ -115,5 +115,5 @@ async function stepFailed(context: ConversationContext, error: unknown): Promise
     const answer = phrases.sentences(phrases.say("internalError"), failed);
     finishTurn(context, turn, "failed", answer, "internal");
   }
-  await alarm.by(Date.now() + HOME_RETRY_MS);
+  await alarm.wakeBy(Date.now() + HOME_RETRY_MS);
 }

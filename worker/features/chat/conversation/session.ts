@@ -75,10 +75,10 @@ export class ChatSession implements ChatView {
     this.outbox.go();
   }
 
-  tell(turn: Turn, text: string, id: string): void {
+  notify(turn: Turn, text: string, id: string): void {
     const address = replyAddress(turn);
     if (!address) return;
-    this.outbox.tell(turn.n, address, text, id);
+    this.outbox.notify(turn.n, address, text, id);
     this.outbox.go();
   }
 

@@ -8,7 +8,7 @@ import type { Env } from "../../../kernel/env.ts";
 import { type Connection, ROLES, type Role, roleInSettings } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
 import type { Incoming } from "../platforms/channel.ts";
-import { notifyOwners, requestText } from "./knock.ts";
+import { notifyOwners, requestText } from "./access-request.ts";
 
 export type Admitted =
   | {

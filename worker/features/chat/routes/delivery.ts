@@ -1,7 +1,7 @@
 /** Converts a message from a chat app into a delivery for its conversation. */
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
-import { strangersWords } from "../../../kernel/api/quoted-words.ts";
+import { quotedText } from "../../../kernel/api/quoted-text.ts";
 import type { Env } from "../../../kernel/env.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
@@ -61,7 +61,7 @@ export async function toDelivery(
   const { text: others, left: othersLeft } = cutMessage(said.forwarded ?? "");
   const left = ownLeft + othersLeft;
   const isForwarded = others.trim() !== "";
-  const text = isForwarded ? `${own}\n\n${strangersWords("forwarded", others)}`.trimStart() : own;
+  const text = isForwarded ? `${own}\n\n${quotedText("forwarded", others)}`.trimStart() : own;
   const command = readCommand(own);
   if (command?.name === "approve" && isOwner)
     return {

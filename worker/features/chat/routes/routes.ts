@@ -9,11 +9,11 @@ import { logError } from "../../../kernel/log.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import { channelOf } from "../platforms/all.ts";
 import type { Ack, Channel, Incoming } from "../platforms/channel.ts";
+import { notifyOwners } from "./access-request.ts";
 import { answerInResponse } from "./answer-in-response.ts";
 import { connectionAt } from "./connection-at.ts";
 import { isAnsweredInResponse } from "./delivery.ts";
 import { acceptIncoming } from "./incoming.ts";
-import { notifyOwners } from "./knock.ts";
 
 /** Platforms send less: pictures come as references. */
 const BODY_MAX_BYTES = 512 * 1024;

@@ -67,7 +67,7 @@ export async function onPeer(
   const isBorrower = grant?.borrower && (await isSignedBy(read, "borrower", grant.borrower.key));
   // Read again: it may have been taken back meanwhile.
   if (!isBorrower || !isGood(lentOf(home).get(grant.id) ?? grant, Date.now())) return UNKNOWN_PEER;
-  if (!peerRatesOf(home).take(grant.id, Date.now())) return TOO_MANY;
+  if (!peerRatesOf(home).accept(grant.id, Date.now())) return TOO_MANY;
   if (kind === "agents") return { status: 200, body: grantedAgents(home, grant) };
   if (kind === "cancel")
     return await withBody(PeerCancel, body, (cancel) => onCancel(home, grant, cancel.id));
@@ -124,7 +124,7 @@ async function onAccept(home: HomeContext, token: PeerToken, text: string): Prom
       body: errorBody("invalid_body", "url: expected the https address of your gateway, a public one"),
     };
   if (!isAgain) {
-    lentOf(home).take(id, { key, url, home: borrower }, now);
+    lentOf(home).accept(id, { key, url, home: borrower }, now);
     recordGrant(home, "lend", before.label, { state: "taken", agents: before.agents });
   }
   return { status: 200, body: grantedAgents(home, before) };
@@ -253,7 +253,7 @@ async function onTold(
   if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_PEER;
   const { grant, name } = borrowing;
   // Counted by kind: what is told meanwhile must not take the place of outcomes.
-  if (!peerRatesOf(home).take(`${grant} ${kind}`, Date.now())) return TOO_MANY;
+  if (!peerRatesOf(home).accept(`${grant} ${kind}`, Date.now())) return TOO_MANY;
   return await withBody<PeerTold>(kind === "outcome" ? PeerOutcome : PeerProgress, text, async (told) => {
     const call = ledgerOf(home).get(told.id);
     // A lender may speak of its own agents alone. What is forgotten here needs no outcome.

@@ -63,7 +63,7 @@ function dueAt(home: HomeContext, { id, state, deadline }: LedgerCall): number {
 }
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const borrowing = borrowedOf(home).of(call.agent);
+  const borrowing = borrowedOf(home).ofAgent(call.agent);
   if (!borrowing) return;
   peerRetriesOf(home).failed(call.id, now - LEASE_MS, now);
   // Stored before the request leaves: whatever is lost, it is known that the lender may have the call.

@@ -82,7 +82,7 @@ class Lent extends SqlStore {
   }
 
   /** The invitation is used up with this. */
-  take(id: string, { key, url, home }: Borrower, now: number): void {
+  accept(id: string, { key, url, home }: Borrower, now: number): void {
     this.sql.exec`UPDATE lent SET secret_hash = NULL, peer_key = ${key}, peer_url = ${url},
       peer_home = ${home}, taken_at = ${now} WHERE id = ${id} AND secret_hash IS NOT NULL`;
   }

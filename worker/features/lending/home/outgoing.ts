@@ -21,7 +21,7 @@ export function answerPeer(home: HomeContext, call: LedgerCall, outcome: Settled
     return false;
   }
   deliveryRetriesOf(home).failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
-  home.ctx.waitUntil(tell(home, call, outcome));
+  home.ctx.waitUntil(bringOutcome(home, call, outcome));
   return false;
 }
 
@@ -37,7 +37,7 @@ function knowsOf(home: HomeContext, { command, lateFor }: LedgerCall): boolean {
   );
 }
 
-async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+async function bringOutcome(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
   const grant = call.asker?.by === "home" ? lentOf(home).get(call.asker.grant) : undefined;
   // A grant that was taken back still has the outcomes of its calls delivered.
   if (call.asker?.by === "home" && grant?.borrower) {
@@ -73,7 +73,7 @@ export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<strin
 
 /** The home that lends the agent is to stop the call. It may be lost; the call ends by itself then. */
 export function cancelAtLender(home: HomeContext, call: LedgerCall): void {
-  const borrowing = borrowedOf(home).of(call.agent);
+  const borrowing = borrowedOf(home).ofAgent(call.agent);
   if (!borrowing) return;
   const { grant, url, home: lender } = borrowing;
   const peer = { grant, from: "borrower", url, home: lender } as const;

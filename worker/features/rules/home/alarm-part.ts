@@ -11,7 +11,7 @@ import { nextPresence, stepPresence } from "./presence.ts";
 import { remindDue } from "./reminders.ts";
 import { readLanguages } from "./rule-languages.ts";
 import { rulesOf } from "./rule-store.ts";
-import { sendDueNotices } from "./telling.ts";
+import { sendDueNotices } from "./send-notices.ts";
 
 export function nextDue(home: HomeContext, now: number): number | undefined {
   if (rulesOf(home).all().length === 0 && noticesOf(home).pending().length === 0) return undefined;

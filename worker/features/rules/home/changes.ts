@@ -10,14 +10,14 @@ import { keysOf, nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { acknowledgeReport } from "../../../kernel/home/calls/acks.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { rulesDue } from "./alarm-part.ts";
 import { recipientsOf } from "./recipients.ts";
 import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { applyChange, sendDueNotices } from "./telling.ts";
+import { applyChange, sendDueNotices } from "./send-notices.ts";
 
 type ChangeEvent = Extract<AgentEvent, { type: "event" }>;
 
@@ -81,7 +81,7 @@ function noteNoise(home: HomeContext, row: WatchRow, agent: string, change: Rule
     if (isActive(one)) rules.put({ ...one, said: { ...one.said, noisy_at: now } });
   const text = phrasesFor(row).say("firesTooOften", { agent, count: times.length });
   const notice = { id: crypto.randomUUID(), text, rules: [row.id], buttons: [], critical: false, at: now };
-  tell(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
+  sendNotice(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
 }
 
 /** By this clock, where the device's own is ahead or was never set. */

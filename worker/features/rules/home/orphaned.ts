@@ -6,7 +6,7 @@
 import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { roleNow } from "../../../kernel/home/people/roles.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { makersOwn } from "./recipients.ts";
@@ -63,7 +63,7 @@ function namesOf(row: RuleRow): { name: string; id: string } {
 function notifyMaker(home: HomeContext, row: RuleRow, text: string): void {
   const id = crypto.randomUUID();
   const notice = { id, text, rules: [row.id], buttons: [], critical: false, at: Date.now() };
-  tell(home, makersOwn(home, row.maker), notice, row.maker.conversation);
+  sendNotice(home, makersOwn(home, row.maker), notice, row.maker.conversation);
 }
 
 /** After a device was taken off the list. */

@@ -7,7 +7,7 @@ import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { applyChange } from "./telling.ts";
+import { applyChange } from "./send-notices.ts";
 import { agentOf } from "./watched.ts";
 
 /** After the presence of anything may have changed, and when a hold is over. Without a watch of presence it costs nothing. */

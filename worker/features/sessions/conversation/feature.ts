@@ -3,8 +3,8 @@
 import type { ConversationFeature } from "../../../kernel/conversation/feature.ts";
 import { sessionTools } from "../model-tools.ts";
 import { usedUp } from "./budget.ts";
+import { notifyParents } from "./notify-parent.ts";
 import { sessionConversationRpc } from "./rpc.ts";
-import { notifyParents } from "./tell-parent.ts";
 import { besideCall, cancelSession, hasSessionTools } from "./tools.ts";
 
 export const sessions = {

@@ -19,7 +19,7 @@ const notifyRetriesOf = slot(() => new RetrySchedule());
 /** @returns when to try again what could not be told (epoch ms) */
 export async function notifyParents(context: ConversationContext): Promise<number | undefined> {
   const { transcript, alarm } = context;
-  const untold = transcript.untold();
+  const untold = transcript.endsToNotify();
   if (untold.length === 0) return undefined;
   const notifyRetries = notifyRetriesOf(context);
   for (const turn of untold) {
@@ -27,16 +27,16 @@ export async function notifyParents(context: ConversationContext): Promise<numbe
     // A crash in the middle: the alarm tells it again.
     await alarm.lease();
     const endedAt = turn.finishedAt ?? 0;
-    if ((await tell(context, turn)) || Date.now() - endedAt > GIVE_UP_MS) {
-      transcript.told(turn.n);
+    if ((await notifyParent(context, turn)) || Date.now() - endedAt > GIVE_UP_MS) {
+      transcript.markNotified(turn.n);
       notifyRetries.remove(turn.id);
     } else notifyRetries.failed(turn.id, endedAt, Date.now());
   }
-  return notifyRetries.nextDue(transcript.untold().map(({ id }) => id));
+  return notifyRetries.nextDue(transcript.endsToNotify().map(({ id }) => id));
 }
 
 /** @returns false: tell it again later */
-async function tell(context: ConversationContext, turn: Turn): Promise<boolean> {
+async function notifyParent(context: ConversationContext, turn: Turn): Promise<boolean> {
   const { session } = turn.origin;
   // It may have been forgotten meanwhile.
   if (!session || !context.transcript.turn(turn.id)) return true;

@@ -14,7 +14,7 @@ import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { NOT_DELIVERED, tell } from "../../../kernel/home/notices/hand-over.ts";
+import { NOT_DELIVERED, sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { heldBy } from "./orphaned.ts";
 import { makersOwn, nextRecipients, recipientsOf } from "./recipients.ts";
 import { phrasesFor } from "./rule-languages.ts";
@@ -189,7 +189,7 @@ function sayTo(
   const isOne = rows.size === 1;
   const isOwn = lines.every(({ own }) => own);
   const says = first.text === undefined ? "" : `\n${phrases.say("itSays", { text: first.text })}`;
-  tell(
+  sendNotice(
     home,
     recipients,
     {
