@@ -26,6 +26,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["éteins tout dans la cuisine", "turn_off <everything @Cuisine>"],
   ["éteins la cuisine", "? no_target"],
   ["allume la lumière et éteins le plafonnier", "turn_on <light one>; turn_off <Plafonnier>"],
+  ["allume la lumière éteins le plafonnier", "turn_on <light one>; turn_off <Plafonnier>"],
+  ["allume la éteins le plafonnier", "? no_sense"],
   ["éteins la liseuse et le plafonnier", "turn_off <Liseuse>; turn_off <Plafonnier>"],
   [
     "éteins les lumières du salon et de la cuisine",
