@@ -61,7 +61,7 @@ export function makeLexicon(data: LanguageData): Lexicon {
 
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),
@@ -82,6 +82,7 @@ const LISTED: Readonly<Record<string, readonly string[]>> = {
   bound: ["minimum", "maximum"],
   unit: UNITS,
   compare: ["above", "below", "equal"],
+  share: ["free", "used"],
   stop: ["negation", "exception", "condition", "delay", "quotation", "question", "general", "no_sense"],
   clock: ["time", "date"],
   ack: ["ack", "snooze"],

@@ -226,10 +226,12 @@ function question(
 ): Built {
   const left = new Roles(roles.items());
   left.take("request");
-  const shows = left.take("show").length > 0;
+  const isTold = left.take("show").length > 0;
   const is = left.take("be").length > 0;
   const exists = left.take("exist").length > 0;
   const forms = new Set(left.take("ask"));
+  // "tell me if" asks as "is it" does.
+  const shows = isTold && !forms.has("yes_no");
   const states = left.take("state");
   const ors = left.take("or").length;
   // "is it on or off?"
@@ -239,9 +241,13 @@ function question(
   const reading = isOpen && said === undefined ? "state" : said;
   const compare = left.one("compare");
   const value = left.one("value");
+  const share = left.one("share");
+  // "does it exceed 20 degrees?", "s'ouvre-t-il ?" ask how it is now.
+  left.take("becomes");
   const [target] = targets;
   if (!left.isUsed() || target === undefined || targets.length > 1) return undefined;
   if (state === null || reading === null || compare === null || value === null) return undefined;
+  if (share === null || (share && reading !== "disk" && reading !== "memory")) return undefined;
   // "czy jest włączone czy wyłączone?"
   const form = isOpen && formOf(forms) === "yes_no" ? undefined : formOf(forms);
   if (form === null) return undefined;
@@ -251,7 +257,12 @@ function question(
       return undefined;
     if (form !== undefined && form !== "yes_no" && form !== "which") return undefined;
     if (reading === undefined && target.of !== "named" && target.of !== "type") return undefined;
-    const compared = { ...(reading && { reading }), is: compare, value: value.value };
+    const compared = {
+      ...(reading && { reading }),
+      ...(share && { share }),
+      is: compare,
+      value: value.value,
+    };
     return one({ kind: "ask", form: form ?? "yes_no", compare: compared, target });
   }
   const devices = devicesOf({ form, shows, exists, state, reading, target });

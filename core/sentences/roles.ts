@@ -7,6 +7,7 @@ import type {
   Option,
   Reading,
   Reason,
+  Share,
   State,
   ThingType,
   Unit,
@@ -82,6 +83,10 @@ export type RoleValues = {
   minus: null;
   compare: "above" | "below" | "equal";
   changes: null;
+  /** "80 % full", "2 GB free". */
+  share: Share;
+  /** Beside a state or a comparison: its word is a verb of change. "Tell me if it opens" is a watch, "if it is open" a question. */
+  becomes: null;
   /** It refuses the sentence. */
   stop: Exclude<Reason["because"], "unknown_word" | "too_long" | "empty">;
   watch: null;

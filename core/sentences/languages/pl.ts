@@ -77,15 +77,20 @@ export const pl: LanguageData = {
     "ask:any":
       "czy jakieś, czy jakikolwiek, czy jakiekolwiek, czy jakaś, czy jakakolwiek, czy jakiś, czy są, czy są jakieś, czy gdzieś, czy coś, czy któreś, czy któryś, czy którakolwiek, czy którekolwiek, czy jest jakieś, czy jest jakiś, czy jest jakaś, czy jest, czy któraś, czy ktoś, gdzieś",
     "ask:yes_no":
-      "czy, (potwierdź|potwierdzić) czy, sprawdź czy, powiedz [mi] czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy",
+      "czy, (potwierdź|potwierdzić) czy, sprawdź czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy",
+    "show ask:yes_no": "powiedz [mi] czy, (daj|dać) [mi] znać czy",
     "state:on":
-      "włączon(y|a|e|ych|o), zapalon(y|a|e|ych), załączon(y|a|e|ych), aktywowan(y|a|e), obraca, kręci, wiruje, chodzi, aktywn(y|a|e|ych), świeci [się], świecą [się], zaświecon(y|a|e|ych), działa, działają, pali się, palą się, włączy [się], włącza się, uruchomion(y|a|e|ych), zapali się, gra, pracuje włączony",
+      "włączon(y|a|e|ych|o), zapalon(y|a|e|ych), załączon(y|a|e|ych), aktywowan(y|a|e), obraca, kręci, wiruje, chodzi, aktywn(y|a|e|ych), świeci [się], świecą [się], zaświecon(y|a|e|ych), działa, działają, pali się, palą się, uruchomion(y|a|e|ych), gra, pracuje włączony, włącza się",
+    "state:on becomes": "włączy [się], zapali się",
     "state:off":
-      "wyłączon(y|a|e|ych|o), zgaszon(y|a|e|ych), nieaktywn(y|a|e|ych), dezaktywowan(y|a|e), w trybie gotowości, wyłączy [się], wyłącza się, zgaśnie, zgasło",
+      "wyłączon(y|a|e|ych|o), zgaszon(y|a|e|ych), nieaktywn(y|a|e|ych), dezaktywowan(y|a|e), w trybie gotowości, zgasło, wyłącza się",
+    "state:off becomes": "wyłączy [się], zgaśnie",
     "state:open":
-      "otwart(y|a|e|ych|o), uchylon(y|a|e|ych), odsłonięt(y|a|e|ych), otworzy [się], otworzą [się], otwiera [się], podniesion(y|a|e|ych), rozsunięt(y|a|e)",
+      "otwart(y|a|e|ych|o), uchylon(y|a|e|ych), odsłonięt(y|a|e|ych), podniesion(y|a|e|ych), rozsunięt(y|a|e), otwiera [się]",
+    "state:open becomes": "otworzy [się], otworzą [się]",
     "state:closed":
-      "zamknięt(y|a|e|ych|o), zasłonięt(y|a|e|ych), zamknie [się], zamkną [się], zamyka [się], opuszczon(y|a|e|ych), zasunięt(y|a|e)",
+      "zamknięt(y|a|e|ych|o), zasłonięt(y|a|e|ych), opuszczon(y|a|e|ych), zasunięt(y|a|e), zamyka [się]",
+    "state:closed becomes": "zamknie [się], zamkną [się]",
     "state:locked":
       "(zabezpieczon|bezpieczn|blokowan)(y|a|e), zablokowan(y|a|e|ych), zaryglowan(y|a|e|ych), zamknięt(y|a|e|ych) na (klucz|zamek|zamki), zakluczon(y|a|e)",
     "state:unlocked":
@@ -101,17 +106,21 @@ export const pl: LanguageData = {
     "state:smoke": "dym, wykryto dym, wykryje dym, dymi",
     "state:gas": "gaz, wykryto gaz, wykryje gaz",
     "state:online":
-      "online, dostępn(y|a|e|ych), podłączon(y|a|e|ych), osiągaln(y|a|e), połączon(y|a|e|ych), w sieci, wróci do sieci",
+      "online, dostępn(y|a|e|ych), podłączon(y|a|e|ych), osiągaln(y|a|e), połączon(y|a|e|ych), w sieci",
+    "state:online becomes": "wróci do sieci",
     "state:offline":
-      "offline, niedostępn(y|a|e|ych), rozłączon(y|a|e|ych), nieosiągaln(y|a|e), odłączon(y|a|e|ych), zniknie",
+      "offline, niedostępn(y|a|e|ych), rozłączon(y|a|e|ych), nieosiągaln(y|a|e), odłączon(y|a|e|ych)",
+    "state:offline becomes": "zniknie",
     "state:home": "w domu",
     "state:away": "poza domem, nieobecn(y|a|e)",
     "state:charging": "ładuje [się], ładują się, ładowan(y|a|e)",
     "state:low_battery":
       "rozładowan(y|a|e|ych), słaba bateria, słabą baterię, niski poziom baterii, niską baterię",
-    "state:running": "pracuje, pracują, chodzi, w trakcie pracy, uruchomi się, ruszy, zacznie, nadal pracuje",
-    "state:finished":
-      "skończy [pracę|pranie|się|suszenie], skończon(y|a|e), zakończy [pracę|się|pranie], gotow(y|a|e), skończył[a|o], zakończył[a|o], ukończy, się skończy, się zakończy, przestanie, skończyła się, zatrzyma się",
+    "state:running": "pracuje, pracują, chodzi, w trakcie pracy, nadal pracuje",
+    "state:running becomes": "uruchomi się, ruszy, zacznie",
+    "state:finished": "skończon(y|a|e), gotow(y|a|e), skończył[a|o], zakończył[a|o], skończyła się",
+    "state:finished becomes":
+      "skończy [pracę|pranie|się|suszenie], zakończy [pracę|się|pranie], ukończy, się skończy, się zakończy, przestanie, zatrzyma się",
     "state:cleaning": "sprząta, odkurza, kosi, czyści",
     "state:docked": "zadokowan(y|a|e), w (bazie|stacji|stacji dokującej), na stacji",
     "state:paused": "wstrzyman(y|a|e), zapauzowan(y|a|e), spauzowan(y|a|e)",
@@ -339,9 +348,12 @@ export const pl: LanguageData = {
     by: "o, o około, o kolejne",
     minus: "minus",
     "compare:above":
-      "powyżej, ponad, więcej niż, wyższ(y|a|e) (niż|od), (większ|wyższ)(y|a|e) niż, przekroczy, przekracza, wzrośnie powyżej",
-    "compare:below": "poniżej, mniej niż, niższ(y|a|e) (niż|od), mniejsz(y|a|e) niż, spadnie poniżej",
-    "compare:equal": "równ(y|a|e), dokładnie, osiągnie",
+      "powyżej, ponad, więcej niż, wyższ(y|a|e) (niż|od), (większ|wyższ)(y|a|e) niż, przekracza",
+    "compare:above becomes": "przekroczy, (wzrośnie|wzrasta) (powyżej|ponad)",
+    "compare:below": "poniżej, mniej niż, niższ(y|a|e) (niż|od), mniejsz(y|a|e) niż",
+    "compare:below becomes": "(spadnie|spada) poniżej",
+    "compare:equal": "równ(y|a|e), dokładnie",
+    "compare:equal becomes": "osiągnie",
     "reading:temperature compare:above":
       "cieplej niż, cieplejsz(y|a|e) niż, goręcej niż, (będzie|jest) cieplej niż",
     "reading:temperature compare:below":
