@@ -19,6 +19,7 @@ const IN_NODE = [
   "cli",
   "client",
   "bench",
+  "test/approvals",
   "test/chaos",
   "test/hostile",
   "test/sentences",
