@@ -41,7 +41,7 @@ export const Who = z.union([
 export type Who = z.infer<typeof Who>;
 
 /** How a person proved to be there: in the page's own session, from another device than the asking one, or by a passkey. */
-export const HOW = ["press", "tap", "verified"] as const;
+const HOW = ["press", "tap", "verified"] as const;
 
 const MINUTES_A_DAY = 1_440;
 const minute = z.int().check(z.minimum(0), z.maximum(MINUTES_A_DAY));
@@ -85,27 +85,6 @@ export const StandingPermission = z.strictObject({
   at: Instant,
 });
 export type StandingPermission = z.infer<typeof StandingPermission>;
-
-/** What Home knows of a permission's use, epoch ms. @property endedWhy absent: it holds */
-export type PermissionUse = {
-  uses: number;
-  usedAt: number | null;
-  endedAt: number | null;
-  endedWhy?: EndedWhy;
-};
-
-/** Why a permission holds no more. */
-export type EndedWhy =
-  | "ended"
-  | "date"
-  | "unused"
-  | "silent"
-  | "changed"
-  | "paired again"
-  | "giver left"
-  | "holder left"
-  | "device off"
-  | "dangerous";
 
 /** @returns why the permission is over at this time; undefined: it is not */
 export function overBy(

@@ -1,7 +1,16 @@
 /** The 30 days are what they are said to be. */
 import { expect, test } from "vitest";
 import { DEVICES } from "../../local/demo/house.ts";
-import { A_DAY, DAYS, HARMLESS, injectedCalls, PEOPLE, RISKY_DAYS_A_WEEK, thirtyDays } from "./workload.ts";
+import {
+  A_DAY,
+  DAYS,
+  HARMLESS,
+  injectedCalls,
+  PEOPLE,
+  RISKY_DAYS_A_WEEK,
+  replyTo,
+  thirtyDays,
+} from "./workload.ts";
 
 const EVENTS = thirtyDays(1);
 const dayOf = (at: number) => Math.floor(at / 1_440);
@@ -42,4 +51,8 @@ test("the devices are the demo home's", () => {
   const injected = injectedCalls(1, 1_000);
   expect(injected.filter(({ change }) => change.device === "Front door").length).toBeGreaterThan(150);
   expect(injected.filter(({ change }) => change.device === "machine").length).toBeGreaterThan(150);
+});
+
+test("who is asked about the same thing again wants not to be asked any more", () => {
+  expect([0, 1, 2].map(replyTo)).toEqual(["once", "always", "always"]);
 });
