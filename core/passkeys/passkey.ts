@@ -11,9 +11,6 @@ import { z } from "../protocol/parse.ts";
 export const ALGORITHMS = [-7, -8, -257] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
-/** How long a decision may be confirmed after it was asked for. */
-export const CHALLENGE_MS = 2 * 60_000;
-
 /** 64 bytes of a credential's id are usual, and 1,023 the most (§4). */
 const base64url = (max: number) => z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(max));
 

@@ -51,7 +51,7 @@ export type Bound = z.infer<typeof Bound>;
 export type Bounds = Readonly<Record<string, Bound>>;
 
 /** @returns true if the value is within the bound. Values of another type never are: `"21"` is no number. */
-export function isWithin(value: unknown, bound: Bound): boolean {
+function isWithin(value: unknown, bound: Bound): boolean {
   if ("is" in bound) return value === bound.is;
   if ("oneOf" in bound) return bound.oneOf.some((one) => one === value);
   if ("from" in bound) return isInRange(value, bound);
@@ -99,7 +99,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
  * A path of which the text alone says where it is. A hidden name is none: programs run what stands in `.git` or `.config`.
  * The device that opens it resolves links and compares once more.
  */
-export function isPlainPath(path: string): boolean {
+function isPlainPath(path: string): boolean {
   if (!path.startsWith("/") || !path.isWellFormed() || path.normalize("NFC") !== path) return false;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\\\u0000-\u001f\u007f-\u009f\p{Cf}]/u.test(path)) return false;

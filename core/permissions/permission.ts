@@ -12,8 +12,6 @@ export const LIFE_MAX_MS = 90 * DAY_MS;
 export const UNUSED_MAX_MS = 60 * DAY_MS;
 /** One for a conversation ends after a day without a word in it. */
 export const SILENT_MAX_MS = DAY_MS;
-/** Permissions of a home. */
-export const PERMISSIONS_MAX = 200;
 const ACTIONS_MAX = 32;
 const PARAMETERS_MAX = 32;
 
