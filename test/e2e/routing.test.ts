@@ -63,7 +63,7 @@ test("a plain sentence goes to the agent that it names, and to no model", async 
     expect(climate.answer).toContain("23.5 °C");
     const storage = await stack.gateway.ask("How full is the disk of nas?");
     expect(storage.calls).toMatchObject([{ agent: "nas", status: "success" }]);
-    expect(storage.answer).toMatch(/\d+% used/);
+    expect(storage.answer).toMatch(/\d+ % used/);
     await until(() => observer.commands("nas", "tool").length > 0);
     expect(observer.commands("nas", "tool")).toHaveLength(1);
     expect(observer.commands("greenhouse-pi", "tool")).toHaveLength(1);

@@ -250,6 +250,23 @@ export const en = {
     allOnline: "All devices are online.",
     noDevices: "I know no devices yet.",
 
+    // What a machine says of itself.
+    usedOf: "{percent} used ({used} of {total}), {free} free",
+    swapUsed: "swap {used} of {total}",
+    busy: "{percent} busy",
+    loadAverage: "load average {values} (1, 5, 15 min)",
+    cores: "{count} core|{count} cores",
+    problemNow: "problem now: {causes}",
+    problemEarlier: "problem earlier: {causes}",
+    servicesFailed:
+      "{name}: {count} service has failed: {names}.|{name}: {count} services have failed: {names}.",
+    noServiceFailed: "{name}: no service has failed.",
+    servicesRun: "{name}: {count} service runs: {names}.|{name}: {count} services run: {names}.",
+    noEntries: "{name}, {reading}: no entries.",
+    newestLast: "{name}, {reading}, the newest last:",
+    busiestFirst: "{name}: {count} process, the busiest first:|{name}: {count} processes, the busiest first:",
+    ownWords: "{name}, {reading}, in its own words:",
+
     // Asking back, and what was not understood.
     whichOne: "Which one? {names}",
     allOfThem: "all of them",
@@ -400,6 +417,10 @@ export const en = {
     warm_white: "warm white",
     neutral_white: "neutral white",
     cold_white: "cold white",
+    under_voltage: "under-voltage",
+    clock_capped: "CPU clock capped",
+    throttled: "throttled",
+    heat_limit: "heat limit reached",
   },
   /** What is measured. */
   readings: {

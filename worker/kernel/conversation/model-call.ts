@@ -57,7 +57,7 @@ const USED_MAX = 5;
 const WORTH_TELLING_MS = 1_500;
 
 /** Asks the model for the next step of a turn, and stores its reply: text, and the calls that it wants made. */
-export async function takeModelStep(
+export async function runModelStep(
   context: ConversationContext,
   turn: Turn,
   history: StoredEntry[],
@@ -111,7 +111,7 @@ async function askModel(step: Step): Promise<void> {
   const own = history.filter((entry) => entry.turn === turn.n);
   let model: NamedModel | undefined;
   let received = 0;
-  const takeBack = () => {
+  const retract = () => {
     if (received === 0) return;
     subscribers.reset(turn);
     chat?.delta(turn, "", 0);
@@ -120,7 +120,7 @@ async function askModel(step: Step): Promise<void> {
   try {
     const counts = settings.countsDays;
     const hasModel = settings.models.length > 0;
-    const plan = await takePlan(step, counts && hasModel ? reserved : undefined);
+    const plan = await fetchPlan(step, counts && hasModel ? reserved : undefined);
     step.reply = plan.reply;
     if (plan.reply && (plan.reply.first || !hasModel) && beginUnaided(context, turn, history, plan.reply))
       return;
@@ -146,7 +146,7 @@ async function askModel(step: Step): Promise<void> {
     const isOffered = loopEnabled && (next.tools || steady);
     const ours = isOffered ? toolsOf(context, roster, settings, beside, steady) : [];
     const offer = offerOf(ours, brought, { mayCall: next.tools, keeps: steady }, own);
-    const agents = loopEnabled ? agentWords(roster, beside, steady) : [];
+    const agents = loopEnabled ? agentTexts(roster, beside, steady) : [];
     const system = {
       stable: paragraphs([settings.systemPrompt, brought.instructions ?? ""]),
       changing: paragraphs([...agents, clockLine(plan, turn)]),
@@ -155,7 +155,7 @@ async function askModel(step: Step): Promise<void> {
     const request = {
       ...offer,
       signal,
-      onReset: takeBack,
+      onReset: retract,
       onText: (text: string) => {
         subscribers.delta(turn, text, received);
         chat?.delta(turn, text, received);
@@ -179,7 +179,7 @@ async function askModel(step: Step): Promise<void> {
           callModel(chosen, { ...request, messages, maxTokens }, fetch),
         );
       },
-      onAgain: takeBack,
+      onAgain: retract,
       onWindow: ({ server, tokens }) =>
         logInfo("model.window", { model: chosen.name, server, tokens, setting: settings.history.maxTokens }),
     });
@@ -211,7 +211,7 @@ async function askModel(step: Step): Promise<void> {
     subscribers.replied(turn, seq);
     chat?.progress(turn);
   } catch (error) {
-    takeBack();
+    retract();
     await modelFailed(step, await asModelError(error, context.env), model);
   }
 }
@@ -233,7 +233,7 @@ function failTurn(context: ConversationContext, turn: Turn, answer: string, code
 }
 
 /** Home's plan: the turn's, as long as nothing says that it is old, or a new one. A day's budget has to be reserved in Home. */
-async function takePlan(
+async function fetchPlan(
   { context, turn, history, sentence }: Step,
   reserve: number | undefined,
 ): Promise<Plan> {
@@ -399,8 +399,8 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-function agentWords(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
-  const room = beside.map(({ takesRoom }) => takesRoom);
+function agentTexts(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
+  const room = beside.map(({ roomUsed }) => roomUsed);
   return [agentsNote(roster, room, steady), offlineNote(roster, Date.now())];
 }
 

@@ -45,12 +45,12 @@ export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
           ))}
         </>
       )}
-      {models && <ModelWords names={models.map(({ name }) => name)} />}
+      {models && <ModelNames names={models.map(({ name }) => name)} />}
     </div>
   );
 }
 
-function ModelWords({ names }: { names: string[] }) {
+function ModelNames({ names }: { names: string[] }) {
   if (names.length > 0) return <p class="quiet">Answered by {names.join(", ")}.</p>;
   return (
     <p class="notice">

@@ -5,6 +5,7 @@ import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Unaided } from "../../../kernel/conversation/feature.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
+import { type MachineAsk, machineAnswer } from "../machines/text.ts";
 import type { SentenceNote } from "../note.ts";
 import { reportedText } from "../reported-text.ts";
 
@@ -14,15 +15,15 @@ export async function tell(
   { note, calls, skipped }: Parameters<Unaided["tell"]>[1],
 ): Promise<string> {
   // SAFETY: home/plan-reply.ts wrote it.
-  const { language, names = [], left = [], said } = note as SentenceNote;
+  const { language, names = [], asked = [], left = [], said } = note as SentenceNote;
   const phrases = await readLanguage(context.env, language);
-  const lines = calls.flatMap((batch, step) =>
-    batch.map(({ outcome }, at) => {
-      const name = names[step]?.[at] ?? null;
-      if (!outcome) return "";
-      return name === null ? ownText(outcome) : outcomeText(outcome, name, phrases);
-    }),
-  );
+  const lines = calls.flatMap((batch, step) => {
+    const told = batch.flatMap(({ outcome }, at): Told[] =>
+      outcome ? [{ outcome, name: names[step]?.[at] ?? null }] : [],
+    );
+    const ask = asked[step];
+    return ask ? machineLines(told, ask, phrases) : told.map((one) => lineOf(one, phrases));
+  });
   const unrun =
     skipped === 0 ? [] : names.slice(calls.length).flatMap((step) => step.flatMap((name) => name ?? []));
   return [
@@ -35,7 +36,28 @@ export async function tell(
     .join("\n");
 }
 
-/** The text of a call whose answer is its own: of a machine's tool, or of a rule. */
+type Told = { outcome: Outcome; name: string | null };
+
+function lineOf({ outcome, name }: Told, phrases: Phrases): string {
+  return name === null ? ownText(outcome) : outcomeText(outcome, name, phrases);
+}
+
+/** What machines said of themselves. A question whether it is so has yes or no, or those alone of which it is. */
+function machineLines(told: readonly Told[], ask: MachineAsk, phrases: Phrases): string[] {
+  const answers = told.map(({ outcome, name }) =>
+    outcome.status === "success"
+      ? machineAnswer(ask, name ?? "", outcome.text, phrases)
+      : { line: outcomeText(outcome, name ?? "", phrases), so: undefined },
+  );
+  if (!ask.which)
+    return answers.map(({ line, so }) =>
+      so === undefined ? line : phrases.say(so ? "yes" : "no", { text: line }),
+    );
+  const shown = answers.filter(({ so }) => so !== false).map(({ line }) => line);
+  return shown.length > 0 ? shown : [phrases.say("countOfNone", { total: String(answers.length) })];
+}
+
+/** The text of a call whose answer is its own, as that of a rule. */
 function ownText(outcome: Outcome): string {
   return outcome.shown?.text ?? outcome.forUser ?? forPerson(outcome);
 }

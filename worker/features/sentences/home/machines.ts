@@ -1,7 +1,8 @@
 /** Questions about machines: calls of their own read tools. Pure. */
-import type { Ask, Reading } from "@edgecall/core/sentences/frame.ts";
+import type { Ask, Comparison, Reading } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
+import type { MachineAsk } from "../machines/text.ts";
 import { findTarget, type Problem, type TargetContext } from "./targets.ts";
 import type { Thing } from "./things.ts";
 
@@ -39,12 +40,16 @@ const OF_MACHINES: ReadonlySet<Reading> = new Set([
   "version",
 ]);
 
-export type MachineCalls = { calls: PlannedCall[]; things: Thing[] } | { problem: Problem };
+export type MachineCalls =
+  | { calls: PlannedCall[]; things: Thing[]; asked: MachineAsk }
+  | { problem: Problem };
 
 /** @returns undefined: it is no question to a machine */
 export function machineCalls(ask: Ask, context: TargetContext): MachineCalls | undefined {
-  if (ask.form !== "value") return undefined;
-  const { reading, target } = ask;
+  const asked = askedIn(ask);
+  if (!asked) return undefined;
+  const { target } = ask;
+  const { reading } = asked;
   const machines = context.things.filter(({ hosted }) => !hosted);
   const isNamed = target.of === "named" && machines.some(({ id }) => target.ids.includes(id));
   const isTyped = target.of === "type" && target.type === "machine";
@@ -70,5 +75,19 @@ export function machineCalls(ask: Ask, context: TargetContext): MachineCalls | u
         text: phrases.say("hasNoReadings", { name: first?.name ?? "", reading: phrases.reading(reading) }),
       },
     };
-  return { calls, things: found.things.filter((thing) => callOf(thing).length > 0) };
+  return { calls, things: found.things.filter((thing) => callOf(thing).length > 0), asked };
+}
+
+/** @returns undefined: the question is about a state */
+function askedIn(ask: Ask): MachineAsk | undefined {
+  if (ask.form === "value") return { reading: ask.reading };
+  if (!("compare" in ask)) return undefined;
+  const { compare, form } = ask;
+  const reading = compare.reading ?? readingOf(compare);
+  return reading && { reading, compare, ...(form === "which" && { which: true }) };
+}
+
+/** What "above 60 degrees" is about, where nothing else was said. */
+function readingOf({ value }: Comparison): Reading | undefined {
+  return value.unit?.startsWith("°") ? "temperature" : undefined;
 }

@@ -61,13 +61,18 @@ export async function planReply(
   };
   if ("answer" in resolved)
     return { ...first, answer: [said, resolved.answer].filter(Boolean).join("\n"), note };
-  const { steps, names: told, left } = resolved;
+  const { steps, names: told, asked, left } = resolved;
   const most = Math.max(...steps.map(({ length }) => length));
   return {
     ...first,
     steps,
     ...(most > UNASKED_MAX && !isRead && { asks: `it is one of ${most} devices at once` }),
-    note: { ...note, names: told, ...(left.length > 0 && { left }) },
+    note: {
+      ...note,
+      names: told,
+      ...(asked.some((one) => one !== null) && { asked }),
+      ...(left.length > 0 && { left }),
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** What frames come to in this home: calls, an answer, or why neither. */
 import type { Frame, Frames, Meaning } from "@edgecall/core/sentences/frame.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
+import type { MachineAsk } from "../machines/text.ts";
 import { makeCalls } from "./acts.ts";
 import { answerAsk, answerDevices } from "./asks.ts";
 import { machineCalls } from "./machines.ts";
@@ -14,11 +15,12 @@ export type ResolveContext = RuleContext & {
   examples(): Promise<string>;
 };
 
-/** @property names beside the calls of each step; null: the call's own text is the answer */
+/** @property names beside the calls of each step; null: the call's own text is the answer @property asked of the machines of each step */
 export type Resolved =
   | {
       steps: PlannedCall[][];
       names: Array<Array<string | null>>;
+      asked: Array<MachineAsk | null>;
       left: string[];
       about: string[];
       reads: boolean;
@@ -29,7 +31,14 @@ export type Resolved =
   | { model: true };
 
 type Part =
-  | { calls: PlannedCall[]; names: Array<string | null>; left: string[]; about: string[]; reads: boolean }
+  | {
+      calls: PlannedCall[];
+      names: Array<string | null>;
+      asked?: MachineAsk;
+      left: string[];
+      about: string[];
+      reads: boolean;
+    }
   | Exclude<Resolved, { steps: unknown }>;
 
 /** Meanings of one sentence that are looked at. */
@@ -74,6 +83,7 @@ export async function resolveFrames(frames: Frames, context: ResolveContext): Pr
   return {
     steps: made.map(({ calls }) => calls),
     names: made.map(({ names }) => names),
+    asked: made.map(({ asked = null }) => asked),
     left: made.flatMap(({ left }) => left),
     about,
     reads: made.every(({ reads }) => reads),
@@ -99,9 +109,15 @@ async function resolveFrame(frame: Frame, context: ResolveContext): Promise<Part
       const machine = machineCalls(frame, context);
       if (!machine) return await answerAsk(frame, context);
       if ("problem" in machine) return machine;
-      const { calls, things } = machine;
-      const names = things.length === 1 ? [null] : things.map(({ name }) => name);
-      return { calls, names, left: [], about: things.map(({ id }) => id), reads: true };
+      const { calls, things, asked } = machine;
+      return {
+        calls,
+        names: things.map(({ name }) => name),
+        asked,
+        left: [],
+        about: things.map(({ id }) => id),
+        reads: true,
+      };
     }
     case "devices":
       return answerDevices(frame, context);
