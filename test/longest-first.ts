@@ -5,7 +5,7 @@
 import type { Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** They take 35 seconds and more on two busy cores. Each begins before the others of its project, and the project of the first before the other projects of its group. */
+/** They take 35 seconds and more on two busy cores. Each begins before the others of its project. */
 const LONGEST = [
   "test/bare/bare",
   "pi-agent/env/sandbox/sandbox-walk",
@@ -44,9 +44,9 @@ function placeOf({ moduleId }: TestSpecification): number {
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    sorted.sort((a, b) => placeOf(a) - placeOf(b));
     // Files of a project stay together, since they share processes.
     const projects = [...new Set(sorted.map(({ project }) => project))];
+    sorted.sort((a, b) => placeOf(a) - placeOf(b));
     return projects.flatMap((project) => sorted.filter((file) => file.project === project));
   }
 }
