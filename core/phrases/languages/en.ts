@@ -315,6 +315,31 @@ export const en = {
     cancelledSent:
       "Cancelled. One call was with a device already; whether it ran is unknown.|Cancelled. {count} calls were with a device already; whether it ran is unknown.",
     notRead: "Not read: {names}.",
+
+    // Budgets, and the commands of a chat.
+    budgetSpent: "The budget {scope} is used up: {used} of {limit} {unit}.",
+    budgetNear: "{percent} of the budget {scope} is used: {used} of {limit} {unit}.",
+    budgetTurn: "for one question",
+    budgetConversation: "of this conversation",
+    budgetDay: "of this home for today",
+    unitTokens: "tokens",
+    unitCalls: "model calls",
+    freeDay: "The one for today is free again at {time}, in {span}.",
+    freeConversation: "A new conversation starts with a fresh one.",
+    freeTurn: "Each question starts with a fresh one: ask for a smaller part.",
+    nothingRuns: "Nothing is running.",
+    newBegun: "A new conversation: what was said before is forgotten here.",
+    nobodyAsks: "Nobody asks you anything right now.",
+    writeAfter: "Please write your answer after /answer.",
+    helpAsk: "Ask me about the devices of this home, in your own words.",
+    helpStop: "end what is running",
+    helpStatus: "what is running, and whether the home is there",
+    helpAgents: "the devices, and which are online",
+    helpRules: "what I watch and remind you of",
+    helpAck: "answer what is firing here; /ack 60 to be left alone for 60 minutes",
+    helpNew: "begin anew, without what was said before",
+    helpAnswer: "answer a device's question",
+    helpApprove: "let somebody in (owners; CODE guest, CODE owner for another role)",
   },
   /** What may be done, as it stands in a question: "Turn off 3 lights?" */
   acts: {

@@ -1,5 +1,6 @@
 /** Takes each message and command of a chat once, and answers it over the chat. */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
@@ -8,10 +9,11 @@ import type { ConversationContext } from "../../../kernel/conversation/context.t
 import { forgetSessions, forgetTurns } from "../../../kernel/conversation/retention.ts";
 import { drive } from "../../../kernel/conversation/turn-loop.ts";
 import { beginTurn, cancelTurn } from "../../../kernel/conversation/turns.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
 import { channelOf } from "../platforms/all.ts";
 import { answersOf } from "../platforms/question-words.ts";
-import { AGENTS_SHOWN, agentsWords, HELP, statusText } from "./commands.ts";
+import { AGENTS_SHOWN, agentsWords, helpText, statusText } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
 import { describeQuoted } from "./quoted.ts";
@@ -115,12 +117,13 @@ async function commandWords(
   { command, ownRole }: Delivery["act"] & { do: "command" },
   { origin }: Delivery,
 ): Promise<string | undefined> {
+  const phrases = await readLanguage(context.env, origin.language ?? "en");
   const running = context.transcript.turns().filter(({ status }) => status === "running");
   switch (command.name) {
     case "stop":
-      return running.length === 0 ? "Nothing is running." : undefined;
+      return running.length === 0 ? phrases.say("nothingRuns") : undefined;
     case "new":
-      return "A new conversation: what was said before is forgotten here.";
+      return phrases.say("newBegun");
     case "status":
       return statusText(running, await context.home().status());
     case "agents":
@@ -137,11 +140,11 @@ async function commandWords(
         ackArguments(command.argument),
       );
     case "answer":
-      return await answerWords(context, command.argument, origin);
+      return await answerWords(context, command.argument, origin, phrases);
     case "approve":
       return "Only an owner can let somebody in, in a private chat.";
     case "help":
-      return HELP;
+      return helpText(phrases);
   }
 }
 
@@ -197,6 +200,7 @@ async function answerWords(
   context: ConversationContext,
   argument: string,
   origin: NewOrigin,
+  phrases: Phrases,
 ): Promise<string | undefined> {
   const { transcript } = context;
   const open = transcript
@@ -209,8 +213,8 @@ async function answerWords(
     );
   const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
   const asked = open.find(({ turn }) => maySee(person, { kind: "conversation", by: turn.origin.principal }));
-  if (!asked) return "Nobody asks you anything right now.";
-  if (argument === "") return "Please write your answer after /answer.";
+  if (!asked) return phrases.say("nobodyAsks");
+  if (argument === "") return phrases.say("writeAfter");
   const options = answersOf(asked.question);
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
   const answered = await context
