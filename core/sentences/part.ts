@@ -147,8 +147,10 @@ function refusedTarget(frame: Act): Built {
   return isMeant ? undefined : { refused: { because: "no_target", action } };
 }
 
-/** What a particle does beside such a verb: "schließ … ab", "heb … an". Others do nothing. */
-const BESIDE: Readonly<Record<"lock" | "raise" | "lower", Readonly<Partial<Record<Action, Action>>>>> = {
+/** What a particle does beside such a verb: "schließ … ab", "heb … an", "halte … an", "führe … aus". Others do nothing. */
+const BESIDE: Readonly<
+  Record<Exclude<RoleValues["do"], "any">, Readonly<Partial<Record<Action, Action>>>>
+> = {
   lock: {
     turn_off: "lock",
     close: "lock",
@@ -159,6 +161,8 @@ const BESIDE: Readonly<Record<"lock" | "raise" | "lower", Readonly<Partial<Recor
   },
   raise: { turn_on: "open", open: "open" },
   lower: { turn_off: "close", close: "close" },
+  stop: { turn_on: "stop", turn_off: "stop", stop: "stop" },
+  run: { turn_on: "start", turn_off: "start", start: "start" },
 };
 
 function actionOf(roles: Roles, verb: RoleValues["do"] | undefined): Either<Action> | undefined | null {

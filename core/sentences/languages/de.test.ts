@@ -79,6 +79,10 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
     "schalte die Leselampe und die Deckenlampe aus und verriegle die Haustür",
     "turn_off <Leselampe>; turn_off <Deckenlampe>; lock <Haustür>",
   ],
+  [
+    "schalte die Leselampe an stell die Heizung auf 21 Grad und mach die Jalousien zu",
+    "turn_on <Leselampe>; set temperature value 21° <heating one>; close <blind many>",
+  ],
   ["mach die Garage auf", "open <garage_door one>"],
 ];
 
