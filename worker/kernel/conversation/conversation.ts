@@ -33,7 +33,7 @@ import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from 
 import { closeQuietly } from "../sockets.ts";
 import { readClientContext } from "./client-history.ts";
 import type { ConversationContext } from "./context.ts";
-import { type ConversationFeature, openConversation, tellEnds } from "./feature.ts";
+import { type ConversationFeature, notifyEnds, openConversation } from "./feature.ts";
 import { lostClientsOf } from "./lost-clients.ts";
 import { meanwhile } from "./meanwhile.ts";
 import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./notices.ts";
@@ -126,7 +126,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   /** No await before the rows are written: two who begin at once are told apart here. @returns undefined: the rule does not take it */
   #begin(context: ConversationContext, request: NewTurn, rule: StartRule): Turn | undefined {
     const taken =
-      rule === "any" ? request : rule === "own" ? this.#ofOwn(request) : takeWithin(context, request, rule);
+      rule === "any" ? request : rule === "own" ? this.#ofOwn(request) : acceptWithin(context, request, rule);
     if (!taken) return undefined;
     const turn = beginTurn(context, { ...taken, idempotency: idempotencyOf(taken) });
     if (turn.origin.client) lostClientsOf(context).expect(turn.id);
@@ -370,10 +370,10 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   async forget(isParents = false): Promise<void> {
     const context = this.#context;
     if (context) {
-      if (isParents) context.transcript.tellNobody();
+      if (isParents) context.transcript.forgetParents();
       await cancelTurns(context);
       // Else a call that waits for its end would begin it anew.
-      await tellEnds(context);
+      await notifyEnds(context);
     }
     const name = this.ctx.id.name ?? "";
     await homeOf(this.env, name.split("/", 1)[0] ?? "").conversations.forgetConversation(name);
@@ -410,7 +410,7 @@ function idempotencyOf({ id, idempotency }: NewTurn): string {
 }
 
 /** @returns undefined: too many other turns wait for their end, or too much is held here for a chat that begins */
-function takeWithin(
+function acceptWithin(
   { transcript, isOneShot }: ConversationContext,
   request: NewTurn,
   { within, chars }: Exclude<StartRule, string>,

@@ -35,7 +35,7 @@ export function statusText(running: readonly Turn[], { bridge, agents }: HomeSta
 }
 
 /** @param page the first one, of those in reach */
-export function agentsWords(page: AgentPage | undefined): string {
+export function agentsText(page: AgentPage | undefined): string {
   if (!page || page.total === 0) return "No device is known here.";
   const lines = page.agents.map(({ id, online, last_seen, capabilities }) => {
     const state = online ? "online" : `offline, last seen ${ago(last_seen, Date.now())}`;
