@@ -261,7 +261,7 @@ const HARMLESS = [
   "send_metrics",
   "dev",
   "keep_vars",
-  // Cloudflare's models need an account; here the stand-in answers, or an endpoint of yours.
+  // Cloudflare's models need an account.
   "ai",
   "minify",
   "keep_names",

@@ -20,9 +20,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "tool-mcp": ["core", "node", "pi-agent"],
   // On a device the command, the bridge and the agent are one program.
   cli: ["core", "client", "node", "bridge", "pi-agent"],
-  "stand-in": ["core"],
   // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
-  local: ["core", "client", "node", "bridge", "pi-agent", "stand-in"],
+  local: ["core", "client", "node", "bridge", "pi-agent"],
   bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],
 };
 
@@ -78,7 +77,6 @@ const LAYERED: readonly string[] = [
   "tool-browser",
   "tool-mcp",
   "cli",
-  "stand-in",
   "local",
   "bench",
 ];

@@ -13,7 +13,7 @@ test("no settings", () => {
     ask: undefined,
     port: undefined,
     mqttUrl: undefined,
-    llmBaseUrl: undefined,
+    model: undefined,
   });
 });
 
@@ -30,6 +30,7 @@ test.for([
   [[], { PORT: "70000" }, "PORT"],
   [[], { EDGECALL_TOKEN: "short" }, "EDGECALL_TOKEN: expected 16 to 256"],
   [[], { LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL: not set"],
+  [[], { LLM_MODEL: "qwen3:8b" }, "LLM_BASE_URL: not set"],
   [[], { API_TOKENS: "secret-that-is-no-list" }, "API_TOKENS: expected a JSON list"],
   [[], { BRIDGE_TOKENS: '{"hash":"x"}' }, "BRIDGE_TOKENS: expected a JSON list"],
   [[], { MQTT_URL: "localhost" }, "MQTT_URL: expected the address of a broker"],

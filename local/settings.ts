@@ -36,8 +36,8 @@ export type StartSettings = {
   dir: string;
   /** Undefined = the embedded broker. */
   mqttUrl: string | undefined;
-  /** Undefined = the stand-in model. */
-  llmBaseUrl: string | undefined;
+  /** Of LLM_BASE_URL and LLM_MODEL. Undefined = none: plain sentences are understood, and LLM_MODELS may name others. */
+  model: { baseUrl: string; name: string } | undefined;
   /** Undefined = generated and stored. */
   token: string | undefined;
   agentId: string;
@@ -72,12 +72,8 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
       error: "EDGECALL_TOKEN: expected 16 to 256 of the characters A-Z a-z 0-9 . _ ~ + / = -",
     };
   }
-  if (env.LLM_BASE_URL && !env.LLM_MODEL) {
-    return {
-      ok: false,
-      error: "LLM_MODEL: not set, though LLM_BASE_URL is; set the name of the model to use there",
-    };
-  }
+  const model = readModel(env);
+  if (!model.ok) return model;
   if (env.MQTT_URL && !/^mqtts?:\/\/[^/]/.test(env.MQTT_URL)) {
     return { ok: false, error: "MQTT_URL: expected the address of a broker, such as mqtt://127.0.0.1:1883" };
   }
@@ -99,11 +95,25 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
       // A person's own home keeps its conversations, rules and devices to itself.
       dir: demo.value ? join(stateFolder(env), "demo") : stateFolder(env),
       mqttUrl: env.MQTT_URL || undefined,
-      llmBaseUrl: env.LLM_BASE_URL || undefined,
+      model: model.value,
       token: env.EDGECALL_TOKEN || undefined,
       agentId: agentIdOf(hostname()),
     },
   };
+}
+
+function readModel({ LLM_BASE_URL: baseUrl, LLM_MODEL: name }: Environment): Parsed<StartSettings["model"]> {
+  if (baseUrl && name) return { ok: true, value: { baseUrl, name } };
+  if (baseUrl) {
+    const error = "LLM_MODEL: not set, though LLM_BASE_URL is; set the name of the model to use there";
+    return { ok: false, error };
+  }
+  if (name) {
+    const error =
+      "LLM_BASE_URL: not set, though LLM_MODEL is; set the address of the endpoint that has this model";
+    return { ok: false, error };
+  }
+  return { ok: true, value: undefined };
 }
 
 const SEED_MAX = 0xffff_ffff;

@@ -1,7 +1,6 @@
 /** Starts the parts of the one-machine stack side by side and ends them together. */
 import { join, resolve } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
-import { STAND_IN_MODEL, startStandIn } from "@edgecall/stand-in/server.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { agentIn, type BrokerAccess, writeAgentToml } from "./agent-toml.ts";
 import { startKeptBroker } from "./broker.ts";
@@ -17,8 +16,6 @@ const READY_WITHIN_MS = 30_000;
 export type Stack = {
   /** The form for display. */
   mqttUrl: string;
-  /** The model's endpoint, and whether it is only the stand-in. */
-  model: { baseUrl: string; name: string; standIn: boolean };
   /** This machine's. */
   agentId: string;
   /** Resolves when every program is connected. @throws when one ended or was not connected in time */
@@ -38,22 +35,19 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   const config = join(settings.dir, "agent.toml");
   // The person may have given this machine another name there. A broken file is told before anything starts.
   const { agentId = settings.agentId, stateDir = join(settings.dir, "agent") } = agentIn(config);
-  const [broker, standIn] = await Promise.all([
-    settings.mqttUrl === undefined ? startKeptBroker(settings.dir, (line) => say("broker", line)) : undefined,
-    settings.llmBaseUrl === undefined ? startStandIn() : undefined,
-  ]);
+  const broker =
+    settings.mqttUrl === undefined
+      ? await startKeptBroker(settings.dir, (line) => say("broker", line))
+      : undefined;
   const mqttUrl = settings.mqttUrl ?? broker?.url ?? "";
   const shown = withoutLogin(mqttUrl);
   try {
     await writeAgentToml(config, { agentId, stateDir }, brokerAccess(mqttUrl, env));
   } catch (error) {
-    await Promise.all([broker?.stop(), standIn?.stop()]);
+    await broker?.stop();
     throw error;
   }
-  const llm = standIn
-    ? { LLM_BASE_URL: standIn.baseUrl, LLM_API: undefined, LLM_MODEL: STAND_IN_MODEL, LLM_API_KEY: undefined }
-    : { LLM_BASE_URL: env.LLM_BASE_URL, LLM_MODEL: env.LLM_MODEL, LLM_API_KEY: env.LLM_API_KEY };
-  const common = { ...env, ...llm, MQTT_URL: mqttUrl, PORT: String(port), EDGECALL_DIR: settings.dir };
+  const common = { ...env, MQTT_URL: mqttUrl, PORT: String(port), EDGECALL_DIR: settings.dir };
   const start = (name: string, args: string[], more: Environment): Child =>
     supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
 
@@ -88,12 +82,11 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   return {
     agentId,
     mqttUrl: shown,
-    model: { baseUrl: llm.LLM_BASE_URL ?? "", name: llm.LLM_MODEL ?? "", standIn: standIn !== undefined },
     ready: () => allReady(children, mqttUrl),
     async stop() {
       // The broker ends last, since the agent says goodbye through it.
       await Promise.all(Object.values(children).map((child) => child.stop()));
-      await Promise.all([broker?.stop(), standIn?.stop()]);
+      await broker?.stop();
     },
   };
 }

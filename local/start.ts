@@ -93,7 +93,7 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };
-    announceModel(stack);
+    if (settings.ask === undefined) announceModel(settings);
     await stack.ready();
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
     await waitForAgent(new Client(client), stack.agentId);
@@ -161,12 +161,12 @@ function programLog(keptBack: boolean): { say(name: string, line: string): void;
   };
 }
 
-function announceModel({ model }: Stack): void {
-  console.error(
-    model.standIn
-      ? "model: the STAND-IN, which matches words and understands nothing; for a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY"
-      : `model: ${model.name} at ${model.baseUrl}`,
-  );
+function announceModel({ model }: StartSettings): void {
+  if (model) console.error(`model: ${model.name} at ${model.baseUrl}`);
+  else if (!env.LLM_MODELS)
+    console.error(
+      "model: none, so plain sentences alone are understood; for one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY",
+    );
 }
 
 function announce(stack: Stack, client: Access, settings: StartSettings): void {

@@ -2,8 +2,8 @@
  * A real OpenAI-compatible endpoint, which also speaks Anthropic's Messages API. The test writes its answers into the question.
  *
  * A user message with `script: [step, …]` is answered step by step, one step for each request, so a step may be a fault and
- * the next one answers the retry. Every history is checked as strict endpoints do: each call has exactly one result, in
- * order, right after its message. A violation is recorded in `breaches` and answered with 400.
+ * the next one answers the retry. `written` has the steps of questions that can hold no script, one for each reply since.
+ * Every history is checked as strict endpoints do: each call has exactly one result, in order, right after its message. A violation is recorded in `breaches` and answered with 400.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -67,6 +67,8 @@ export type ScriptedModel = {
   url: string;
   requests: ModelRequest[];
   breaches: string[];
+  /** The steps for a question that holds no script, by words of it. */
+  written: Map<string, Step[]>;
   /** What a local server tells of itself, by path. A test may change it. */
   told: Record<string, unknown>;
   /** Releases a held step, also one that is requested later. */
@@ -85,6 +87,7 @@ export function script(...steps: Step[]): string {
 export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const breaches: string[] = [];
+  const written: ScriptedModel["written"] = new Map();
   const told: ScriptedModel["told"] = {};
   const position = new Map<string, number>();
   const holds = new Map<string, PromiseWithResolvers<void>>();
@@ -130,8 +133,17 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     }
     const inMessages = request.url?.endsWith("/messages") ? (JSON.parse(body) as MessagesBody) : undefined;
     const asked = inMessages ? openAiForm(inMessages) : (JSON.parse(body) as ModelRequest);
+    const wordsIn = (message: Message | undefined) =>
+      message?.role === "user"
+        ? [...written.keys()].find((words) => textOf(message).includes(words))
+        : undefined;
+    const from = asked.messages.findLastIndex(
+      (message) => isScript(message) || wordsIn(message) !== undefined,
+    );
+    const words = wordsIn(asked.messages[from]);
     // A proxy may have joined the gateway's words to the person's. A picture below them leaves an empty line.
-    const [question = ""] = textOf(asked.messages.findLast(isScript)).trimEnd().split("\n[edgecall] ");
+    const [scripted = ""] = textOf(asked.messages[from]).trimEnd().split("\n[edgecall] ");
+    const question = words ?? scripted;
     requests.push({
       question,
       at: performance.now(),
@@ -155,18 +167,18 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
         .join()
         .match(/\[hold ([^\]]+)\]/)?.[1];
       if (name !== undefined) await hold(name).promise;
-      await play(response, { text: "(no script)" }, asked, hold);
+      await play(response, { text: "(no script)" }, { ...asked, from }, hold);
       return;
     }
-    const steps = stepsOf(question);
-    const at = position.get(question) ?? 0;
+    const steps = written.get(question) ?? stepsOf(question);
+    const at = words === undefined ? (position.get(question) ?? 0) : repliesSince(asked.messages, from);
     position.set(question, at + 1);
     let step = steps[at] ?? { text: "the script is at its end" };
     while ("step" in step) {
       await ("hold" in step ? hold(step.hold).promise : setTimeout(step.afterMs));
       step = step.step;
     }
-    await play(response, step, asked, hold);
+    await play(response, step, { ...asked, from }, hold);
   }
 
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -175,6 +187,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     url: `http://${host}:${port}/v1`,
     requests,
     breaches,
+    written,
     told,
     release: (name) => hold(name).resolve(),
     close: () =>
@@ -188,7 +201,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
 async function play(
   response: ServerResponse,
   step: Exclude<Step, { step: Step }>,
-  asked: ModelRequest,
+  { from, ...asked }: ModelRequest & { from: number },
   hold: (name: string) => PromiseWithResolvers<void>,
 ): Promise<void> {
   if ("status" in step) {
@@ -214,7 +227,7 @@ async function play(
     return;
   }
   const text = ("chars" in step ? "x".repeat(step.chars) : "text" in step && step.text ? step.text : "")
-    .replaceAll("$results", resultsOf(asked.messages))
+    .replaceAll("$results", resultsOf(asked.messages, from))
     .replaceAll("$notes", notesOf(asked.messages))
     .replaceAll("$pictures", picturesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
@@ -295,8 +308,11 @@ export function stepsOf(text: string): Step[] {
   return JSON.parse(line) as Step[];
 }
 
-function resultsOf(messages: Message[]): string {
-  const from = messages.findLastIndex(isScript);
+function repliesSince(messages: Message[], from: number): number {
+  return messages.slice(from).filter(({ role }) => role === "assistant").length;
+}
+
+function resultsOf(messages: Message[], from: number): string {
   return messages
     .slice(from + 1)
     .filter((message) => message.role === "tool")

@@ -9,17 +9,6 @@ const OWN_TOOLS: ReadonlySet<string> = new Set(
   system_info task temperature todoread todowrite update_self webfetch websearch write`.split(/\s+/),
 );
 
-/** Those that change nothing. */
-const OWN_READS: ReadonlySet<string> = new Set(
-  `codesearch cpu disk find git_branch git_diff git_log git_status glob gpio_list gpio_read grep i2c_detect image jobs journal
-  list_processes ls memory network_info nodes ping read read_cpu_usage read_disk read_file read_memory read_temperature
-  services snapshot system_info temperature todoread webfetch websearch`.split(/\s+/),
-);
-
-export function isOwnRead(name: string): boolean {
-  return OWN_READS.has(name);
-}
-
 export function isOwnTool(name: string): boolean {
   return OWN_TOOLS.has(name);
 }

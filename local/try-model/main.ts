@@ -26,25 +26,22 @@ type Row = { flow: string; result: string; calls: string; tokens: number; second
 /** Characters of an answer in the table. */
 const SHOWN_CHARS = 80;
 
-if (!process.env.LLM_BASE_URL) {
-  console.error(
-    "LLM_BASE_URL and LLM_MODEL: set them (and LLM_API_KEY where the endpoint wants one) to the model to try",
-  );
-  process.exit(2);
-}
 const dir = mkdtempSync(join(tmpdir(), "edgecall-try-"));
 const settings = readStartSettings([], { ...process.env, EDGECALL_DIR: dir });
-if (!settings.ok) {
-  console.error(settings.error);
-  rmSync(dir, { recursive: true, force: true });
-  process.exit(2);
-}
+if (!settings.ok) refuse(settings.error);
+const { model } = settings.value;
+if (!model)
+  refuse(
+    "LLM_BASE_URL and LLM_MODEL: set them (and LLM_API_KEY where the endpoint wants one) to the model to try",
+  );
 const tokens = loadTokens(dir, undefined);
 const port = await freePort();
 const client = new Client({ url: `http://127.0.0.1:${port}`, token: tokens.api });
 const lines: string[] = [];
 const say = (name: string, line: string) => lines.push(`[${name}] ${line}`);
-const starting = startStack({ settings: settings.value, port, tokens, env: process.env, say });
+// The model is tried, and not what is understood without one.
+const env = { ...process.env, FAST_PATH: "off" };
+const starting = startStack({ settings: settings.value, port, tokens, env, say });
 let stopping: Promise<void> | undefined;
 const stop = () => {
   stopping ??= starting
@@ -57,13 +54,13 @@ try {
   const stack = await starting;
   await stack.ready();
   await waitForAgent(client, settings.value.agentId);
-  console.error(`trying ${stack.model.name} at ${stack.model.baseUrl}: ${FLOWS.length} flows`);
-  const habits = await findHabits(endpointOf(stack.model, process.env));
+  console.error(`trying ${model.name} at ${model.baseUrl}: ${FLOWS.length} flows`);
+  const habits = await findHabits(endpointOf(model, process.env));
   console.table(habits.map(({ habit, seen, edgecall }) => ({ habit, seen, edgecall })));
   const rows: Row[] = [];
   for (const flow of FLOWS) rows.push(await tried(flow, settings.value.agentId));
   console.table(rows);
-  console.log(await windowText({ ...stack.model, apiKey: process.env.LLM_API_KEY ?? "" }));
+  console.log(await windowText({ ...model, apiKey: process.env.LLM_API_KEY ?? "" }));
   const verdict = verdictOf(habits, rows);
   console.log(verdict.text);
   process.exitCode = verdict.isGood ? 0 : 1;
@@ -75,6 +72,12 @@ try {
 }
 await stop();
 process.exit();
+
+function refuse(error: string): never {
+  console.error(error);
+  rmSync(dir, { recursive: true, force: true });
+  process.exit(2);
+}
 
 async function tried(flow: Flow, agent: string): Promise<Row> {
   const began = performance.now();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CloudflareApi, startCloudflareApi } from "./cloudflare-api.ts";
 import { ROOT } from "./program.ts";
 
-const API_TOKEN = "token-of-the-stand-in-0123456789abcdefghijk";
+const API_TOKEN = "token-of-the-fake-api-0123456789abcdefghijk";
 let api: CloudflareApi;
 /** The home folder of wrangler, which also receives its temporary files. */
 let home: string;

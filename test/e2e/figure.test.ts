@@ -2,39 +2,53 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { script } from "../scripted-model.ts";
+import { RESULTS, tool } from "./edge-calls.ts";
 import { Observer, payloadOf } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
-const stack = useStack({ model: "stand-in" }, async (stack) => {
+const stack = useStack({}, async (stack) => {
   await stack.startAgent({ id: "alex-eye", model: true });
   await stack.gateway.online("alex-eye");
 });
 
+/** The gateway's model asks the device in these words, and the device's own model calls the tool. */
+async function ask(words: string, name: string) {
+  const query = `${words}\n${script(tool(name), RESULTS)}`;
+  const call = { calls: [{ arguments: { agent_id: "alex-eye", query } }] };
+  return { query, turn: await stack.gateway.ask(script(call, RESULTS)) };
+}
+
 test("a question in words is answered with the device's own figure, and follows its changes", async () => {
-  const question = "How warm is the CPU?";
-  const before = await stack.gateway.ask(question);
-  expect(before).toMatchObject({ status: "done", answer: expect.stringContaining("48.3 °C") });
+  const before = await ask("How warm is the CPU?", "temperature");
+  expect(before.turn).toMatchObject({ status: "done", answer: expect.stringContaining("48.3 °C") });
+  expect((await stack.gateway.ask("How warm is alex-eye?")).answer).toContain("48.3 °C");
 
   writeFileSync(join(stack.rootOf("alex-eye"), "sys/class/thermal/thermal_zone0/temp"), "61234\n");
-  const after = await stack.gateway.ask(question);
-  expect(after.answer).toContain("61.2 °C");
-  expect(after.answer).not.toContain("48.3");
-  expect(after.calls).toMatchObject([
-    { name: "edge_call", agent: "alex-eye", query: question, status: "success" },
+  const after = await ask("How warm is the CPU?", "temperature");
+  expect(after.turn.answer).toContain("61.2 °C");
+  expect(after.turn.answer).not.toContain("48.3");
+  expect(after.turn.calls).toMatchObject([
+    { name: "edge_call", agent: "alex-eye", query: after.query, status: "success" },
   ]);
+  // The same without a model.
+  const plain = await stack.gateway.ask("How warm is alex-eye?");
+  expect(plain).toMatchObject({ model: "edgecall", calls: [{ agent: "alex-eye", status: "success" }] });
+  expect(plain.answer).toContain("61.2 °C");
+  expect(plain.answer).not.toContain("48.3");
 });
 
 test("an MQTT client sees the command and the report, with the documented fields", async () => {
   const observer = await Observer.start(stack.mqttUrl);
   try {
     const asked = Date.now();
-    const turn = await stack.gateway.ask("How much memory is in use?");
+    const { turn, query } = await ask("How much memory is in use?", "memory");
     const [command, ...more] = observer.commands("alex-eye", "prompt");
     expect(more).toEqual([]);
     expect(command?.retained).toBe(false);
     expect(command?.body).toMatchObject({
       command: "prompt",
-      payload: { prompt: "How much memory is in use?", enable_tools: true },
+      payload: { prompt: query, enable_tools: true },
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       expires_in_ms: expect.any(Number),
       expires_at: expect.any(Number),
@@ -92,7 +106,7 @@ test("retained messages tell a new client which agents exist and what they can d
 });
 
 test("G15 the gateway writes one JSON object a line", async () => {
-  await stack.gateway.ask("How much memory is in use?");
+  await ask("How much memory is in use?", "memory");
   expect(stack.worker.events("turn.ended").at(-1)).toMatchObject({ status: "done", iterations: 2 });
   const odd = stack.worker.lines.filter((line) => /turn\.|call\./.test(line) && !line.startsWith("{"));
   expect(odd).toEqual([]);

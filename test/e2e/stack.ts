@@ -13,7 +13,6 @@ import { enrol } from "../../local/enrol.ts";
 import { freePort } from "../../local/port.ts";
 import { programFolder, type Scripts } from "../../pi-agent/testing/programs/folder.ts";
 import { PI_ZERO_2W, tree } from "../../pi-agent/testing/tree.ts";
-import { STAND_IN_MODEL, startStandIn } from "../../stand-in/server.ts";
 import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { GatewayClient } from "./gateway-client.ts";
@@ -22,8 +21,6 @@ import { Program } from "./program.ts";
 export type StackOptions = {
   /** The path of a Mosquitto; without one the embedded aedes is used. */
   mosquitto?: string | undefined;
-  /** The model of the gateway, and of agents with a model. */
-  model?: "scripted" | "stand-in";
   /** Replaces today's Worker (local/worker.ts). */
   workerScript?: string;
   /** Variables of the Worker. */
@@ -73,7 +70,6 @@ export class Stack {
   readonly #agents = new Map<string, StackAgent>();
   #broker: Broker | undefined;
   #scripted: ScriptedModel | undefined;
-  #standIn: { baseUrl: string; stop(): Promise<void> } | undefined;
   #gateway: GatewayClient | undefined;
   #worker: Program | undefined;
   #bridge: Program | undefined;
@@ -120,10 +116,9 @@ export class Stack {
   }
 
   async start(): Promise<void> {
-    const { mosquitto, model } = this.#options;
+    const { mosquitto } = this.#options;
     this.#dir = mkdtempSync(join(tmpdir(), "edgecall-e2e-"));
-    if (model === "stand-in") this.#standIn = await startStandIn();
-    else this.#scripted = await startScriptedModel();
+    this.#scripted = await startScriptedModel();
     this.#broker = mosquitto ? await startMosquitto(mosquitto) : await startAedes();
     this.#port = await freePort();
     this.#gateway = new GatewayClient(`http://127.0.0.1:${this.#port}`);
@@ -137,8 +132,6 @@ export class Stack {
     const env = {
       ...testVars,
       ...this.#modelEnvironment(),
-      // Plain sentences would be answered before the stand-in is asked.
-      ...(this.#options.model === "stand-in" && { FAST_PATH: "off" }),
       ...this.#options.vars,
       PORT: String(this.#port),
       EDGECALL_DIR: dir,
@@ -231,7 +224,7 @@ export class Stack {
 
   async stop(): Promise<void> {
     await Promise.all(this.#programs.map((program) => program.stop()));
-    await Promise.all([this.#broker?.stop(), this.#scripted?.close(), this.#standIn?.stop()]);
+    await Promise.all([this.#broker?.stop(), this.#scripted?.close()]);
     const folders = [...this.#agents.values()].flatMap(({ root, programs }) => [root, programs ?? []].flat());
     for (const folder of [...folders, this.#dir])
       if (folder) rmSync(folder, { recursive: true, force: true });
@@ -243,7 +236,6 @@ export class Stack {
   }
 
   #modelEnvironment(): Record<string, string> {
-    if (this.#standIn) return { LLM_BASE_URL: this.#standIn.baseUrl, LLM_MODEL: STAND_IN_MODEL };
     return { LLM_BASE_URL: this.model.url, LLM_MODEL: "scripted" };
   }
 }

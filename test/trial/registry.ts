@@ -1,5 +1,5 @@
 /**
- * A stand-in for npm's registry, as far as the installer needs it: the Node that package-lock.json pins, from npm's own
+ * A small npm registry, as far as the installer needs it: the Node that package-lock.json pins, from npm's own
  * cache.
  */
 import { execFileSync } from "node:child_process";

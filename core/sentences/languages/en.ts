@@ -226,7 +226,7 @@ export const en: LanguageData = {
     "reading:precipitation": "rain, rainfall, precipitation",
     "reading:signal_strength": "signal, signal strength, reception, wifi signal",
     "reading:disk":
-      "disk, disk space, hard drive, hard disk, storage, disk usage, storage space, space on the disk, disc, disc space, drive, sd card",
+      "disk, disk space, hard drive, hard disk, storage, disk usage, storage space, space on the disk, disc, disc space, drive, sd card, root disk, system disk, root partition",
     "reading:memory": "memory, ram, memory usage",
     "reading:load": "load, cpu, cpu load, cpu usage, processor load, load average, system load, processor",
     "reading:uptime": "uptime, up time, running time",

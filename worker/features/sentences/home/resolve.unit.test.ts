@@ -155,7 +155,7 @@ describe("an act and a question in one sentence", () => {
 
 describe("a rule is a call of its tool", () => {
   test("a watch has the device's own reading and a value that it reports", async () => {
-    expect(await callsOf("tell me when the kitchen window is open")).toEqual([
+    expect(await callsOf("tell me when the kitchen window is open.")).toEqual([
       'watch {"agent_id":"kitchen-window","name":"tell me when the kitchen window is open","reading":"window","is":"equal","value":true}',
     ]);
     expect(await callsOf("tell me when the freezer is above -15 degrees")).toEqual([

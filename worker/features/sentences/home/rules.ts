@@ -82,7 +82,7 @@ async function watchCalls(
         asks: true,
       },
     };
-  const name = text.slice(0, NAME_MAX);
+  const name = text.replace(/[.!。！\s]+$/u, "").slice(0, NAME_MAX);
   const calls = able.map((thing) => ({
     name: "watch",
     args: {

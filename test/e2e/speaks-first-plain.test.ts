@@ -1,8 +1,8 @@
 // @module-tag needs/mosquitto
 // @module-tag needs/chromium
 /**
- * The three sentences of the first day without a model: the stand-in makes the rules, by words alone, in Telegram, Slack and
- * the console. Devices are of a real broker, and one is a paired agent.
+ * The three sentences of the first day in Telegram, Slack and the console: two are understood without the model, which makes the rule
+ * of the third and answers the briefing. Devices are of a real broker, and one is a paired agent.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,9 +16,10 @@ import { OWNER, onTelegram } from "../platforms/people.ts";
 import { waitForText } from "../platforms/waiting.ts";
 import { TOKENS } from "../tokens.ts";
 import { askIn, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { action, RESULTS } from "./edge-calls.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
-import { button, isAnswered, messageWith, shown } from "./rule-chats.ts";
+import { button, isAnswered, messageWith, shown, tool } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
 
 const PICTURES = process.env.PICTURES === "1" ? join(ROOT, "docs/pictures") : undefined;
@@ -30,14 +31,19 @@ const GATE = "Is anybody still at the gate? Tell me until I answer.";
 /** Approved in time, it comes in the second minute from now. */
 const GARDEN = () => {
   const at = new Date(Date.now() + 2 * MINUTE).toISOString().slice(11, 16);
-  return `Every day at ${at} the garden's temperature.`;
+  return `Every day at ${at} ${BRIEFED}.`;
 };
+const BRIEFED = "the garden's temperature";
 
 const vars: Record<string, string> = { GATEWAY_TOOLS: "rules", TIMEZONE: "UTC" };
 const bridge = { BRIDGE_STATE: mkdtempSync(join(tmpdir(), "edgecall-bridge-")) };
-const stack = useStack({ vars, bridge, mosquitto: findMosquitto(), model: "stand-in" }, async (stack) => {
+const stack = useStack({ vars, bridge, mosquitto: findMosquitto() }, async (stack) => {
   await stack.startAgent({ id: "garden", capabilities: "garden house: temperature" });
   await stack.gateway.online("garden");
+  const gate = { agent_id: "gate", reading: "occupancy", is: "equal", value: true, repeat: "until_ack" };
+  const watch = tool("watch", { name: "Anybody still at the gate", ...gate });
+  stack.model.written.set(GATE, [watch, { text: "I will." }]);
+  stack.model.written.set(BRIEFED, [action("garden", "temperature"), RESULTS]);
 });
 const post = (path: string, init: RequestInit) => fetch(`${stack.gateway.url}${path}`, init);
 const PEOPLE = [await onTelegram(post), await onSlack(post)] as const;
@@ -78,10 +84,10 @@ async function describeDevice(topic: string, name: string, more: object): Promis
 }
 
 const FREEZER_WATCHED =
-  /Watching Freezer: tells you here .Freezer is above −15. when temperature is above −15 °C/;
+  /Watching Freezer: tells you here .Tell me when the freezer is above −15. when temperature is above −15 °C/;
 const GATE_WATCHED = /Watching Gate: .*until somebody answers/;
 
-describe("without a model", () => {
+describe("plain sentences", () => {
   let page: Page;
   useChromium(async (browser) => {
     page = await openWindow(browser, PHONE);
@@ -119,13 +125,17 @@ describe("without a model", () => {
       await publisher.say("home/freezer", "-11.4", true);
       await publisher.say("home/gate", "ON", true);
       for (const { person, sent } of chats) {
-        const told = await messageWith(sent, "Freezer is above −15: −11.4 °C", "Got it", TOLD_MS);
+        const told = await messageWith(sent, "the freezer is above −15: −11.4 °C", "Got it", TOLD_MS);
         await person.press(button(told, "Got it"), OWNER);
         await isAnswered(person, sent, told, /Answered by/);
         await messageWith(sent, "Anybody still at the gate: ", "Got it", TOLD_MS);
         await waitForText(sent, /48\.3/, TOLD_MS);
       }
-      for (const words of [/🔔 Freezer is above −15: −11\.4 °C/, /🔔 Anybody still at the gate/, /48\.3/])
+      for (const words of [
+        /🔔 Tell me when the freezer is above −15: −11\.4 °C/,
+        /🔔 Anybody still at the gate/,
+        /48\.3/,
+      ])
         await page.locator(".turn", { hasText: words }).last().waitFor({ timeout: TOLD_MS });
       if (PICTURES) await takePictures(page, PICTURES);
     },
