@@ -111,21 +111,21 @@ function refusedTarget(frame: Act): Built {
 
 /** What a particle does beside such a verb: "schließ … ab", "heb … an", "halte … an", "führe … aus". Others do nothing. */
 const BESIDE: Readonly<
-  Record<Exclude<RoleValues["do"], "any" | "flip">, Readonly<Partial<Record<Action, Action>>>>
+  Record<Exclude<RoleValues["do"], "any" | "flip">, Readonly<Partial<Record<Action, Either<Action>>>>>
 > = {
   lock: {
-    turn_off: "lock",
-    close: "lock",
-    turn_on: "unlock",
-    open: "unlock",
-    lock: "lock",
-    unlock: "unlock",
+    turn_off: { is: "lock" },
+    close: { is: "lock" },
+    turn_on: { is: "unlock" },
+    open: { is: "unlock" },
+    lock: { is: "lock" },
+    unlock: { is: "unlock" },
   },
-  raise: { turn_on: "open", open: "open" },
-  lower: { turn_off: "close", close: "close" },
-  stop: { turn_on: "stop", turn_off: "stop", stop: "stop" },
-  run: { turn_on: "start", turn_off: "start", start: "start" },
-  power: { turn_on: "turn_on", turn_off: "turn_off", close: "close" },
+  raise: { turn_on: { is: "open" }, open: { is: "open" } },
+  lower: { turn_off: { is: "close" }, close: { is: "close" } },
+  stop: { turn_on: { is: "pause", or: "stop" }, turn_off: { is: "stop" }, dock: { is: "dock" } },
+  run: { turn_on: { is: "start" }, turn_off: { is: "start" }, start: { is: "start" } },
+  power: { turn_on: { is: "turn_on" }, turn_off: { is: "turn_off" }, close: { is: "close" } },
 };
 
 /** What begins, pauses and stops. */
@@ -141,8 +141,7 @@ function actionOf(roles: Roles, verb: RoleValues["do"] | undefined): Either<Acti
   }
   const particles = said.map((particle): Either<Action> | undefined => {
     if (verb === undefined || verb === "any" || verb === "flip") return particle;
-    const is = BESIDE[verb][particle.is];
-    return is && { is };
+    return BESIDE[verb][particle.is];
   });
   if (particles.includes(undefined)) return null;
   const verbs = roles.take("act");

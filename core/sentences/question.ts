@@ -125,7 +125,7 @@ function stateQuestion(asked: {
   });
   // "what is playing on the speaker?"
   if (form === "value")
-    return state.is === "playing" && (target.of === "named" || target.of === "type")
+    return state.is === "playing" && target.of !== "unsaid"
       ? { frames: [{ kind: "ask", form: "value", reading: "state", target }] }
       : undefined;
   // A statement without a verb. Its words may also be an act, which was not asked for.
