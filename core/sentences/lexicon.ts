@@ -74,7 +74,7 @@ function markVerbs(phrases: Map<string, Array<readonly Meaning[]>>): void {
 
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes both".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),

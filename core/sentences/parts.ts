@@ -42,9 +42,9 @@ function split(said: readonly Item[]): Item[][] {
   return parts;
 }
 
-/** "both the lamp and the fan": "all" before a name says that there are several. */
+/** "both the lamp and the fan". */
 function isBoth({ role }: Item, next: Item | undefined): boolean {
-  return role === "all" && next?.role === "name";
+  return role === "both" && next?.role === "name";
 }
 
 const DOING: ReadonlySet<Role> = new Set<Role>(["act", "change", "particle"]);

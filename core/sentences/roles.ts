@@ -61,6 +61,8 @@ export type RoleValues = {
   reading: Reading;
   all: null;
   each: null;
+  /** Before names: "both the lamp and the fan". */
+  both: null;
   everything: null;
   it: "one" | "many";
   and: null;

@@ -183,6 +183,9 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["turn it off in the kitchen", "? no_sense"],
   ["close the blinds slow down the bathroom fan", "close <blind many>; lower speed <Bathroom fan>"],
   ["turn on both the desk lamp and the hall light", "turn_on <Desk lamp>; turn_on <Hall light>"],
+  ["turn on both lights", "turn_on <light all>"],
+  ["turn off all kitchen light and the desk lamp", "? no_action"],
+  ["lock the front door if you can close the blinds", "? condition"],
   ["turn on the desk lamp and lock front door", "turn_on <Desk lamp>; lock <Front door>"],
   [
     "turn on the desk lamp and is the front door locked?",

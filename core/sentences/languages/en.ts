@@ -17,7 +17,7 @@ export const en: LanguageData = {
     in: "in, in the, inside the, at the, on the",
     a: "a, an",
     request:
-      "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me, can we, could we, time to, it is time to, it s time to, if you (would|can|could|please|will|like), if you don t mind, if possible, if you would be so kind, be so kind and, be so kind as to, feel free to, we need to, we want to, i d love to, i d love, we need, i m asking you to, try to, would you be so kind as to, would you kindly, i want you to please, i d prefer",
+      "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me, can we, could we, time to, it is time to, it s time to, if you (would|please), if you don t mind, if possible, if you would be so kind, be so kind and, be so kind as to, feel free to, we need to, we want to, i d love to, i d love, we need, i m asking you to, try to, would you be so kind as to, would you kindly, i want you to please, i d prefer",
     do: "turn, switch, set, put, make, change, adjust, get, flip, bring, move, have, shift, keep, let, leave, send, give me, give us, tell, ask, command, crank, pump, bump, flick",
     "do:power": "power, shut, fire",
     "do:flip": "flip, switch, flick",
@@ -290,6 +290,7 @@ export const en: LanguageData = {
     "ask:value reading:battery": "how full is the battery, how much battery, how charged",
     "ask:value reading:processes": "what is running, what s running",
     all: "all, all of, all the, all of the, both, whole",
+    both: "both",
     each: "every, each, each of",
     everything: "everything, all devices, all the devices, every device, each device",
     "it:one": "it, this one, that one, that thing",
