@@ -50,10 +50,9 @@ const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "particle", "change", "e
 
 function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
   const has = (roles: ReadonlySet<Role>) => items.some(({ role }) => roles.has(role));
-  const isEnsured = items.some(({ role }) => role === "ensure");
-  if (isEnsured) return false;
-  if (has(ASKING)) return true;
-  if (hasQuestionMark && !items.some(({ role }) => role === "request")) return true;
+  const isDoubted = hasQuestionMark && !items.some(({ role }) => role === "request");
+  if (items.some(({ role }) => role === "ensure")) return isDoubted;
+  if (isDoubted || has(ASKING)) return true;
   return !has(ACTING) && !items.some(({ role }) => role === "value");
 }
 
@@ -89,6 +88,8 @@ const OF_STATE: Readonly<Partial<Record<State, Action>>> = {
   locked: "lock",
   unlocked: "unlock",
   docked: "dock",
+  running: "start",
+  paused: "pause",
 };
 
 function act(given: Roles, target: Target): Built {
@@ -121,8 +122,10 @@ function act(given: Roles, target: Target): Built {
     if (value.how === "by" || (action && !["turn_on", "open", "start"].includes(action.is))) return undefined;
     // "auf 40 Prozent" is "to", and no opening by 40 %.
     if (action?.is === "open" && (value.how !== "to" || !isPercent(value.value))) return undefined;
-    const kind = setting ?? settingOf(value.value) ?? (action?.is === "open" ? "position" : undefined);
-    if (setting === undefined && target.of === "unsaid")
+    const valued = setting ?? settingOf(value.value);
+    const kind = valued ?? (action?.is === "open" ? "position" : undefined);
+    // "open the kitchen to 50 %" says no more of what is meant than "open the kitchen".
+    if ((setting === undefined && target.of === "unsaid") || (valued === undefined && target.of === "place"))
       return { refused: { because: "no_target", action: "set" } };
     return built({
       kind: "act",
@@ -273,6 +276,9 @@ function question(
     return reading === undefined
       ? stateQuestion({ form, shows, is, asks: context.hasQuestionMark, any, state, target })
       : undefined;
+  // "Show me the desk lamp."
+  if (reading === undefined && isTold && target.of === "named" && !any && (form ?? "value") === "value")
+    return one({ kind: "ask", form: "value", reading: "state", target });
   if (reading === undefined) return undefined;
   if (any && targetItems.length > 0) return { refused: { because: "general", word: "" } };
   if (form !== undefined && form !== "value" && form !== "which") return undefined;

@@ -47,10 +47,11 @@ const THINGS: ReadonlySet<Role> = new Set<Role>(["name", "type", "everything"]);
 /** "close the blinds turn on the lamp": a verb and its thing behind a verb and its own, as it is heard without a comma. */
 function beginsNext(items: readonly Item[], at: number, part: readonly Item[]): boolean {
   const role = items[at]?.role;
-  if (role !== "act" && role !== "do") return false;
   const verb = part.findIndex((item) => VERBS.has(item.role));
-  const isDone = part.some((item) => DOING.has(item.role));
-  if (verb < 0 || !isDone || (role === "do" && part[verb]?.role === "change")) return false;
+  const first = part[verb]?.role;
+  if (role === undefined || first === undefined || !VERBS.has(role)) return false;
+  if ((role === "do" && first === "change") || (role === "change" && first !== "act")) return false;
+  if (!part.some((item) => DOING.has(item.role))) return false;
   if (part.findIndex(isTarget) < verb || !part.some(isThing)) return false;
   const end = items.findIndex((item, place) => place > at && item.role === "and");
   return items.slice(at + 1, end < 0 ? items.length : end).some(isThing);
