@@ -118,7 +118,7 @@ test("every path of the repository that a page names exists", () => {
 
 test("C2: the page of chats names each scope and event of Slack's manifest, and each command of Discord", () => {
   const section = (name: string) =>
-    read("docs/channels.md")
+    read("docs/chat.md")
       .split(/^### /m)
       .find((part) => part.startsWith(name)) ?? "";
   const { oauth_config, settings } = slackManifest("https://gateway.example/webhooks/slack/c");

@@ -40,7 +40,8 @@ test("the commands of a chat", async () => {
     return `wamid.${told.length}`;
   });
   const chat = env.CONVERSATION.getByName("a/whatsapp/phone:492");
-  const receives = async (id: string, act: Parameters<(typeof chat)["chat.receive"]>[0]["act"]) => {
+  type Received = Parameters<(typeof chat)["chat.receive"]>[0]["act"];
+  const receives = async (id: string, act: Received) => {
     const before = told.length;
     const reply = { connection: "phone", to: "492", message: id };
     await chat["chat.receive"]({
@@ -54,7 +55,7 @@ test("the commands of a chat", async () => {
   const command = (name: "help" | "new" | "stop") =>
     ({ do: "command", command: { name, argument: "" } }) as const;
   expect(await receives("1", command("stop"))).toContain("Nothing is running.");
-  const asked = { do: "say", text: "wie warm ist die Kühltruhe?", pictures: [], merge: true } as const;
+  const asked: Received = { do: "say", text: "wie warm ist die Kühltruhe?", pictures: [], merge: true };
   expect(await receives("2", asked)).toContain("Kühltruhe: −18,4 °C.");
   expect(await receives("3", command("stop"))).toContain("Gerade läuft nichts.");
   expect(await receives("4", command("help"))).toContain("/stop – beenden, was läuft");

@@ -8,7 +8,7 @@ import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { agentOfCall, type Entry } from "@edgecall/core/loop/history.ts";
 import { pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
-import { recordModelCall } from "@edgecall/core/loop/model-span.ts";
+import { traceModelCall } from "@edgecall/core/loop/model-span.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
 import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
@@ -176,7 +176,7 @@ async function askModel(step: Step): Promise<void> {
       send: (entries, maxTokens, sent) => {
         estimate = sent;
         const messages = toMessages(system, entries, note, picturesOf(context, entries));
-        return recordModelCall(context.tracer, spanOfTurn(context, turn), chosen.name, () =>
+        return traceModelCall(context.tracer, spanOfTurn(context, turn), chosen.name, () =>
           callModel(chosen, { ...request, messages, maxTokens }, fetch),
         );
       },

@@ -12,7 +12,7 @@ import { drive } from "../../../kernel/conversation/turn-loop.ts";
 import { beginTurn, cancelTurn } from "../../../kernel/conversation/turns.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
 import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
-import { channelOf } from "../platforms/all.ts";
+import { platformOf } from "../platforms/all.ts";
 import { answersOf } from "../platforms/question-text.ts";
 import { AGENTS_SHOWN, agentsText, helpText, statusText } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
@@ -107,7 +107,7 @@ function receiveMessage(
 /** Over the chat. Without an address for it, the words go back to the caller. */
 function reply(chat: ChatSession, { origin }: Delivery, words: string | undefined): Accepted {
   if (!origin.reply) return words === undefined ? {} : { words };
-  if (words === undefined && !channelOf(origin.channel)?.opening) return {};
+  if (words === undefined && !platformOf(origin.channel)?.opening) return {};
   chat.outbox.say(origin.reply, words ?? DONE, "plain");
   chat.outbox.go();
   return {};
