@@ -91,7 +91,7 @@ function canDo(act: Act, thing: Thing): boolean {
   }
   if (act.action === "raise" || act.action === "lower")
     return movedBy(act, thing) !== undefined || changedSetting(act.setting, thing) !== undefined;
-  if (act.action === "open" && unlockedBy(act, thing)) return true;
+  if (unlockedBy(act, thing)) return true;
   return [act.action, ...("or" in act && act.or !== undefined ? [act.or] : [])].some((one) =>
     doneBy(one, thing, true),
   );
@@ -124,15 +124,15 @@ function movedBy(act: Act & { action: "raise" | "lower" }, thing: Thing): Done |
 }
 
 /** "Open the front door" unlocks it, where the lock itself was meant: never as one of everything. */
-function unlockedBy({ action, target }: Act, thing: Thing): Done | undefined {
+function unlockedBy(act: Act, thing: Thing): Done | undefined {
+  const { action, target } = act;
+  const opens = action === "open" || ("or" in act && act.or === "open");
   const isMeant =
     target.of === "named" ||
     target.of === "earlier" ||
     (target.of === "type" && target.type === "lock") ||
     (target.of === "type" && DOORS.includes(target.type));
-  return action === "open" && isMeant && thing.kinds.has("lock")
-    ? doneBy("unlock", thing, undefined)
-    : undefined;
+  return opens && isMeant && thing.kinds.has("lock") ? doneBy("unlock", thing, undefined) : undefined;
 }
 
 /** The device's own action. @param isOn its state, for `toggle` @returns undefined: it has none */

@@ -82,6 +82,14 @@ describe("an act is the device's own action", () => {
     expect(chosenFrames(frames, "the robot", "all of them", table)).toBeUndefined();
   });
 
+  test("one word for open and turn on unlocks a lock too", async () => {
+    const target = { of: "named", ids: ["front-door"], name: "Front door" } as const;
+    const frames = [{ kind: "act", action: "turn_on", or: "open", target }] as const;
+    expect(await resolveMeanings([{ frames }], contextOf(""))).toMatchObject({
+      steps: [[{ args: { agent_id: "front-door", action: "unlock" } }]],
+    });
+  });
+
   test("everything is opened, but no lock", async () => {
     const opened = await callsOf("open everything in the hall");
     expect(opened.join()).not.toMatch(/unlock/);
