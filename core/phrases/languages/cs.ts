@@ -232,6 +232,14 @@ export const cs: PhraseData = {
     whichOne: "Které? {names}",
     allOfThem: "všechny",
     whichDevice: "Které zařízení?",
+    whichRoom: "Ve které místnosti?",
+    cancelSeveral:
+      "Zrušit {count} pravidlo? {names}|Zrušit {count} pravidla? {names}|Zrušit {count} pravidel? {names}",
+    pauseSeveral:
+      "Pozastavit {count} pravidlo? {names}|Pozastavit {count} pravidla? {names}|Pozastavit {count} pravidel? {names}",
+    noSuchRule: "Takové pravidlo není.",
+    sayYes: "ano/ano prosím/ok/dobře/jasně",
+    sayNo: "ne/ne děkuji/nech to být",
     whatToDo: "{name}: co mám udělat?",
     severalMeanings: "To může znamenat víc věcí. Kterou?",
     hasNoReading: "{name} neměří: {reading}. Dostupné: {readings}.",
@@ -257,7 +265,6 @@ export const cs: PhraseData = {
     noAnswerTo: "Na „{word}“ nemám bez modelu odpověď.",
     noGeneralAnswer: "Znám jen tento dům. Na jiné otázky je potřeba model.",
     tooLong: "Bez modelu je to na mě moc dlouhé. Řekni to prosím kratčeji.",
-    sayOnePart: "Prosím jednu věc po druhé.",
     empty: "Řekni, co chceš vědět nebo co mám udělat.",
     notYet: "To zatím neumím.",
     examples: "Tohle tu funguje:",

@@ -234,6 +234,14 @@ export const pl: PhraseData = {
     whichOne: "Które? {names}",
     allOfThem: "wszystkie",
     whichDevice: "Które urządzenie?",
+    whichRoom: "W którym pokoju?",
+    cancelSeveral:
+      "Usunąć {count} regułę? {names}|Usunąć {count} reguły? {names}|Usunąć {count} reguł? {names}",
+    pauseSeveral:
+      "Wstrzymać {count} regułę? {names}|Wstrzymać {count} reguły? {names}|Wstrzymać {count} reguł? {names}",
+    noSuchRule: "Nie ma takiej reguły.",
+    sayYes: "tak/tak proszę/ok/dobrze/jasne",
+    sayNo: "nie/nie dziękuję/nieważne",
     whatToDo: "{name}: co mam zrobić?",
     severalMeanings: "To może znaczyć kilka rzeczy. Którą?",
     hasNoReading: "{name} nie podaje: {reading}. Podaje: {readings}.",
@@ -259,7 +267,6 @@ export const pl: PhraseData = {
     noAnswerTo: "Bez modelu nie mam odpowiedzi na „{word}”.",
     noGeneralAnswer: "Znam tylko ten dom. Do innych pytań potrzebny jest model.",
     tooLong: "Bez modelu to dla mnie za długie. Powiedz krócej, proszę.",
-    sayOnePart: "Proszę po jednej rzeczy naraz.",
     empty: "Powiedz, co chcesz wiedzieć albo co mam zrobić.",
     notYet: "Tego jeszcze nie umiem.",
     examples: "To działa tutaj:",

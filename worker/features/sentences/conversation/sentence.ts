@@ -47,6 +47,10 @@ export function sentence(
     ...(earlier.length > 0 && { earlier }),
     ...(back && { back }),
     tools: offeredTools(context, turn, settings).flatMap(({ all }) => Object.keys(all)),
+    asker: {
+      viewer: { name: origin.principal, role: origin.role, scopes: ["ask"] },
+      conversation: context.name,
+    },
   };
 }
 

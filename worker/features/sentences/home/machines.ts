@@ -1,5 +1,5 @@
 /** Questions about machines: calls of their own read tools. Pure. */
-import type { Ask, Comparison, Reading } from "@edgecall/core/sentences/frame.ts";
+import type { Ask, Comparison, Reading, State } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { MachineAsk } from "../machines/text.ts";
@@ -91,3 +91,22 @@ function askedIn(ask: Ask): MachineAsk | undefined {
 function readingOf({ value }: Comparison): Reading | undefined {
   return value.unit?.startsWith("°") ? "temperature" : undefined;
 }
+
+/** "Is vm on?", "is vm running?" ask whether the machine is online. */
+export function asPresence(ask: Ask, { things, earlier }: TargetContext): Ask {
+  if (!("state" in ask)) return ask;
+  const { target } = ask;
+  const ids = target.of === "named" ? target.ids : target.of === "earlier" ? earlier : [];
+  const meant = things.filter(({ id }) => ids.includes(id));
+  const isMachine =
+    (target.of === "type" && target.type === "machine") ||
+    (meant.length > 0 && meant.every(({ hosted }) => !hosted));
+  const state = isMachine ? PRESENCE[ask.state] : undefined;
+  return state ? { ...ask, state } : ask;
+}
+
+const PRESENCE: Readonly<Partial<Record<State, State>>> = {
+  on: "online",
+  running: "online",
+  off: "offline",
+};

@@ -2,30 +2,24 @@
 
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
-import type {
-  Acknowledge,
-  Briefing,
-  Frame,
-  Remind,
-  Rules,
-  Watch,
-  When,
-} from "@edgecall/core/sentences/frame.ts";
+import type { Acknowledge, Briefing, Frame, Remind, Watch, When } from "@edgecall/core/sentences/frame.ts";
 import { HOUR_MS, localTime } from "@edgecall/core/time/zone.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
 import { readingsOf, stateIn, wantedValue } from "./readings.ts";
+import { type RuleEndContext, ruleEnds } from "./rule-ends.ts";
 import { findTarget, type Problem } from "./targets.ts";
 import type { Thing } from "./things.ts";
 
-export type RuleContext = AskContext & {
-  /** The home's. */
-  zone: string;
-  /** The person's words, by which a watch is called. */
-  text: string;
-};
+export type RuleContext = AskContext &
+  RuleEndContext & {
+    /** The home's. */
+    zone: string;
+    /** The person's words, by which a watch is called. */
+    text: string;
+  };
 
-export type RuleCalls = { calls: PlannedCall[]; things: Thing[] } | { problem: Problem };
+export type RuleCalls = { calls: PlannedCall[]; things: Thing[] } | { answer: string } | { problem: Problem };
 
 const NAME_MAX = 60;
 const DAYS = ["su", "mo", "tu", "we", "th", "fr", "sa"] as const;
@@ -39,8 +33,10 @@ export async function ruleCalls(frame: Frame, context: RuleContext): Promise<Rul
     case "remind":
     case "briefing":
       return remindCalls(frame, context);
-    case "rules":
-      return rulesCalls(frame, context);
+    case "rules": {
+      const ends = ruleEnds(frame, context);
+      return "calls" in ends ? { ...ends, things: [] } : ends;
+    }
     case "ack":
       return ackCalls(frame);
     default:
@@ -157,13 +153,6 @@ function timeOf(when: When, zone: string, now: number): Record<string, unknown> 
     if (isDay && isAhead) return { at_date: `${date.toISOString().slice(0, 10)} ${at}` };
   }
   return undefined;
-}
-
-function rulesCalls(frame: Rules, { phrases }: RuleContext): RuleCalls {
-  if (frame.do === "list") return { calls: [{ name: "rules", args: { do: "list" } }], things: [] };
-  if (frame.id !== undefined)
-    return { calls: [{ name: "rules", args: { do: frame.do, id: frame.id } }], things: [] };
-  return { problem: { text: phrases.say("notYet") } };
 }
 
 function ackCalls({ snooze_minutes }: Acknowledge): RuleCalls {
