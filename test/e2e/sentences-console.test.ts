@@ -75,5 +75,12 @@ describe("plain sentences in the console", { tags: ["needs/chromium"] }, () => {
     });
   });
 
+  test("the languages that no native speaker has read are called beta, below an answer and in Setup", async () => {
+    const beta = /Beta, .*: German, French, .* Chinese\.$/;
+    await page.locator(".turn").first().getByTitle(beta).waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
+    await page.getByText(/^English\. Beta, .*: German, French, .* Chinese\.$/).waitFor();
+  });
+
   test("the model was asked for nothing else", () => expect(refused()).toBe(SPOKEN.length));
 });
