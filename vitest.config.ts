@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { longestFirst } from "./test/longest-first.ts";
 import { needsTags } from "./test/needs.ts";
 import { NeedsReporter } from "./test/needs-reporter.ts";
 import { testProgram, testVars } from "./test/tokens.ts";
@@ -18,6 +19,7 @@ const IN_NODE = [
   "cli",
   "client",
   "bench",
+  "test/approvals",
   "test/chaos",
   "test/hostile",
   "test/sentences",
@@ -176,6 +178,7 @@ const SHORT = { testTimeout: 20_000, hookTimeout: 20_000, maxWorkers: WORKERS, .
 const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"], sequence: { groupOrder: 1 } };
 
 export default defineConfig({
+  plugins: [longestFirst],
   test: {
     tags: TAGS,
     globalSetup: ["./test/run-folder.ts"],

@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 
 /** Lists all commands, one a line. */
 export function overview(commands: readonly Command[]): string {
-  const lines = commands.map((command) => [`edgecall ${withTaken(command)}`, command.about] as const);
+  const lines = commands.map((command) => [`edgecall ${withArguments(command)}`, command.about] as const);
   return `usage:\n${columns(lines)}\nedgecall COMMAND --help tells what a command takes\n`;
 }
 
@@ -13,10 +13,10 @@ export function commandHelp(command: Command): string {
     return [flag, about] as const;
   });
   const lines = [...options, ["-h, --help", "show this"] as const];
-  return `usage: edgecall ${withTaken(command)} [options]\n\n${command.about}\n\n${columns(lines)}`;
+  return `usage: edgecall ${withArguments(command)} [options]\n\n${command.about}\n\n${columns(lines)}`;
 }
 
-function withTaken({ name, takes }: Command): string {
+function withArguments({ name, takes }: Command): string {
   return takes === undefined ? name : `${name} ${takes}`;
 }
 

@@ -235,7 +235,7 @@ export class DeviceCatalog {
     const isMany = names.length > 2 && payload.length <= LARGE_STATE_MAX_BYTES;
     const text = isMany && typeof payload !== "string" ? new TextDecoder().decode(payload) : undefined;
     for (const name of names) this.#state(name, payload, { ...when, text });
-    this.#work.take(names.length);
+    this.#work.spend(names.length);
   }
 
   /** @param topic as entities name it @param text of the payload, where it is known already */
@@ -309,9 +309,9 @@ export class DeviceCatalog {
   catchUp(now: number): string[] {
     const read: string[] = [];
     if (!this.#work.isLeft(now)) return read;
-    const least = this.#work.take(0) - CATCH_UP_STEPS;
+    const least = this.#work.spend(0) - CATCH_UP_STEPS;
     for (const topic of this.#waiting) {
-      if (!this.#work.isLeft(now) || this.#work.take(0) < least) break;
+      if (!this.#work.isLeft(now) || this.#work.spend(0) < least) break;
       this.#waiting.delete(topic);
       const message = this.#states.get(topic)?.message;
       if (message) this.#read(topic, message, this.#listeners.get(topic) ?? new Set(), now);
@@ -327,7 +327,7 @@ export class DeviceCatalog {
       this.#leaveState(topic, "the templates of all devices take too long");
       return undefined;
     }
-    this.#work.take(size / LARGE_CHARACTERS_A_STEP + (this.#listeners.get(topic)?.size ?? 0));
+    this.#work.spend(size / LARGE_CHARACTERS_A_STEP + (this.#listeners.get(topic)?.size ?? 0));
     const named = new Set(propertiesOf([...(this.#listeners.get(topic) ?? [])]));
     // Three bytes for each unit at most.
     const max = size === text.length ? STATE_MAX_BYTES : STATE_MAX_BYTES / 3;
@@ -580,7 +580,7 @@ export class DeviceCatalog {
   /** So many entities have read a message. */
   #done(message: Message, entities: number): void {
     const size = (message.bytes ?? message.text).length;
-    this.#work.take(message.budget.spent + entities * (1 + size / CHARACTERS_A_STEP));
+    this.#work.spend(message.budget.spent + entities * (1 + size / CHARACTERS_A_STEP));
     message.dropParsed();
   }
 

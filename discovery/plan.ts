@@ -49,11 +49,11 @@ export function planOf(
   const long = run.messages.find(({ payload }) => utf8(payload).length > PAYLOAD_MAX_BYTES);
   if (long) return { error: `the message for ${who} would have more than ${PAYLOAD_MAX_BYTES} bytes` };
   // A topic that takes the command too brings anybody's command, ours as well: it proves nothing.
-  const isTold = ({ slots }: Expectation) => !slots.some((slot) => isSentTo(entity, slot, run.messages));
-  const expects = run.expects.filter(isTold);
+  const isReported = ({ slots }: Expectation) => !slots.some((slot) => isSentTo(entity, slot, run.messages));
+  const expects = run.expects.filter(isReported);
   const unreported = [
     ...run.unreported,
-    ...run.expects.filter((one) => !isTold(one)).map(({ words }) => words),
+    ...run.expects.filter((one) => !isReported(one)).map(({ words }) => words),
   ];
   const isJudged = expects.length > 0 && unreported.length === 0;
   const waitMs =
@@ -69,7 +69,7 @@ export function planOf(
     const fresh = freshValues(current, since, now);
     const bringing = expects.map(({ slots }) => slots.map(fresh).find((value) => value !== undefined));
     if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
-    return { text: confirmedWords(who, current.entity, expects, fresh, before, since) };
+    return { text: confirmedText(who, current.entity, expects, fresh, before, since) };
   };
   const unconfirmed = (since: Mark) => {
     const words = isJudged
@@ -125,7 +125,7 @@ function freshValues(part: LiveEntity, since: Mark, now: number): Values {
   };
 }
 
-function wordsOf(entity: Entity, { slots, words }: Expectation, values: Values): string | undefined {
+function expectationText(entity: Entity, { slots, words }: Expectation, values: Values): string | undefined {
   const slot = slots.find((one) => values(one) !== undefined);
   const value = slot === undefined ? undefined : values(slot);
   if (!value) return undefined;
@@ -147,7 +147,7 @@ function otherWordsOf(
   if (value === null && entity.readings.some((one) => one.slot === slot && one.isThere)) return undefined;
   const isFree = entity.readings.some((one) => one.slot === slot && one.free);
   if (typeof value === "string" && value !== "" && (isFree || !isLabel(value))) return strange;
-  return wordsOf(entity, expect, values);
+  return expectationText(entity, expect, values);
 }
 
 function reportedIn({ slots }: Expectation, values: Values): SlotValue | undefined {
@@ -176,7 +176,7 @@ function isSame(a: SlotValue | undefined, b: SlotValue | undefined): boolean {
   return a instanceof Quantity && b instanceof Quantity ? a.value === b.value : a === b;
 }
 
-function confirmedWords(
+function confirmedText(
   who: string,
   entity: Entity,
   expects: readonly Expectation[],
@@ -184,7 +184,7 @@ function confirmedWords(
   before: Values,
   since: Mark,
 ): string {
-  const reported = expects.map((expect) => wordsOf(entity, expect, fresh) ?? expect.words);
+  const reported = expects.map((expect) => expectationText(entity, expect, fresh) ?? expect.words);
   const [only] = expects;
   const isOther = expects.length === 1 && only && !isSame(reportedIn(only, before), reportedIn(only, fresh));
   const former = isOther ? otherWordsOf(entity, only, before, undefined) : undefined;

@@ -341,7 +341,7 @@ describe("conversations", { tags: CHROMIUM, timeout: 60_000 }, () => {
     expect((await hanging).code).toBe("aborted");
     await until(
       () =>
-        pages.of({ principal: "anna", role: "owner", channel: "test", conversation: "stopped" }) ===
+        pages.pageOf({ principal: "anna", role: "owner", channel: "test", conversation: "stopped" }) ===
         undefined,
     );
   });

@@ -13,7 +13,7 @@ import { checkUrl, URL_MAX_CHARS } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { formatSize } from "@edgecall/pi-agent/output/text-cut.ts";
 import { type ChromiumOptions, chromiumMissing } from "./chromium.ts";
-import { locate, wordsOf } from "./page-words.ts";
+import { locate, pageText } from "./page-text.ts";
 import { IDLE_MS, type OpenPage, type Pages } from "./pages.ts";
 
 const ACTIONS = ["open", "click", "type", "read", "screenshot", "close"] as const;
@@ -82,7 +82,7 @@ export function browser(pages: Pages): Tool {
       const { caller, signal } = context;
       if (input.action === "close")
         return textResult((await pages.close(caller)) ? "The page is closed." : "No page was open.");
-      const open = input.action === "open" ? await opened(pages, context) : pages.of(caller);
+      const open = input.action === "open" ? await opened(pages, context) : pages.pageOf(caller);
       if (!open) {
         return faultResult("unavailable", {
           text: "Error: No page is open in this conversation (one that is not used is closed).",
@@ -157,7 +157,7 @@ async function act(open: OpenPage, input: Input, context: ToolContext): Promise<
     case "screenshot":
       return await picture(open, context);
     default:
-      return await words(open, input.offset ?? 0, READ_CHARS);
+      return await textResultOf(open, input.offset ?? 0, READ_CHARS);
   }
 }
 
@@ -180,7 +180,7 @@ async function navigate(open: OpenPage, url: string): Promise<ToolResult> {
   }
   const refused = refusal(open);
   if (refused) return refused;
-  const shown = await words(open, 0, GLANCE_CHARS);
+  const shown = await textResultOf(open, 0, GLANCE_CHARS);
   return status === undefined || status < 400 ? shown : withNote(shown, `The site answered ${status}.`);
 }
 
@@ -202,7 +202,7 @@ async function use(
   }
   await pause(SETTLE_MS);
   if (open.wantedUrl !== "") await open.page?.waitForLoadState("domcontentloaded").catch(() => {});
-  return refusal(open) ?? (await words(open, 0, GLANCE_CHARS));
+  return refusal(open) ?? (await textResultOf(open, 0, GLANCE_CHARS));
 }
 
 async function notUsed(
@@ -244,10 +244,10 @@ async function notUsed(
   );
 }
 
-async function words(open: OpenPage, offset: number, maxChars: number): Promise<ToolResult> {
+async function textResultOf(open: OpenPage, offset: number, maxChars: number): Promise<ToolResult> {
   const { page } = open;
   if (!page) return gone();
-  const read = await wordsOf(page, offset, maxChars);
+  const read = await pageText(page, offset, maxChars);
   if (read.ok) return textResult(read.text, { url: page.url() });
   return faultResult(
     "beyond_eof",

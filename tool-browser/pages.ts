@@ -91,13 +91,13 @@ export class Pages {
     return this.#held[0]?.open.context.browser() ?? undefined;
   }
 
-  of(caller: Caller): OpenPage | undefined {
+  pageOf(caller: Caller): OpenPage | undefined {
     return this.#find(caller)?.open;
   }
 
   /** Returns the conversation's page, or opens one. @throws Error with a text for people when there is no browser */
   async open(caller: Caller): Promise<OpenPage> {
-    const known = this.of(caller);
+    const known = this.pageOf(caller);
     if (known?.page) return known;
     if (known) await this.close(caller);
     while (this.#held.length >= MAX_CONVERSATIONS) await this.#end(this.#held[0]);

@@ -64,14 +64,14 @@ async function contentOf(
   { type, text, data, mimeType, uri, resource }: Block,
   context: Pick<ToolContext, "artifact">,
 ): Promise<Content> {
-  if (type === "text") return words(text ?? "");
+  if (type === "text") return textContent(text ?? "");
   if ((type === "image" || type === "audio") && data !== undefined)
     return await artifact(data, mimeType, context);
-  if (type === "resource_link") return words(`[link ${uri ?? ""}]`);
-  if (type === "resource" && resource?.text !== undefined) return words(resource.text);
+  if (type === "resource_link") return textContent(`[link ${uri ?? ""}]`);
+  if (type === "resource" && resource?.text !== undefined) return textContent(resource.text);
   if (type === "resource" && resource?.blob !== undefined)
     return await artifact(resource.blob, resource.mimeType, context);
-  return words(`[${type}]`);
+  return textContent(`[${type}]`);
 }
 
 async function artifact(
@@ -83,15 +83,15 @@ async function artifact(
   const type = registeredType(mimeType ?? "");
   const mediaType = MEDIA_TYPE.test(type) ? type : "application/octet-stream";
   if (bytes.length === 0 || bytes.length > MEDIA_MAX_BYTES)
-    return words(`[${mediaType} of ${bytes.length} bytes, left out]`);
+    return textContent(`[${mediaType} of ${bytes.length} bytes, left out]`);
   try {
     return await context.artifact(bytes, mediaType);
   } catch (error) {
-    if (error instanceof Unstorable) return words(`[${mediaType}: ${forModel(error.words)}]`);
+    if (error instanceof Unstorable) return textContent(`[${mediaType}: ${forModel(error.words)}]`);
     throw error;
   }
 }
 
-function words(text: string): Content {
+function textContent(text: string): Content {
   return { type: "text", text };
 }

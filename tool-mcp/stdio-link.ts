@@ -133,11 +133,11 @@ class Lines {
   }
 
   /** @returns false when a line is longer than it may be */
-  add(chunk: Uint8Array, take: (line: string) => void): boolean {
+  add(chunk: Uint8Array, onLine: (line: string) => void): boolean {
     let rest = Buffer.from(chunk);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       this.#parts.push(rest.subarray(0, end));
-      take(Buffer.concat(this.#parts).toString("utf8"));
+      onLine(Buffer.concat(this.#parts).toString("utf8"));
       this.#parts = [];
       this.#bytes = 0;
       rest = rest.subarray(end + 1);

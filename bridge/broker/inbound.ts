@@ -108,7 +108,7 @@ export class Inbound {
       return problem;
     }
     if (kind === "reports" && live) this.#signOfLife(agentId, text);
-    return this.#take(agentId, kind, text, live);
+    return this.#accept(agentId, kind, text, live);
   }
 
   /** The call is over, and its answer cannot be passed on. An agent of ours keeps to the bound. */
@@ -131,7 +131,7 @@ export class Inbound {
       this.#parts.calls.agentBack(agent);
   }
 
-  #take(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
+  #accept(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
     switch (kind) {
       case "capabilities":
         return this.#capabilities(agent, text, live);

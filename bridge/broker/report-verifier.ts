@@ -135,7 +135,7 @@ function acceptText(known: Known, kind: TextKind, n: number, text: string): Fres
 }
 
 function acceptLive(known: Known, n: number): Freshness {
-  const freshness = known.live.take(n);
+  const freshness = known.live.accept(n);
   if (freshness === "fresh") known.newestLive = Math.max(known.newestLive, n);
   return freshness;
 }

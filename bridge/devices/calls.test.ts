@@ -31,7 +31,7 @@ describe("a change", () => {
   test("of a device that does not answer is no success", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const id = hosted.call("plug-a", "set", { on: true }, within(300));
     await sent("a", 1);
     const report = await hosted.report(id);
@@ -46,7 +46,7 @@ describe("a change", () => {
     await hosted.publisher.plug("same", { sameTopic: true });
     await hosted.publisher.say("plugs/a/state", "ON", true);
     await hosted.started();
-    await hosted.isTold("plug-same");
+    await hosted.agentIn("plug-same");
     const first = hosted.call("plug-a", "set", { on: true }, within(500));
     await sent("a", 1);
     // Somebody else switched it off.
@@ -68,7 +68,7 @@ describe("a change", () => {
       device: { identifiers: ["bell"], name: "Bell" },
     });
     await hosted.started();
-    await hosted.isTold("bell");
+    await hosted.agentIn("bell");
     expect(await hosted.report(hosted.call("bell", "press"))).toMatchObject({
       status: "success",
       confirmed: false,
@@ -80,7 +80,7 @@ describe("a change", () => {
   test("whose command is retained is kept by the broker", async () => {
     await hosted.publisher.plug("a", { retain: true });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     expect(await hosted.report(hosted.call("plug-a", "set", { on: true }))).toMatchObject({
       confirmed: true,
     });
@@ -98,7 +98,7 @@ describe("nothing is sent", () => {
   test("for wrong parameters, an unknown action, another hash than the allowed one, a device that is away or unknown", async () => {
     await hosted.publisher.plug("a");
     await hosted.started();
-    const { hosted: state } = await hosted.isTold("plug-a");
+    const { hosted: state } = await hosted.agentIn("plug-a");
     expect(await hosted.report(hosted.call("plug-a", "set", { on: "yes" }))).toMatchObject({
       error_type: "invalid_params",
       error: expect.stringMatching(/^Error: on:/),
@@ -123,7 +123,7 @@ describe("nothing is sent", () => {
       code: "invalid",
     });
     await hosted.publisher.say("plugs/a/up", "offline", true);
-    await hosted.isTold("plug-a", false);
+    await hosted.agentIn("plug-a", false);
     expect(await hosted.refused(hosted.call("plug-a", "set", { on: true }))).toMatchObject({
       code: "agent_offline",
       message: expect.stringMatching(/Plug a is offline/),
@@ -137,7 +137,7 @@ describe("nothing is sent", () => {
   test("without a folder for the ledger: the device is only read, and the words say why", async () => {
     await hosted.publisher.plug("a");
     await hosted.started({ folder: undefined });
-    expect((await hosted.isTold("plug-a")).hosted?.mode).toBe("read");
+    expect((await hosted.agentIn("plug-a")).hosted?.mode).toBe("read");
     expect(await hosted.report(hosted.call("plug-a", "set", { on: true }))).toMatchObject({
       error_type: "permission_denied",
       error: expect.stringContaining("BRIDGE_STATE"),
@@ -150,7 +150,7 @@ describe("nothing is sent", () => {
   test("with other commands than a call of an action; a ping is answered", async () => {
     await hosted.publisher.plug("a");
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const command = (name: string) => {
       const id = randomUUID();
       const payload = JSON.stringify({ command: name, payload: { prompt: "Hello" }, request_id: id });
@@ -168,7 +168,7 @@ describe("several calls", () => {
   test("of one device run one after the other, of two at once; a read does not wait", async () => {
     for (const name of ["a", "b"]) await hosted.publisher.plug(name, { silent: true });
     await hosted.started();
-    await hosted.isTold("plug-b");
+    await hosted.agentIn("plug-b");
     const first = hosted.call("plug-a", "set", { on: true });
     await sent("a", 1);
     const second = hosted.call("plug-a", "set", { on: false });
@@ -190,7 +190,7 @@ describe("several calls", () => {
   test("a stop does not wait for what moves, and what had not begun is not sent", async () => {
     await blind();
     await hosted.started();
-    await hosted.isTold("blind");
+    await hosted.agentIn("blind");
     const open = hosted.call("blind", "open");
     await until(() => blindCommands().length === 1);
     const close = hosted.call("blind", "close");
@@ -216,7 +216,7 @@ describe("several calls", () => {
   ])("a stop %s ends no wait", async (_, call, end) => {
     await blind();
     await hosted.started();
-    await hosted.isTold("blind");
+    await hosted.agentIn("blind");
     const open = hosted.call("blind", "open");
     await until(() => blindCommands().length === 1);
     const close = hosted.call("blind", "close");
@@ -233,7 +233,7 @@ describe("several calls", () => {
   test("a stop with a wrong parameter ends no wait", async () => {
     await blind();
     await hosted.started();
-    await hosted.isTold("blind");
+    await hosted.agentIn("blind");
     const open = hosted.call("blind", "open");
     await until(() => blindCommands().length === 1);
     const stop = hosted.call("blind", "stop", { gently: true });
@@ -246,7 +246,7 @@ describe("several calls", () => {
   test("a stop that the device does not have ends no wait", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const set = hosted.call("plug-a", "set", { on: true });
     await sent("a", 1);
     const stop = hosted.call("plug-a", "stop");
@@ -259,7 +259,7 @@ describe("several calls", () => {
   test("cancelled ones say what is known", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const first = hosted.call("plug-a", "set", { on: true });
     await sent("a", 1);
     const second = hosted.call("plug-a", "set", { on: false });
@@ -280,7 +280,7 @@ describe("several calls", () => {
   test("with one id are one: while it waits, when it is reported, and when Home has the report", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const id = hosted.call("plug-a", "set", { on: true });
     await sent("a", 1);
     hosted.resend(id, "plug-a", "set", { on: true });
@@ -303,7 +303,7 @@ describe("several calls", () => {
   test("a report that Home has not stored comes again: at a reconnect, and after a restart", async () => {
     await hosted.publisher.plug("a");
     const bridge = await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const id = hosted.call("plug-a", "set", { on: true });
     const report = await hosted.report(id);
     played.home.drop();

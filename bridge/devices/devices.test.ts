@@ -16,7 +16,7 @@ describe("devices as agents", () => {
   test("a plug: what Home is told, a read, a change that its state confirms", async () => {
     await hosted.publisher.plug("a");
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const state = hosted.told().get("plug-a");
     expect(state).toMatchObject({
       foreign: false,
@@ -72,13 +72,13 @@ describe("devices as agents", () => {
     });
     const ups = Array.from({ length: 20 }, (_, n) => hosted.publisher.say(`values/${n}/up`, "online", true));
     await Promise.all([...configs, ...ups]);
-    await hosted.isTold("sensor-19");
+    await hosted.agentIn("sensor-19");
     expect(played.home.frames.map(({ t }) => t)).toEqual(["agents"]);
     expect([...hosted.told().values()].filter(({ online }) => online)).toHaveLength(20);
 
     played.home.frames.length = 0;
     await hosted.publisher.plug("late");
-    await hosted.isTold("plug-late");
+    await hosted.agentIn("plug-late");
     expect(hosted.crossed()).toEqual(["agents plug-late"]);
   });
 
@@ -94,7 +94,7 @@ describe("devices as agents", () => {
       );
     // The broker keeps the order: with this device, all of it has come.
     await hosted.publisher.plug("marker");
-    await hosted.isTold("plug-marker");
+    await hosted.agentIn("plug-marker");
     expect(hosted.crossed()).toEqual(["agents plug-marker"]);
     played.home.send({ t: "states", id: "q", agents: ["plug-c79"] });
     const { devices } = await played.home.next("states");
@@ -122,7 +122,7 @@ describe("devices as agents", () => {
     await allOnline(30);
     played.home.frames.length = 0;
     await Promise.all(names.map((name) => hosted.publisher.say(`plugs/${name}/up`, "offline", true)));
-    await hosted.isTold("plug-p29", false);
+    await hosted.agentIn("plug-p29", false);
     await until(() => [...hosted.told().values()].every(({ online }) => !online));
     // The second judgement, if the first one came in the middle.
     expect(played.home.frames.length).toBeLessThanOrEqual(2);
@@ -142,7 +142,7 @@ describe("devices as agents", () => {
       ...names.map((name) => hosted.publisher.config(`switch/${name}`, "")),
       hosted.publisher.plug("new"),
     ]);
-    await hosted.isTold("plug-new");
+    await hosted.agentIn("plug-new");
     expect(hosted.crossed()).toEqual(["agents plug-new"]);
     expect(played.home.of("agents")[0]?.gone?.toSorted()).toEqual(names.map((name) => `plug-${name}`).sort());
   });
@@ -150,7 +150,7 @@ describe("devices as agents", () => {
   test("a device that removed its config is gone; one that comes back has its id and its key", async () => {
     await hosted.publisher.plug("a");
     const bridge = await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const key = hosted.told().get("plug-a")?.hosted?.key;
     await hosted.publisher.config("switch/a", "");
     await played.home.next("gone", ({ agent }) => agent === "plug-a");
@@ -161,14 +161,14 @@ describe("devices as agents", () => {
       more: { device: { identifiers: ["plug-a"], name: "Another name" } },
     });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     expect(hosted.told().get("plug-a")?.hosted).toMatchObject({ key, name: "Another name" });
   });
 
   test("a lamp that names a lock's topic is told as dangerous, also when the lock comes later", async () => {
     await hosted.publisher.plug("lamp");
     await hosted.started();
-    const before = await hosted.isTold("plug-lamp");
+    const before = await hosted.agentIn("plug-lamp");
     const dangersOf = (text = "{}") => {
       const { tools } = JSON.parse(text) as { tools: { name: string; danger?: true; danger_why?: string }[] };
       return tools.flatMap(({ name, danger, danger_why }) => (danger ? [`${name}: ${danger_why}`] : []));
@@ -180,7 +180,7 @@ describe("devices as agents", () => {
       state_topic: "door/state",
       device: { identifiers: ["door"], name: "Front door" },
     });
-    await hosted.isTold("front-door");
+    await hosted.agentIn("front-door");
     expect(dangersOf(hosted.told().get("plug-lamp")?.tools)).toEqual([
       "set: it shares a topic with something else: it is a lock",
     ]);
@@ -189,7 +189,7 @@ describe("devices as agents", () => {
   test("values are known after a restart, with their age", async () => {
     await hosted.publisher.plug("a");
     const bridge = await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     await hosted.publisher.say("plugs/a/state", "ON");
     const now = async (id: string) => {
       played.home.send({ t: "states", id, agents: ["plug-a", "nobody"] });
@@ -204,7 +204,7 @@ describe("devices as agents", () => {
     await bridge.stop();
     played.home.frames.length = 0;
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     expect(await now("again")).toEqual(before);
   });
 
@@ -221,10 +221,10 @@ describe("devices as agents", () => {
   test("an agent of the broker has its name before a device", async () => {
     await hosted.publisher.plug("a");
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     await played.agent("plug-a");
     await until(() => hosted.told().get("plug-a")?.hosted === undefined);
-    await hosted.isTold("plug-a-2");
+    await hosted.agentIn("plug-a-2");
     const key = hosted.told().get("plug-a-2")?.hosted?.key;
     expect(key).toBeDefined();
     // A call reaches the agent, and none goes to the device in its place.
@@ -237,10 +237,10 @@ describe("devices as agents", () => {
     played.home.unsigned = [];
     await hosted.publisher.plug("a");
     await hosted.started();
-    const { hosted: before } = await hosted.isTold("plug-a");
+    const { hosted: before } = await hosted.agentIn("plug-a");
     const stranger = await played.agent("plug-a");
     await hosted.publisher.plug("b");
-    await hosted.isTold("plug-b");
+    await hosted.agentIn("plug-b");
     expect(hosted.told().get("plug-a")?.hosted).toEqual(before);
     expect(await hosted.report(hosted.call("plug-a", "set", { on: true }))).toMatchObject({
       confirmed: true,
@@ -248,7 +248,7 @@ describe("devices as agents", () => {
     expect(stranger.commands).toEqual([]);
     // Once it has a key, it is the home's agent, and the device has another name.
     played.home.send({ t: "keys", keys: [{ id: "plug-a", key: "k".repeat(43), n: 0 }] });
-    await hosted.isTold("plug-a-2");
+    await hosted.agentIn("plug-a-2");
     expect(hosted.told().get("plug-a-2")?.hosted).toMatchObject({ key: before?.key });
   });
 
@@ -266,7 +266,7 @@ describe("devices as agents", () => {
     await hosted.publisher.on("homeassistant/status", (payload) => births.push(payload));
     await hosted.publisher.plug("a");
     const quiet = await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     await quiet.stop();
     expect(births).toEqual([]);
     await hosted.started({ birth: true });
@@ -282,7 +282,7 @@ describe("devices as agents", () => {
       device: { identifiers: ["odd"] },
     });
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     played.home.send({ t: "states", id: "q1" });
     expect(await played.home.next("states", ({ id }) => id === "q1")).toMatchObject({
       devices: [{ id: "plug-a" }],
@@ -294,13 +294,13 @@ describe("devices as agents", () => {
   test("a ghost that a person forgets is gone, and nothing is published", async () => {
     await hosted.publisher.plug("a");
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const key = hosted.told().get("plug-a")?.hosted?.key ?? "";
     played.home.send({ t: "forget_device", key });
     await played.home.next("gone", ({ agent }) => agent === "plug-a");
     // It is there again with its next message.
     await hosted.publisher.say("plugs/a/state", "ON");
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     expect(hosted.publisher.commands).toEqual([]);
   });
 });

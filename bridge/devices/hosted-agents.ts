@@ -20,7 +20,7 @@ const NOT_OFFERED_MAX = 20;
 /** A cancel is the only notice that a device's call has any use for. */
 const FEATURES = [HOSTED_FEATURE, "tool", "cancel"];
 
-type Told = { agent: AgentState; device: HostedDevice };
+type HostedAgent = { agent: AgentState; device: HostedDevice };
 type Texts = { capabilities: string; tools: string };
 
 export type HostedAgentsOptions = {
@@ -34,7 +34,7 @@ export type HostedAgentsOptions = {
 export class HostedAgents implements HostedDevices {
   readonly #options: HostedAgentsOptions;
   /** By agent id. */
-  #agents = new Map<string, Told>();
+  #agents = new Map<string, HostedAgent>();
   readonly #sent = new Map<string, AgentState>();
   /** By the device's `read`, which is another object whenever an action changed: texts are not made anew each second. */
   readonly #texts = new WeakMap<DeviceAction, Texts>();
@@ -55,7 +55,7 @@ export class HostedAgents implements HostedDevices {
    * @returns whether Home has to be told of something
    */
   update(devices: readonly HostedDevice[], canAsk: (id: string) => boolean): boolean {
-    const agents = new Map<string, Told>();
+    const agents = new Map<string, HostedAgent>();
     for (const device of devices) {
       const agent = this.#checked(this.#stateOf(device, canAsk));
       if (agent) agents.set(device.id, { agent, device });

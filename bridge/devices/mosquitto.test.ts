@@ -29,7 +29,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     await publisher.plug("a");
     await publisher.client.unsubscribeAsync("plugs/a/set");
     await hosted.started();
-    await hosted.isTold("plug-a");
+    await hosted.agentIn("plug-a");
     const id = hosted.call("plug-a", "set", { on: true });
     expect(await hosted.refused(id)).toMatchObject({
       code: "not_listening",
@@ -44,7 +44,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
   test("a device that is its own state topic is not confirmed by our command", async () => {
     await hosted.publisher.plug("same", { sameTopic: true });
     await hosted.started();
-    await hosted.isTold("plug-same");
+    await hosted.agentIn("plug-same");
     const report = await hosted.report(
       hosted.call("plug-same", "set", { on: true }, { expires_in_ms: 1_000 }),
     );
@@ -56,7 +56,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     await hosted.publisher.plug("a");
     await hosted.publisher.plug("b");
     await hosted.started();
-    await hosted.isTold("plug-b");
+    await hosted.agentIn("plug-b");
     const other = await client();
     const reasons: (number | undefined)[] = [];
     other.on("packetreceive", (packet) => {
@@ -89,12 +89,12 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     expect(played.home.of("agents")).toEqual([]);
 
     await broker.stop();
-    await hosted.isTold("plug-p19", false);
+    await hosted.agentIn("plug-p19", false);
     expect([...hosted.told().values()].map(({ online, reason }) => [online, reason])).toEqual(
       names.map(() => [false, "the broker is not reachable"]),
     );
     await broker.begin();
-    await hosted.isTold("plug-p19");
+    await hosted.agentIn("plug-p19");
     await until(() => [...hosted.told().values()].every(({ online }) => online));
     expect(played.home.of("agents").map(({ agents }) => agents.length)).toEqual([20, 20]);
     expect(played.home.of("gone")).toEqual([]);
@@ -133,7 +133,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
       }
       await hosted.publisher.plug("good");
       await hosted.started();
-      await hosted.isTold("plug-good");
+      await hosted.agentIn("plug-good");
       for (const name of Object.keys(wrong)) {
         const id = hosted.call(`evil-${name}-command`, "set", { on: true }, { expires_in_ms: 1_000 });
         await until(() =>
@@ -171,7 +171,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
           }),
         );
       await hosted.started();
-      await hosted.isTold("plug-first");
+      await hosted.agentIn("plug-first");
       const known = await until(() => played.log("devices.known"));
       expect(known.fields).toMatchObject({ devices: 300 });
       expect(JSON.stringify(known.fields?.ignored)).toMatch(/more than 300 devices/);

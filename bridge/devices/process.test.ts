@@ -28,7 +28,7 @@ describe("killed", () => {
     async () => {
       await hosted.publisher.plug("a", { silent: true });
       const first = await hosted.process();
-      await hosted.isTold("plug-a");
+      await hosted.agentIn("plug-a");
       const id = hosted.call("plug-a", "set", { on: true });
       // `taken` comes after the broker's ack, which the bridge has written down.
       await played.home.next("taken", (frame) => frame.id === id);
@@ -70,7 +70,7 @@ describe("killed", () => {
         device: { identifiers: ["siren"], name: "Bell" },
       });
       const first = await hosted.process();
-      await hosted.isTold("bell");
+      await hosted.agentIn("bell");
       const id = hosted.call("bell", "press");
       const before = await hosted.report(id);
       await kill(first);

@@ -31,7 +31,7 @@ test("S22: 2,000 sensors of one topic with the worst templates leave an agent's 
       request_id,
     });
   });
-  await hosted.isTold("pi");
+  await hosted.agentIn("pi");
   for (let n = 0; n < 2_000; n += 1)
     await hosted.publisher.config(`sensor/s${n}`, {
       unique_id: `s${n}`,

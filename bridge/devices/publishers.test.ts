@@ -22,7 +22,7 @@ test("V6: a sensor that any gateway may hear is subscribed to by its filter, and
     unit_of_meas: "%",
     device: { identifiers: ["A4C138000001"], name: "Detector" },
   });
-  await hosted.isTold("detector");
+  await hosted.agentIn("detector");
   const say = () => hosted.publisher.say("home/OMG_GAT/BTtoMQTT/A4C138000001", { batt: 77, rssi: -60 });
   await say();
   await until(async () => (await read("detector")).includes("77 %"), { what: "it is read" });
@@ -48,7 +48,7 @@ test("V10: a config of 250 KB and a state of 300 KB cross the broker, and the br
   const config = { dev: { ids: ["field"], name: "Solar field" }, o: { name: "taptap" }, cmps };
   expect(JSON.stringify(config).length).toBeGreaterThan(240_000);
   await hosted.publisher.config("device/field", config);
-  await hosted.isTold("solar-field");
+  await hosted.agentIn("solar-field");
   const nodes = Object.fromEntries(Array.from({ length: 192 }, (_, at) => [`node_${at}`, at]));
   await hosted.publisher.say("field/state", { settings: "x".repeat(300_000), ...nodes });
   await until(async () => (await read("solar-field")).includes("Node 191: 191 V"), { what: "it is read" });
@@ -72,7 +72,7 @@ test("V9: a setting crosses to Home as one, and is changed when Home asks for it
     uniq_id: "go-e_ama",
     dev: { ids: ["go-e"], name: "go-eCharger" },
   });
-  await hosted.isTold("go-echarger");
+  await hosted.agentIn("go-echarger");
   const { tools, hosted: told } = hosted.told().get("go-echarger") ?? {};
   expect((JSON.parse(tools ?? "") as { tools: object[] }).tools).toMatchObject([
     { name: "read" },
@@ -103,7 +103,7 @@ test("V17: a Tasmota plug that describes itself in its own way is switched, and 
     publisher.say("stat/desk/STATUS10", { StatusSNS: { ENERGY: { Power: 42 } } }),
   );
   await hosted.started();
-  const { hosted: told } = await hosted.isTold("desk");
+  const { hosted: told } = await hosted.agentIn("desk");
   const call = hosted.call("desk", "set", { on: true }, { allow: told?.allow });
   expect(await hosted.report(call)).toMatchObject({ status: "success", confirmed: true });
   expect(publisher.commands).toContainEqual({ topic: "cmnd/desk/POWER1", payload: "ON" });

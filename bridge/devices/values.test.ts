@@ -17,7 +17,7 @@ async function begin(kind: string, config: object, state: string, answer: (paylo
   const topics = { command_topic: "t/set", state_topic: "t/state" };
   await publisher.config(`${kind}/t`, { name: null, unique_id: "t", device, ...topics, ...config });
   const bridge = await hosted.started();
-  await hosted.isTold("thing");
+  await hosted.agentIn("thing");
   await publisher.say("t/state", state);
   await until(async () => (await read()).includes(" ago)"), { what: "the first state" });
   return bridge;

@@ -46,7 +46,7 @@ const sent = (topic: string) => hosted.publisher.commands.filter((command) => co
 
 test("its error about this device ends the wait and is quoted; one about another device does not", async () => {
   await hosted.started();
-  await hosted.isTold("door-switch");
+  await hosted.agentIn("door-switch");
   const id = hosted.call("door-switch", "set", { on: true });
   await until(() => sent("zigbee2mqtt/Door switch/set").length > 0);
   const log = (message: string) =>
@@ -62,7 +62,7 @@ test("its error about this device ends the wait and is quoted; one about another
 
 test("devices that were not heard since the start are asked, those on a battery are not", async () => {
   await hosted.started();
-  await hosted.isTold("coffee-plug");
+  await hosted.agentIn("coffee-plug");
   await until(() => sent("zigbee2mqtt/Coffee plug/get").length > 0);
   expect(sent("zigbee2mqtt/Coffee plug/get")).toEqual([
     { topic: "zigbee2mqtt/Coffee plug/get", payload: '{"state":""}' },
@@ -75,7 +75,7 @@ test("devices that were not heard since the start are asked, those on a battery 
 
 test("a read asks when nothing is known, or when a fresh value is wanted", async () => {
   await hosted.started();
-  const { tools } = await hosted.isTold("coffee-plug");
+  const { tools } = await hosted.agentIn("coffee-plug");
   expect(tools).toContain('"fresh"');
   expect(hosted.told().get("door-switch")?.tools).not.toContain('"fresh"');
   await until(() => sent("zigbee2mqtt/Coffee plug/get").length === 1);
@@ -98,7 +98,7 @@ test("a read asks when nothing is known, or when a fresh value is wanted", async
 
 test("when half of the time is over, the device is asked whether it did it", async () => {
   await hosted.started();
-  await hosted.isTold("coffee-plug");
+  await hosted.agentIn("coffee-plug");
   await until(() => sent("zigbee2mqtt/Coffee plug/get").length === 1);
   const id = hosted.call("coffee-plug", "set", { on: true });
   await until(() => sent("zigbee2mqtt/Coffee plug/get").length === 2);

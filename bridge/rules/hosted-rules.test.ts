@@ -43,7 +43,7 @@ async function freezer(): Promise<string> {
 }
 
 async function keyOf(agent: string): Promise<string> {
-  const { hosted: of } = await hosted.isTold(agent);
+  const { hosted: of } = await hosted.agentIn(agent);
   return of?.key ?? "";
 }
 
@@ -238,7 +238,7 @@ test("a button tells of each press, and not of what the broker or the bridge had
   await bridge.stop();
   played.home.frames.length = 0;
   await hosted.started();
-  await hosted.isTold("button");
+  await hosted.agentIn("button");
   await hosted.publisher.say("button/event", { event_type: "double" });
   expect(await change(1, "w-0002")).toMatchObject({ value: "double" });
   expect(changes().map(({ rule }) => rule)).toEqual(["w-0002"]);

@@ -84,7 +84,7 @@ test(
       device: { identifiers: ["freezer"], name: "Freezer" },
     });
     let child = await run();
-    const device = (await hosted.isTold("freezer")).hosted?.key ?? "";
+    const device = (await hosted.agentIn("freezer")).hosted?.key ?? "";
     const condition = {
       id: "w-0001",
       version: 1,

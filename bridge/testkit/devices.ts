@@ -102,7 +102,7 @@ export class PlayedDevices {
   }
 
   /** Waits until Home was told that this agent is there, or away. */
-  async isTold(id: string, online = true): Promise<AgentState> {
+  async agentIn(id: string, online = true): Promise<AgentState> {
     const what = `${id} is ${online ? "online" : "offline"}`;
     await until(() => this.told().get(id)?.online === online, { what });
     return this.told().get(id) as AgentState;

@@ -8,7 +8,7 @@ import {
   findService,
   findUpdates,
   fine,
-  tellFindings,
+  printFindings,
   wrong,
 } from "../service/checks/findings.ts";
 import { fileProblem } from "../service/file-problem.ts";
@@ -24,8 +24,8 @@ import {
   findPairing,
   findServing,
   findTools,
-  findUnasked,
   findUnit,
+  findUnsolicited,
 } from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
@@ -53,12 +53,12 @@ export async function doctor(call: CommandCall): Promise<number> {
     }
     findings.push(...(await findTools({ ...read.settings, gatewayKey: pairing.gatewayKey }, isService)));
     findings.push(...(await findDevice(read.settings, isService)));
-    findings.push(findUnasked(read.settings));
+    findings.push(findUnsolicited(read.settings));
     findings.push(await findModel(read.settings.llm));
     if (read.settings.serve) findings.push(await findServing(read.settings.serve));
     if (isService) findings.push(await findUpdates(AGENT));
   }
-  return tellFindings(findings, call);
+  return printFindings(findings, call);
 }
 
 /** The variables that the service's unit sets. */

@@ -8,7 +8,7 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentStatus } from "@edgecall/node/systemd/status.ts";
-import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
+import { allowedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
 import type { ServeSettings } from "@edgecall/pi-agent/config/serve-settings.ts";
 import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
 import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
@@ -220,9 +220,9 @@ function isMissed({ tools: { enabled }, policy }: Settings, name: string, why: s
 }
 
 /** The calls that a stranger's text (a file, a page, another device) may cause without a person. */
-export function findUnasked({ policy }: Settings): Finding {
+export function findUnsolicited({ policy }: Settings): Finding {
   const link = "policy";
-  const names = unaskedWhenTainted(policy);
+  const names = allowedWhenTainted(policy);
   if (names.length === 0) {
     const says = "after a stranger's text whatever is not a read asks or is refused";
     return fine(link, says);

@@ -13,7 +13,7 @@ import {
   findService,
   findUpdates,
   fine,
-  tellFindings,
+  printFindings,
   wrong,
 } from "../service/checks/findings.ts";
 import { fileProblem } from "../service/file-problem.ts";
@@ -32,7 +32,7 @@ export async function doctor(call: CommandCall): Promise<number> {
   const says = isService ? whatItSays(BRIDGE) : undefined;
   if (says?.is === "read") findings.push(...findingsOfConditions("bridge", says.status.conditions));
   if (isService) findings.push(await findUpdates(BRIDGE));
-  return tellFindings(findings, call);
+  return printFindings(findings, call);
 }
 
 async function readSettings(

@@ -20,7 +20,7 @@ export async function metrics(call: CommandCall): Promise<number> {
   if (call.flag("tools")) return await ofTools(call, gateway);
   const samples = readSamples(await gateway.text("GET /metrics").catch(tooOld));
   const figures = loopFigures(samples);
-  call.io.out(call.flag("json") ? `${JSON.stringify(figures)}\n` : pairs(inWords(figures)));
+  call.io.out(call.flag("json") ? `${JSON.stringify(figures)}\n` : pairs(figureRows(figures)));
   return EXIT.ok;
 }
 
@@ -75,7 +75,7 @@ export function loopFigures(samples: readonly Sample[]): LoopFigures {
   };
 }
 
-function inWords(it: LoopFigures): Array<[string, string]> {
+function figureRows(it: LoopFigures): Array<[string, string]> {
   const { requests, tool_calls, tokens } = it;
   const rounded = (value: number | null) => (value === null ? "–" : value.toFixed(1));
   const calls = tool_calls.success + tool_calls.error;

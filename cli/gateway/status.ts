@@ -53,12 +53,12 @@ function overview(
           ],
         ]),
     ["calls", calls.length === 0 ? "none in flight" : `${calls.length} in flight`],
-    ...(audit === undefined ? [] : [["record", recordWords(audit, Date.now())] as [string, string]]),
+    ...(audit === undefined ? [] : [["record", auditText(audit, Date.now())] as [string, string]]),
   ];
 }
 
 /** The progress of the record's copy to a database. */
-export function recordWords(
+export function auditText(
   { waiting, since, problem, lost }: NonNullable<Status["audit"]>,
   now: number,
 ): string {

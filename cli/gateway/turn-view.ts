@@ -43,18 +43,18 @@ export class TurnView {
       case "message":
         this.#endStep();
         for (const call of event.calls)
-          if (call.same_as === undefined) this.#tell("dim", `→ ${callText(call)}`);
+          if (call.same_as === undefined) this.#print("dim", `→ ${callText(call)}`);
         break;
       case "call":
         if (event.call.same_as === undefined) this.#call(event.call);
         break;
       case "waiting": {
         const seconds = Math.max(1, Math.round((event.until - Date.now()) / 1_000));
-        this.#tell("dim", `  waits ${seconds} s: ${printableLine(event.text, 200)}`);
+        this.#print("dim", `  waits ${seconds} s: ${printableLine(event.text, 200)}`);
         break;
       }
       case "progress":
-        this.#tell("dim", `  ${printableLine(event.text, 200)}`);
+        this.#print("dim", `  ${printableLine(event.text, 200)}`);
         break;
       default:
         break;
@@ -103,17 +103,17 @@ export class TurnView {
         : (call.error_type ?? "error");
     const waited = call.waited_ms ? ` (and ${took(call.waited_ms)} of waiting)` : "";
     const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
-    if (call.asked === false) this.#tell("dim", `– ${callText(call)}  ${NO_TOOL_CALLED}${time}${waited}`);
+    if (call.asked === false) this.#print("dim", `– ${callText(call)}  ${NO_TOOL_CALLED}${time}${waited}`);
     else
-      this.#tell(
+      this.#print(
         fine ? "green" : "red",
         `${fine ? "✓" : "✗"} ${callText(call)}  ${outcome}${time}${waited}${why}`,
       );
-    if (call.for_user !== undefined) this.#tell("dim", printable(call.for_user).trimEnd());
+    if (call.for_user !== undefined) this.#print("dim", printable(call.for_user).trimEnd());
   }
 
   #reset(): void {
-    if (this.#shown !== "") this.#tell("dim", "… again:");
+    if (this.#shown !== "") this.#print("dim", "… again:");
     this.#shown = "";
     this.#gap = false;
   }
@@ -129,7 +129,7 @@ export class TurnView {
     this.#inLine = false;
   }
 
-  #tell(style: "dim" | "green" | "red", text: string): void {
+  #print(style: "dim" | "green" | "red", text: string): void {
     if (this.#o.tells) this.say(this.#o.paint(style, text));
   }
 }

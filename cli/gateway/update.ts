@@ -30,7 +30,7 @@ type Payload = z.infer<typeof Payload>;
 /** Without a payload the command is still running. */
 const Answer = z.looseObject({ request_id: z.string(), payload: z.optional(Payload) });
 const Questions = z.looseObject({ questions: z.array(Question) });
-const Told = z.looseObject({ id: z.string() });
+const Ordered = z.looseObject({ id: z.string() });
 
 const WHERE_IT_RUNS = "where it runs: it is no service, or older than updates on command";
 
@@ -87,7 +87,7 @@ function advice({ online, can }: { online: boolean; can: boolean }): string {
 }
 
 async function ofBridge(gateway: Gateway): Promise<Outcome> {
-  const { id } = await gateway.json(Told, "POST /v1/bridge/update").catch((error: unknown) => {
+  const { id } = await gateway.json(Ordered, "POST /v1/bridge/update").catch((error: unknown) => {
     if (error instanceof GatewayError && ["not_found", "foreign"].includes(error.kind))
       throw new Error("this gateway cannot tell its bridge to update itself yet: update the gateway first");
     throw error;

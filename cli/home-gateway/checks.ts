@@ -10,7 +10,7 @@ import {
   findingsOfConditions,
   findService,
   fine,
-  tellFindings,
+  printFindings,
   wrong,
 } from "../service/checks/findings.ts";
 import { readEnvironment } from "../service/environment-file.ts";
@@ -69,7 +69,7 @@ export async function doctor(call: CommandCall): Promise<number> {
         ? fine("telegram", `${connection}: messages are fetched`)
         : wrong("telegram", `${connection}: ${problem}`, "in the console: Setup, Check"),
     );
-  return tellFindings(findings, call);
+  return printFindings(findings, call);
 }
 
 type Settings = { finding: Finding; port: number; variables?: Record<string, string> };

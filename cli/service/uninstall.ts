@@ -42,13 +42,13 @@ export async function uninstallService(
   await rm(places.programs, { recursive: true, force: true });
   await rm(places.runtime, { recursive: true, force: true });
   await linkCommand();
-  const takesNode = SERVICES.every((each) => !existsSync(each.places.unit)) && existsSync(NODE_DIR);
-  if (takesNode) await rm(NODE_DIR, { recursive: true, force: true });
+  const removesNode = SERVICES.every((each) => !existsSync(each.places.unit)) && existsSync(NODE_DIR);
+  if (removesNode) await rm(NODE_DIR, { recursive: true, force: true });
   const gone = [
     ...(hadService ? [`the service ${unit}`] : []),
     ...(await also(purge)),
     ...(hadPrograms ? [places.programs] : []),
-    ...(takesNode ? [NODE_DIR] : []),
+    ...(removesNode ? [NODE_DIR] : []),
   ];
   if (!purge) {
     io.err(whatCameOfIt(unit, gone, itsOwn));

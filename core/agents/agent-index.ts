@@ -226,7 +226,9 @@ export class AgentIndex {
   /** @returns the ids of all agents there and of that kind, in no order; a filter that no agent fits has no effect */
   within({ area, kind, among }: Pick<AgentQuery, "area" | "kind" | "among">): string[] {
     const allowed = this.#allowed({ area, kind, among });
-    return this.#slots.flatMap((slot, n) => (slot && (!allowed || at(allowed, n) === 1) ? [slot.id] : []));
+    return this.#slots.flatMap((slot, n) =>
+      slot && (!allowed || valueAt(allowed, n) === 1) ? [slot.id] : [],
+    );
   }
 
   /** @returns the agents that fit best; none where no word of the question is anybody's */
@@ -248,7 +250,7 @@ export class AgentIndex {
       for (let slot = 0; slot < total; slot += 1) {
         const here = this.#slots[slot];
         if (!here) continue;
-        const own = at(match.own, slot);
+        const own = valueAt(match.own, slot);
         const action = here.actions.worth;
         if (own === 0 && action === 0) continue;
         const best = Math.max(own * here.brevity, action) + BOTH_WAYS * Math.min(own, action);
@@ -259,18 +261,18 @@ export class AgentIndex {
       for (const [action, score] of match.ofActions.entries()) add(actionScores, action, score);
     }
     const allowed = this.#allowed({ area, kind, among });
-    const isAllowed = (slot: number): boolean => !allowed || at(allowed, slot) === 1;
+    const isAllowed = (slot: number): boolean => !allowed || valueAt(allowed, slot) === 1;
     const isSelector = selects(numbered, words, isAllowed);
     const asksHome = SAYS_HOME.test(text);
     const found: FoundAgent[] = [];
     for (let slot = 0; slot < total; slot += 1) {
       const here = this.#slots[slot];
       if (!here || !isAllowed(slot)) continue;
-      let score = at(words, slot);
-      if (isSelector || score === 0) score += at(numbers, slot);
+      let score = valueAt(words, slot);
+      if (isSelector || score === 0) score += valueAt(numbers, slot);
       if (score === 0) continue;
-      score *= 1 - COVERAGE + COVERAGE * (at(matched, slot) / askedFor);
-      if (isSelector && at(numbered, slot) === 0) score *= OTHER_NUMBER;
+      score *= 1 - COVERAGE + COVERAGE * (valueAt(matched, slot) / askedFor);
+      if (isSelector && valueAt(numbered, slot) === 0) score *= OTHER_NUMBER;
       if (asksHome && here.atWork) score *= NOT_AT_HOME;
       if (here.hasArea && areas.has(here.area ?? "")) score *= IN_AREA;
       if (used?.has(here.id)) score *= USED;
@@ -312,12 +314,12 @@ export class AgentIndex {
       else if (actions.length > 0) rarity = Math.max(rarity, rareAction * worth * IN_ACTION);
       for (const posting of postings) {
         const slot = posting >> FIELD_BITS;
-        own[slot] = Math.max(at(own, slot), worth * rare * fieldWorth(posting));
+        own[slot] = Math.max(valueAt(own, slot), worth * rare * fieldWorth(posting));
       }
       for (const posting of actions) {
         const action = posting >> NAME_BITS;
         const value = worth * rareAction * ((posting & IN_NAME_BIT) > 0 ? IN_ACTION_NAME : IN_ACTION);
-        ofActions[action] = Math.max(at(ofActions, action), value);
+        ofActions[action] = Math.max(valueAt(ofActions, action), value);
       }
     }
     return { own, ofActions, rarity: rarity * weight, weight, isNumber };
@@ -359,7 +361,7 @@ export class AgentIndex {
       for (const { term } of variants)
         for (const posting of this.#own.get(term)) {
           const slot = posting >> FIELD_BITS;
-          if (this.#slots[slot] && (!left || at(left, slot) === 1)) here[slot] = 1;
+          if (this.#slots[slot] && (!left || valueAt(left, slot) === 1)) here[slot] = 1;
         }
       left = here;
     }
@@ -369,8 +371,8 @@ export class AgentIndex {
   #actionsOf(id: string, scores: Float64Array): string[] {
     const { actions } = this.#slots[this.#slotOf.get(id) ?? -1]?.actions ?? { actions: [] };
     return actions
-      .filter((one) => at(scores, one) > 0)
-      .sort((a, b) => at(scores, b) - at(scores, a))
+      .filter((one) => valueAt(scores, one) > 0)
+      .sort((a, b) => valueAt(scores, b) - valueAt(scores, a))
       .map((one) => this.#actions[one]?.name ?? "");
   }
 
@@ -425,10 +427,10 @@ function selects(numbered: Uint8Array, scores: Float64Array, isAllowed: (slot: n
   let best = 0;
   let bestNumbered = 0;
   for (let slot = 0; slot < scores.length; slot += 1) {
-    const score = at(scores, slot);
+    const score = valueAt(scores, slot);
     if (score <= bestNumbered || !isAllowed(slot)) continue;
     best = Math.max(best, score);
-    if (at(numbered, slot) === 1) bestNumbered = score;
+    if (valueAt(numbered, slot) === 1) bestNumbered = score;
   }
   return bestNumbered > 0 && bestNumbered >= SELECTS_FROM * best;
 }
@@ -443,7 +445,7 @@ function isValue(matches: readonly Match[], number: number): boolean {
 
 function bestAction(actions: readonly number[], scores: Float64Array): number {
   let best = 0;
-  for (const action of actions) best = Math.max(best, at(scores, action));
+  for (const action of actions) best = Math.max(best, valueAt(scores, action));
   // A device of many actions matches much by chance.
   return best * (FEW_ACTIONS / (FEW_ACTIONS + actions.length));
 }
@@ -472,7 +474,7 @@ function sums(length: number): Float64Array {
 }
 
 function add(values: Float64Array, index: number, value: number): void {
-  values[index] = at(values, index) + value;
+  values[index] = valueAt(values, index) + value;
 }
 
 function fieldWorth(posting: number): number {
@@ -494,6 +496,6 @@ function byCount<Key extends string>(counts: ReadonlyMap<Key, number>): Array<[K
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 }
 
-function at(values: Float64Array | Uint8Array, index: number): number {
+function valueAt(values: Float64Array | Uint8Array, index: number): number {
   return values[index] ?? 0;
 }

@@ -3,7 +3,14 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "../protocol/parse.ts";
-import { defineTool, faultResult, sharedResult, type Tool, textResult, wordsOf } from "../tools/contract.ts";
+import {
+  defineTool,
+  faultResult,
+  sharedResult,
+  type Tool,
+  textResult,
+  toolResultText,
+} from "../tools/contract.ts";
 import { errorTypeOf } from "../tools/errors.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/runner.ts";
@@ -143,7 +150,7 @@ async function run(
   if (result.fault) codes.set(call.modelCallId, result.fault.code);
   return {
     status: result.fault ? "error" : "success",
-    text: wordsOf(result),
+    text: toolResultText(result),
     ...(result.forUser !== undefined && { forUser: result.forUser }),
     ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
     elapsedMs,

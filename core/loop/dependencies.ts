@@ -20,7 +20,7 @@ export type Waiting =
 export type ParametersOf = (tool: string) => readonly string[];
 
 const LABEL = /^[A-Za-z0-9_-]{1,32}$/;
-const LABEL_WORDS = "right would be 1 to 32 letters, digits, _ or -";
+const LABEL_TEXT = "right would be 1 to 32 letters, digits, _ or -";
 
 /** @property args the arguments for the tool, with their references */
 type Place = { label: string | undefined; after: readonly string[]; args: Record<string, unknown> };
@@ -77,20 +77,20 @@ export function shownArguments(call: Call, batch: readonly Call[]): Record<strin
 function placeOf(call: Call, parametersOf: ParametersOf): Parsed<Place> {
   const own = parametersOf(call.name);
   const args = { ...call.args };
-  const take = (name: string) => {
+  const extract = (name: string) => {
     if (own.includes(name)) return undefined;
     const value = args[name];
     delete args[name];
     // Models write null and empty texts for what they leave out.
     return value === null || value === "" ? undefined : value;
   };
-  const id = take("id");
+  const id = extract("id");
   const label = id === undefined ? undefined : labelsIn([id])[0];
-  const given = labelsIn(listOf(take("after")));
+  const given = labelsIn(listOf(extract("after")));
   const referred = labelsIn(referencesIn(args).map((pointer) => namesOfPointer(pointer)[0]));
   const after = [...new Set([...given, ...referred])];
   for (const [name, one] of [["id", label], ...after.map((one) => ["after", one])] as const) {
-    if (one !== undefined && !LABEL.test(one)) return { ok: false, error: `${name}: ${LABEL_WORDS}` };
+    if (one !== undefined && !LABEL.test(one)) return { ok: false, error: `${name}: ${LABEL_TEXT}` };
   }
   return { ok: true, value: { label, after, args } };
 }

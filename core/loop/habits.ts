@@ -150,14 +150,14 @@ export type HabitStore = {
 
 /** Remembers for as long as the program runs. */
 export class HabitsInMemory implements HabitStore {
-  readonly #of = new Map<string, readonly Habit[]>();
+  readonly #habits = new Map<string, readonly Habit[]>();
 
   of(source: string): readonly Habit[] {
-    return this.#of.get(source) ?? [];
+    return this.#habits.get(source) ?? [];
   }
 
   learned(source: string, habits: readonly Habit[], dropped: readonly Habit[] = []): void {
-    this.#of.set(source, withHabits(this.of(source), habits, dropped));
+    this.#habits.set(source, withHabits(this.of(source), habits, dropped));
   }
 }
 

@@ -76,7 +76,7 @@ export class ModelLimits {
    */
   async ask(model: ModelSettings): Promise<{ server: LocalServer; tokens: number } | undefined> {
     if (!isLocalModel(model)) return undefined;
-    const known = this.#of(model);
+    const known = this.#knownOf(model);
     const { asked, window, hasReplied = false } = known;
     const isLoading = window === undefined && hasReplied && asked?.isLoaded === false;
     if (asked && !isLoading && performance.now() - asked.at < ASK_AGAIN_MS) return undefined;
@@ -91,7 +91,7 @@ export class ModelLimits {
 
   /** @param lessons of refusals that are not certain yet */
   room(model: ModelSettings, history: HistoryLimit, lessons: LearnedLimits = {}): Room {
-    const known = { ...this.#of(model), ...lessons };
+    const known = { ...this.#knownOf(model), ...lessons };
     const { server, factor, halved } = known;
     const window = smallest(known.window, known.refusedAbove);
     const most = Math.min(model.maxTokens, known.maxReply ?? model.maxTokens);
@@ -117,12 +117,12 @@ export class ModelLimits {
    * @param lessons what made it short enough: now it is certain
    */
   replied(model: ModelSettings, sent: number, usage: Usage | undefined, lessons: LearnedLimits = {}): void {
-    const known = Object.assign(this.#of(model), lessons);
+    const known = Object.assign(this.#knownOf(model), lessons);
     known.hasReplied = true;
     if (usage && sent >= FACTOR_FROM) known.factor = factorOf(usage.input_tokens, sent);
   }
 
-  #of({ baseUrl, model }: ModelSettings): Known {
+  #knownOf({ baseUrl, model }: ModelSettings): Known {
     const key = `${baseUrl} ${model}`;
     let known = this.#known.get(key);
     if (!known) {

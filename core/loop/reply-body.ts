@@ -34,12 +34,12 @@ export class ReplyBody {
     const text = this.#decoder.decode(piece, { stream: true });
     if (this.#form !== "events") this.#text += text;
     if (this.#form === "unknown") return this.#begin();
-    return this.#form === "events" ? this.#take(this.#events.add(text)) : [];
+    return this.#form === "events" ? this.#noteEvents(this.#events.add(text)) : [];
   }
 
   /** @returns what the end of the body ends @throws ModelError when the body is no reply */
   end(): ServerEvent[] {
-    const events = this.#take(this.#events.end());
+    const events = this.#noteEvents(this.#events.end());
     if (!this.#hasEvents && isJson(this.#text)) this.#form = "json";
     if (this.#form === "json") return jsonEvents(this.#text);
     if (!this.#hasEvents && /[^\s]/.test(this.#text) && !/^\s*(?::|data|event|id|retry)/m.test(this.#text))
@@ -55,10 +55,10 @@ export class ReplyBody {
     if (this.#form === "json") return [];
     const text = this.#text;
     this.#text = text.slice(0, BEGINNING_CHARS);
-    return this.#take(this.#events.add(text));
+    return this.#noteEvents(this.#events.add(text));
   }
 
-  #take(events: ServerEvent[]): ServerEvent[] {
+  #noteEvents(events: ServerEvent[]): ServerEvent[] {
     this.#hasEvents ||= events.length > 0;
     return events;
   }

@@ -35,7 +35,7 @@ export class ServerEvents {
     const last = lines.pop() ?? "";
     this.#isReturned = last.endsWith("\r");
     for (const [at, line] of lines.entries()) {
-      const event = this.#take(at === 0 ? this.#line + line : line);
+      const event = this.#readLine(at === 0 ? this.#line + line : line);
       if (event) events.push(event);
     }
     const begun = this.#isReturned ? last.slice(0, -1) : last;
@@ -44,7 +44,7 @@ export class ServerEvents {
     return events;
   }
 
-  #take(line: string): ServerEvent | undefined {
+  #readLine(line: string): ServerEvent | undefined {
     if (line === "") {
       const ended = { event: this.#event, data: this.#data.join("\n") };
       const isEvent = this.#data.length > 0;

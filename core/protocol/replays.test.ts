@@ -4,21 +4,21 @@ import { ReplayWindow } from "./replays.ts";
 
 test("each counter once, in any order, as far back as the window reaches", () => {
   const window = new ReplayWindow(-1, 3);
-  expect([10, 12, 11, 12, 10].map((n) => window.take(n))).toEqual([
+  expect([10, 12, 11, 12, 10].map((n) => window.accept(n))).toEqual([
     "fresh",
     "fresh",
     "fresh",
     "repeat",
     "repeat",
   ]);
-  expect(window.take(13)).toBe("fresh");
+  expect(window.accept(13)).toBe("fresh");
   // 10 was the first to be dropped.
-  expect([10, 9, 11].map((n) => window.take(n))).toEqual(["old", "old", "repeat"]);
+  expect([10, 9, 11].map((n) => window.accept(n))).toEqual(["old", "old", "repeat"]);
 });
 
 test("the same counter with another id is another message", () => {
   const window = new ReplayWindow();
-  expect([window.take(5, "a"), window.take(5, "b"), window.take(5, "a")]).toEqual([
+  expect([window.accept(5, "a"), window.accept(5, "b"), window.accept(5, "a")]).toEqual([
     "fresh",
     "fresh",
     "repeat",
@@ -27,9 +27,9 @@ test("the same counter with another id is another message", () => {
 
 test("a counter below the floor is old, also at the start", () => {
   const window = new ReplayWindow(100);
-  expect([window.take(100), window.take(101)]).toEqual(["old", "fresh"]);
+  expect([window.accept(100), window.accept(101)]).toEqual(["old", "fresh"]);
   window.raise(200);
-  expect([window.take(150), window.take(201), window.take(101)]).toEqual(["old", "fresh", "repeat"]);
+  expect([window.accept(150), window.accept(201), window.accept(101)]).toEqual(["old", "fresh", "repeat"]);
 });
 
 test("no message is fresh twice, in any order", () => {
@@ -39,7 +39,7 @@ test("no message is fresh twice, in any order", () => {
       fc.integer({ min: 1, max: 10 }),
       (counters, size) => {
         const window = new ReplayWindow(-1, size);
-        const fresh = counters.filter((n) => window.take(n) === "fresh");
+        const fresh = counters.filter((n) => window.accept(n) === "fresh");
         expect(new Set(fresh).size).toBe(fresh.length);
       },
     ),

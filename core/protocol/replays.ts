@@ -27,7 +27,7 @@ export class ReplayWindow {
   }
 
   /** @param id distinguishes messages with the same counter, after their sender lost its count */
-  take(n: number, id = ""): Freshness {
+  accept(n: number, id = ""): Freshness {
     const key = `${n}/${id}`;
     if (this.#taken.has(key)) return "repeat";
     if (n <= this.#floor) return "old";

@@ -92,8 +92,8 @@ export type Notice =
 export type Decision = { record: DeliveryRecord; notices: Notice[] };
 
 type DeliveryRule = Pick<WatchRule, "is" | "repeat" | "cooldown_ms" | "tell_stale" | "then_to">;
-type Told = NonNullable<DeliveryRecord["told"]>;
-type Untold = NonNullable<DeliveryRecord["untold"]>;
+type Notified = NonNullable<DeliveryRecord["told"]>;
+type Unsent = NonNullable<DeliveryRecord["untold"]>;
 
 export function newRecord(): DeliveryRecord {
   return { seq: 0, occurrence: 0, fired: [] };
@@ -165,7 +165,7 @@ export type Acknowledged = { record: DeliveryRecord; result: "acked" | "already"
 /** Acknowledges what fires. It is silent from now on, until it is over. @param by who did, for people */
 export function acknowledge(record: DeliveryRecord, by: string, now: number): Acknowledged {
   const { told, untold, snoozed_until: _, ...rest } = record;
-  const current = untold ? toldNow(untold.last, now) : told;
+  const current = untold ? notifiedNow(untold.last, now) : told;
   if (!current || !goesOn(current.firing)) return { record, result: "over", more: 0 };
   if (current.acked) return { record, result: "already", more: 0 };
   return {
@@ -304,7 +304,7 @@ function muteEnd({ muted, changed_at = 0 }: DeliveryRecord): number {
   return muted ? Math.min(muted.until, changed_at + SETTLED_MS) : 0;
 }
 
-function nextRepeat({ at, last_at }: Told): number | undefined {
+function nextRepeat({ at, last_at }: Notified): number | undefined {
   const next = REPEATS_MS.find((after) => at + after > last_at);
   return next === undefined ? undefined : at + next;
 }
@@ -313,7 +313,7 @@ function goesOn(firing: Firing): boolean {
   return firing.over === undefined;
 }
 
-function toldNow(firing: Firing, now: number): Told {
+function notifiedNow(firing: Firing, now: number): Notified {
   return { firing, at: now, last_at: now, ended: !goesOn(firing) };
 }
 
@@ -343,7 +343,7 @@ function mute(_: DeliveryRule, record: DeliveryRecord): Due | undefined {
   return {
     at: snoozed_until,
     say: (now) => {
-      const next = withTold(record, untold, now);
+      const next = withNotified(record, untold, now);
       const said = { firing: untold.last, count: untold.count, firstAt: untold.first_at };
       // It was held for longer than it would have been muted.
       if (!next.muted) return { record: next, notice: { kind: "firing", ...said } };
@@ -362,7 +362,7 @@ function firing(rule: DeliveryRule, record: DeliveryRecord): Due | undefined {
   return {
     at: Math.max(pause, muteEnd(record), snoozed_until),
     say: (now) => ({
-      record: withTold(record, untold, now),
+      record: withNotified(record, untold, now),
       notice: { kind: "firing", firing: untold.last, count: untold.count, firstAt: untold.first_at },
     }),
   };
@@ -432,7 +432,7 @@ function back(_: DeliveryRule, { back, ...record }: DeliveryRecord): Due | undef
 }
 
 /** A snooze is over when something is said. */
-function withTold(record: DeliveryRecord, { last }: Untold, now: number): DeliveryRecord {
+function withNotified(record: DeliveryRecord, { last }: Unsent, now: number): DeliveryRecord {
   const { untold: _, snoozed_until: __, muted, ...rest } = record;
-  return { ...rest, ...(muted && isMuted(record, now) && { muted }), told: toldNow(last, now) };
+  return { ...rest, ...(muted && isMuted(record, now) && { muted }), told: notifiedNow(last, now) };
 }

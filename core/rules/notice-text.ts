@@ -20,13 +20,13 @@ const LINES_MAX = 20;
  * @property now when it is said, epoch ms
  * @property phrases the language; absent: English
  */
-export type Telling = { zone: string; now: number; phrases?: Phrases };
+export type NoticeForm = { zone: string; now: number; phrases?: Phrases };
 
 /** A notice with what its words need. @property place the device and its area, as people call them */
 export type RuleNotice = { rule: WatchRule; place: string; notice: Notice };
 
 /** The text of one message. Several notices become a list. @param quiet they come from the quiet hours that ended now */
-export function messageText(notices: readonly RuleNotice[], telling: Telling, quiet = false): string {
+export function messageText(notices: readonly RuleNotice[], telling: NoticeForm, quiet = false): string {
   const { phrases } = written(telling);
   const [only] = notices;
   if (only && notices.length === 1 && !quiet) return noticeText(only, telling);
@@ -40,7 +40,7 @@ export function messageText(notices: readonly RuleNotice[], telling: Telling, qu
 }
 
 /** One notice as a message of its own, with the words of its maker. */
-export function noticeText(told: RuleNotice, telling: Telling): string {
+export function noticeText(told: RuleNotice, telling: NoticeForm): string {
   const { rule, notice } = told;
   const { phrases } = written(telling);
   const isEnd = notice.kind === "recovery" || notice.kind === "back";
@@ -51,9 +51,9 @@ export function noticeText(told: RuleNotice, telling: Telling): string {
   return `${mark} ${text}${say}`;
 }
 
-type Written = Required<Telling>;
+type Written = Required<NoticeForm>;
 
-function written(telling: Telling): Written {
+function written(telling: NoticeForm): Written {
   return { phrases: ENGLISH, ...telling };
 }
 

@@ -39,9 +39,11 @@ export type RoleValues = {
   in: null;
   a: null;
   request: null;
-  /** A verb that needs a particle or a value: "turn", "set". */
-  /** With its particle it locks, raises or lowers: "schließ … ab", "heb … an", "senk … ab". */
-  do: "any" | "lock" | "raise" | "lower";
+  /**
+   * A verb that needs a particle or a value: "turn", "set". Of some the particle says what they do: "schließ … ab", "heb … an",
+   * "senk … ab", "halte … an", "führe … aus".
+   */
+  do: "any" | "lock" | "raise" | "lower" | "stop" | "run";
   act: Either<Action>;
   /** The rest of such a verb, or an act by itself: "off" in "turn the lamp off", "lamp off". */
   particle: Either<Action>;

@@ -27,17 +27,17 @@ export function slips(a: string, b: string, enough: number): number {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min(at(row, j) + 1, at(next, j - 1) + 1, at(row, j - 1) + same);
+      let least = Math.min(valueAt(row, j) + 1, valueAt(next, j - 1) + 1, valueAt(row, j - 1) + same);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, at(before, j - 2) + 1);
+        least = Math.min(least, valueAt(before, j - 2) + 1);
       next.push(least);
     }
     before = row;
     row = next;
   }
-  return at(row, b.length);
+  return valueAt(row, b.length);
 }
 
-function at(row: readonly number[], index: number): number {
+function valueAt(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }

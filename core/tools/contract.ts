@@ -242,7 +242,7 @@ export function faultResult(
 }
 
 /** Returns the text of a result, without placeholders for other content, which travels separately. */
-export function wordsOf(result: ToolResult): string {
+export function toolResultText(result: ToolResult): string {
   return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
@@ -262,7 +262,7 @@ export function textOf(result: ToolResult): string {
 /** Returns the text and advice of a result, as an outcome stores them. */
 export function advisedOf(result: ToolResult): Advised {
   return {
-    text: wordsOf(result),
+    text: toolResultText(result),
     ...(result.fault?.advice !== undefined && { advice: result.fault.advice }),
   };
 }

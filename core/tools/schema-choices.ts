@@ -47,19 +47,19 @@ export class SchemaChoices {
   }
 
   /** @returns no choice where no value fits */
-  of({ schema, open }: Part, nested = 0): Choice[] {
+  choicesOf({ schema, open }: Part, nested = 0): Choice[] {
     if (schema === false) return [];
     this.#looks -= SCHEMA_LOOKS + (isObject(schema) ? sizeOf(schema) : 0);
     if (this.tooMany || nested > NESTED_MAX || !isObject(schema)) return [{ type: "any", own: {}, open }];
     const { $ref } = schema;
     const own = ownKeywords(schema);
     const isCircle = typeof $ref === "string" && open.includes($ref);
-    if (isCircle) return [{ type: "object", own: wordsOf(own), open }];
+    if (isCircle) return [{ type: "object", own: describedBy(own), open }];
     let choices = ofEachType(own, open);
     const combine = (parts: readonly Part[]) => {
       choices = this.#both(
         choices,
-        parts.flatMap((part) => this.of(part, nested + 1)),
+        parts.flatMap((part) => this.choicesOf(part, nested + 1)),
       );
     };
     if (typeof $ref === "string") combine([{ schema: pointedAt(this.#root, $ref), open: [...open, $ref] }]);
@@ -173,7 +173,7 @@ function unescaped(step: string): string {
   }
 }
 
-function wordsOf({ title, description }: Json): Json {
+function describedBy({ title, description }: Json): Json {
   return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
 }
 

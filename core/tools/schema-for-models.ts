@@ -47,7 +47,7 @@ const BOUND_MAX = 1e15;
 /** Endpoints refuse any other property name. */
 const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 
-const TYPE_WORDS: Readonly<Record<string, string>> = {
+const TYPE_TEXT: Readonly<Record<string, string>> = {
   object: "object",
   array: "list",
   number: "number",
@@ -105,7 +105,7 @@ class Reduction {
 
   /** @param required the value cannot be left out @returns undefined: no value fits */
   #node(parts: readonly Part[], depth: number, required: boolean): Node | undefined {
-    const all = parts.flatMap((part) => this.#choices.of(part));
+    const all = parts.flatMap((part) => this.#choices.choicesOf(part));
     const choices = all.filter(({ type }) => type !== "null");
     if (choices.length === 0)
       return required && all.length > 0 ? { type: "string", description: "always null" } : undefined;
@@ -157,7 +157,7 @@ class Reduction {
   #valuesNote(choices: readonly Choice[]): string[] {
     const values = choices.flatMap(({ own, open }) =>
       isObject(own.additionalProperties)
-        ? this.#choices.of({ schema: own.additionalProperties, open })
+        ? this.#choices.choicesOf({ schema: own.additionalProperties, open })
         : [{ type: "any" }],
     );
     const types = new Set(values.map(({ type }) => type));
@@ -203,7 +203,7 @@ function typeNotes(type: Type, taken: Set<string>): string[] {
 }
 
 function typesText(types: Iterable<string>): string {
-  const words = [...types].map((type) => TYPE_WORDS[type] ?? type);
+  const words = [...types].map((type) => TYPE_TEXT[type] ?? type);
   return words.length > 1 ? `${words.slice(0, -1).join(", ")} or ${words.at(-1)}` : words.join();
 }
 

@@ -31,7 +31,10 @@ export function context7(options: { key?: string; baseUrl?: string; fetch: WebFe
     const id =
       library !== undefined && LIBRARY_ID.test(library)
         ? library
-        : await find(below(baseUrl, "/v2/libs/search", { libraryName: library ?? query, query }), signal);
+        : await findLibrary(
+            below(baseUrl, "/v2/libs/search", { libraryName: library ?? query, query }),
+            signal,
+          );
     if (id === undefined) {
       throw new ProviderError(
         "no_match",
@@ -43,7 +46,7 @@ export function context7(options: { key?: string; baseUrl?: string; fetch: WebFe
     return text === "" ? "" : `Library: ${id}\n\n${text}`;
   };
 
-  async function find(url: URL, signal: AbortSignal): Promise<string | undefined> {
+  async function findLibrary(url: URL, signal: AbortSignal): Promise<string | undefined> {
     const answer = Libraries.safeParse(serviceJson(await askService(url, service, signal), NAME));
     if (!answer.success) return undefined;
     const listed = Array.isArray(answer.data) ? answer.data : answer.data.results;

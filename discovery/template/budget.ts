@@ -62,7 +62,7 @@ export class WorkRate {
   }
 
   /** @returns steps that are left; below 0 they are owed */
-  take(steps: number): number {
+  spend(steps: number): number {
     this.#left -= steps;
     return this.#left;
   }

@@ -105,7 +105,7 @@ class TemplateParser {
         statements.push({ kind: "print", value: this.#tuple() });
         this.#expect("}}");
       } else if (token.kind === "{%") {
-        if (ends.some((end) => this.#is(end))) return statements;
+        if (ends.some((end) => this.#nextIs(end))) return statements;
         statements.push(this.#budget.deeper(() => this.#statement()));
         this.#expect("%}");
       } else if (ends.length === 0) return statements;
@@ -123,13 +123,13 @@ class TemplateParser {
     return token;
   }
 
-  #is(text: string, ahead = 0): boolean {
+  #nextIs(text: string, ahead = 0): boolean {
     const token = this.#tokens[this.#at + ahead];
     return token?.text === text && token.kind !== "string" && token.kind !== "text";
   }
 
   #skip(text: string): boolean {
-    const is = this.#is(text);
+    const is = this.#nextIs(text);
     if (is) this.#at += 1;
     return is;
   }
@@ -151,7 +151,7 @@ class TemplateParser {
     const tag = this.#name();
     if (tag === "set") return this.#set();
     if (tag === "if") return this.#if();
-    if (tag === "for") return this.#for();
+    if (tag === "for") return this.#forStatement();
     if (tag === "with") return this.#with();
     if (tag === "macro") return this.#macro();
     if (tag === "filter") return this.#filterBlock();
@@ -170,7 +170,7 @@ class TemplateParser {
     const target = this.#target();
     if (this.#skip("=")) return { kind: "set", target, value: this.#tuple() };
     const value = this.#filters({ kind: "captured" });
-    if (target.isTuple || !this.#is("%}")) throw this.#unexpected('"="');
+    if (target.isTuple || !this.#nextIs("%}")) throw this.#unexpected('"="');
     const body = this.#block(["endset"]);
     this.#next();
     return { kind: "capture", target, body, value };
@@ -179,7 +179,7 @@ class TemplateParser {
   #filterBlock(): Statement {
     const name = this.#name();
     const first: Expression = { kind: "captured" };
-    const values = this.#is("(") ? this.#arguments(first) : { positional: [first], named: [] };
+    const values = this.#nextIs("(") ? this.#arguments(first) : { positional: [first], named: [] };
     const value = this.#filters(this.#known("filter", name, FILTERS, values));
     const body = this.#block(["endfilter"]);
     this.#next();
@@ -188,7 +188,7 @@ class TemplateParser {
 
   #with(): Statement {
     const sets: Array<readonly [string, Expression]> = [];
-    while (!this.#is("%}")) {
+    while (!this.#nextIs("%}")) {
       if (sets.length > 0) this.#expect(",");
       const name = this.#name();
       this.#expect("=");
@@ -223,12 +223,12 @@ class TemplateParser {
     return { kind: "if", cases, otherwise };
   }
 
-  #for(): Statement {
+  #forStatement(): Statement {
     const target = this.#target();
     this.#expect("in");
     const over = this.#tuple(false);
     const condition = this.#skip("if") ? this.#expression() : undefined;
-    if (this.#is("recursive"))
+    if (this.#nextIs("recursive"))
       throw new TemplateProblem('has a loop that is "recursive", which is not offered');
     this.#loops += 1;
     const body = this.#block(["endfor", "else"]);
@@ -245,7 +245,7 @@ class TemplateParser {
     let isTuple = false;
     while (this.#skip(",")) {
       isTuple = true;
-      if (this.#current.kind === "name" && !this.#is("in")) names.push(this.#name());
+      if (this.#current.kind === "name" && !this.#nextIs("in")) names.push(this.#name());
     }
     if (isBracketed) this.#expect(")");
     const fixed = names.find((name) => CONSTANTS.has(name));
@@ -256,14 +256,14 @@ class TemplateParser {
   /** One expression, or several with commas, which are a tuple. */
   #tuple(withChoice = true): Expression {
     const first = this.#expression(withChoice);
-    if (!this.#is(",")) return first;
+    if (!this.#nextIs(",")) return first;
     const items = [first];
     while (this.#skip(",") && !this.#endsTuple()) items.push(this.#expression(withChoice));
     return { kind: "tuple", items };
   }
 
   #endsTuple(): boolean {
-    return ["}}", "%}", ")"].some((end) => this.#is(end));
+    return ["}}", "%}", ")"].some((end) => this.#nextIs(end));
   }
 
   #expression(withChoice = true): Expression {
@@ -301,8 +301,8 @@ class TemplateParser {
     const first = this.#sum();
     const rest: Array<readonly [string, Expression]> = [];
     for (;;) {
-      const isNotIn = this.#is("not") && this.#is("in", 1);
-      const operator = isNotIn ? "not in" : [...COMPARISONS, "in"].find((one) => this.#is(one));
+      const isNotIn = this.#nextIs("not") && this.#nextIs("in", 1);
+      const operator = isNotIn ? "not in" : [...COMPARISONS, "in"].find((one) => this.#nextIs(one));
       if (operator === undefined) return rest.length === 0 ? first : { kind: "compare", first, rest };
       this.#at += isNotIn ? 2 : 1;
       rest.push([operator, this.#sum()]);
@@ -316,7 +316,7 @@ class TemplateParser {
   #calculate(operators: readonly Operator[], operand: () => Expression): Expression {
     let left = operand();
     for (;;) {
-      const operator = operators.find((one) => this.#is(one));
+      const operator = operators.find((one) => this.#nextIs(one));
       if (operator === undefined) return left;
       this.#at += 1;
       left = { kind: "calculate", operator, left, right: operand() };
@@ -399,7 +399,7 @@ class TemplateParser {
         else
           throw new TemplateProblem(`has ${JSON.stringify(token.text)} where a member's name would be right`);
       } else if (this.#skip("[")) of = this.#subscript(of);
-      else if (this.#is("(")) of = this.#call(of);
+      else if (this.#nextIs("(")) of = this.#call(of);
       else return of;
     }
   }
@@ -415,7 +415,7 @@ class TemplateParser {
   }
 
   #bound(): Expression | undefined {
-    return this.#is(":") || this.#is("]") ? undefined : this.#expression();
+    return this.#nextIs(":") || this.#nextIs("]") ? undefined : this.#expression();
   }
 
   #call(callee: Expression): Expression {
@@ -440,7 +440,7 @@ class TemplateParser {
     const named: Array<readonly [string, Expression]> = [];
     this.#expect("(");
     this.#until(")", () => {
-      if (this.#current.kind === "name" && this.#is("=", 1)) {
+      if (this.#current.kind === "name" && this.#nextIs("=", 1)) {
         const name = this.#name();
         this.#expect("=");
         named.push([name, this.#expression()]);
@@ -455,7 +455,7 @@ class TemplateParser {
     for (;;) {
       if (this.#skip("|")) {
         const name = this.#name();
-        const values = this.#is("(") ? this.#arguments(of) : { positional: [of], named: [] };
+        const values = this.#nextIs("(") ? this.#arguments(of) : { positional: [of], named: [] };
         of = this.#known("filter", name, FILTERS, values);
       } else if (this.#skip("is")) of = this.#test(of);
       else return of;
@@ -471,12 +471,14 @@ class TemplateParser {
 
   /** One value may stand without brackets: `is eq 3`. */
   #testArguments(of: Expression): CallValues {
-    if (this.#is("(")) return this.#arguments(of);
-    const isEnd = ["else", "or", "and"].some((word) => this.#is(word));
+    if (this.#nextIs("(")) return this.#arguments(of);
+    const isEnd = ["else", "or", "and"].some((word) => this.#nextIs(word));
     const isValue =
-      ["name", "string", "int", "float"].includes(this.#current.kind) || this.#is("[") || this.#is("{");
+      ["name", "string", "int", "float"].includes(this.#current.kind) ||
+      this.#nextIs("[") ||
+      this.#nextIs("{");
     if (isEnd || !isValue) return { positional: [of], named: [] };
-    if (this.#is("is")) throw this.#unexpected("only one test");
+    if (this.#nextIs("is")) throw this.#unexpected("only one test");
     return { positional: [of, this.#postfix(this.#primary())], named: [] };
   }
 }

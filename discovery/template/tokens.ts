@@ -30,14 +30,14 @@ export function tokenize(template: string): Token[] {
     while (strips && at < source.length && /\s/.test(source.charAt(at))) at += 1;
   };
   for (;;) {
-    const tag = find(TAG, source, at);
+    const tag = matchAt(TAG, source, at);
     if (!tag) break;
     const inside = tag.index + 2;
     const strips = source[inside] === "-";
     text(tag.index, strips);
     const opening = tag[0];
     if (opening === "{#") {
-      const end = find(COMMENT_END, source, inside);
+      const end = matchAt(COMMENT_END, source, inside);
       if (!end) throw new TemplateProblem("has a comment without #}");
       skip(end.index + end[0].length, end[1] === "-");
       continue;
@@ -46,7 +46,7 @@ export function tokenize(template: string): Token[] {
     const raw = opening === "{%" ? RAW.exec(source) : null;
     if (raw) {
       const begin = tag.index + raw[0].length;
-      const end = find(RAW_END, source, begin);
+      const end = matchAt(RAW_END, source, begin);
       if (!end) throw new TemplateProblem("has {% raw %} without {% endraw %}");
       skip(begin, raw[1] === "-");
       text(end.index, end[1] === "-");
@@ -82,7 +82,7 @@ function readTag(
         return { end: end + 2, strips: source[at] === "-" };
       }
     }
-    const match = find(IN_TAG, source, at);
+    const match = matchAt(IN_TAG, source, at);
     if (!match) {
       const found = at < source.length ? `the character ${JSON.stringify(source[at])}` : "the end";
       throw new TemplateProblem(`has ${found} in a tag, where ${closing} or an expression would be right`);
@@ -99,7 +99,7 @@ function readTag(
   }
 }
 
-function find(pattern: RegExp, source: string, from: number): RegExpExecArray | undefined {
+function matchAt(pattern: RegExp, source: string, from: number): RegExpExecArray | undefined {
   pattern.lastIndex = from;
   return pattern.exec(source) ?? undefined;
 }

@@ -30,13 +30,13 @@ export async function callGateway(
 
 function resultOf(outcome: CalledOutcome): ToolResult {
   const { status, advice, agent, calls, usage, routed } = outcome;
-  const unasked = outcome.asked === false && { asked: false as const };
-  const text = outcomeForModel({ text: outcome.text, ...(routed && { routed }), ...unasked });
+  const noToolCalled = outcome.asked === false && { asked: false as const };
+  const text = outcomeForModel({ text: outcome.text, ...(routed && { routed }), ...noToolCalled });
   const details = {
     ...(agent !== undefined && { agent }),
     ...(calls && { calls }),
     ...(usage && { usage }),
-    ...unasked,
+    ...noToolCalled,
   };
   const media = ((outcome.media ?? []) as Media[]).map(toContent);
   if (status === "success")

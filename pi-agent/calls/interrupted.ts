@@ -21,7 +21,7 @@ const NAMED_CALLS = 10;
 export function replyOfInterrupted(entry: Interrupted, jobs: readonly BegunJob[] = []): Reply {
   const tool = entry.tool ?? entry.command;
   const calls = entry.inner?.map(recordOf);
-  const payload = entry.asking > 0 && !hasActed(entry) ? unasked(entry, tool) : unknown(entry, tool);
+  const payload = entry.asking > 0 && !hasActed(entry) ? notApproved(entry, tool) : unknown(entry, tool);
   return succeeded({
     status: "error",
     tool,
@@ -38,7 +38,7 @@ function hasActed({ inner }: Interrupted): boolean {
   return inner?.some((call) => !call.read) ?? false;
 }
 
-function unasked(entry: Interrupted, tool: string): Failure {
+function notApproved(entry: Interrupted, tool: string): Failure {
   const run = entry.inner ? "nothing but reads was run" : "nothing was run";
   const why = `cancelled: the device restarted while it waited for an answer; ${run}`;
   return entry.command === "prompt"

@@ -323,17 +323,17 @@ export class Jobs implements JobList {
 
   /** Cancels a job by its token, or the jobs of a call. @returns true if there was one */
   cancel(id: string): boolean {
-    const found = this.#of(id);
+    const found = this.#jobsOf(id);
     for (const job of found) job.control.abort(new CallEnded("cancelled"));
     return found.length > 0;
   }
 
   /** A person watches a job, or the call that began it. */
   watch(id: string): void {
-    for (const job of this.#of(id)) job.progress.watch();
+    for (const job of this.#jobsOf(id)) job.progress.watch();
   }
 
-  #of(id: string): Job[] {
+  #jobsOf(id: string): Job[] {
     return [...this.#jobs].filter(([token, job]) => token === id || job.of === id).map(([, job]) => job);
   }
 

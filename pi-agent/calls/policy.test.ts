@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyRules, Rule } from "../config/policy-rules.ts";
-import { decide, type Ruled, unaskedWhenTainted, unknownNames, verdictOf } from "./policy.ts";
+import { allowedWhenTainted, decide, type Ruled, unknownNames, verdictOf } from "./policy.ts";
 
 const tool = (more: Partial<Ruled> = {}): Ruled => ({
   name: "bash",
@@ -106,9 +106,9 @@ describe("decide", () => {
     });
 
     test("tools that may run without a question are listed by name", () => {
-      expect(unaskedWhenTainted(rules({ bash: "allow" }))).toEqual([]);
+      expect(allowedWhenTainted(rules({ bash: "allow" }))).toEqual([]);
       expect(
-        unaskedWhenTainted(when({ bash: "allow", write: "allow", git: "ask" }, "allow", { write: "ask" })),
+        allowedWhenTainted(when({ bash: "allow", write: "allow", git: "ask" }, "allow", { write: "ask" })),
       ).toEqual(["bash"]);
     });
   });

@@ -91,7 +91,7 @@ function needsOf(tool: Ruled): readonly string[] {
 }
 
 /** The names of tools and permissions whose calls run unasked even after a stranger's text. Reads always do. */
-export function unaskedWhenTainted(rules: PolicyRules): string[] {
+export function allowedWhenTainted(rules: PolicyRules): string[] {
   const { all, named } = rules.tainted ?? { all: undefined, named: new Map<string, Rule>() };
   return [...rules].flatMap(([name, rule]) =>
     rule === "allow" && (named.get(name) ?? all) === "allow" ? [name] : [],
@@ -125,11 +125,11 @@ function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string }
   }
   return tool.effect === "read"
     ? { rule: "allow", source: "" }
-    : { rule: "ask", source: `whatever is not a read (${EFFECT_WORDS[tool.effect]})` };
+    : { rule: "ask", source: `whatever is not a read (${EFFECT_TEXT[tool.effect]})` };
 }
 
 /** The words for a tool's effect, for the person who is asked to approve it. */
-const EFFECT_WORDS: Record<Exclude<Effect, "read">, string> = {
+const EFFECT_TEXT: Record<Exclude<Effect, "read">, string> = {
   write: "it writes files",
   exec: "it runs programs",
   network: "it uses the network",

@@ -45,7 +45,7 @@ test("without a watching person: only an occasional sign of life, and no output"
   progress.output("secret of the house", "slow");
   vi.advanceTimersByTime(2 * SIGN_OF_LIFE_MS);
   expect(said).toEqual([{ tool: "slow" }, { tool: "slow" }]);
-  progress.at("disk");
+  progress.setTool("disk");
   expect(said).toHaveLength(2);
   progress.watch();
   progress.output("from here on", "slow");

@@ -45,7 +45,7 @@ export class Progress {
   }
 
   /** Sets the tool at work; undefined: the model works. */
-  at(tool: string | undefined): void {
+  setTool(tool: string | undefined): void {
     this.#tool = tool;
     if (this.#watched && tool !== undefined) this.#publishSoon();
   }

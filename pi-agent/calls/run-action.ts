@@ -232,7 +232,7 @@ async function callWithin(
   step: Pick<Action, "registry" | "step"> = {},
 ): Promise<ActionOutcome> {
   if (tainted) call.taint.inResults = true;
-  call.progress?.at(name);
+  call.progress?.setTool(name);
   const journal = new Journal({ id: callId, name }, call.command.request_id, parts.ledger);
   // Not the whole object, in which a tool could claim to be a step.
   const action: Action = { callId, name, args, inner: true, ...step };

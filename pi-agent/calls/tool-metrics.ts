@@ -28,7 +28,7 @@ export class ToolMetrics {
 
   /** @param failure absent = success */
   count(tool: string, elapsedMs: number, failure?: { text: string; errorType: ErrorType }): void {
-    const figures = this.#of(tool);
+    const figures = this.#countedOf(tool);
     figures.calls += 1;
     figures.totalMs += elapsedMs;
     countCall(figures.counts, elapsedMs, failure?.errorType);
@@ -61,7 +61,7 @@ export class ToolMetrics {
     this.#byTool.clear();
   }
 
-  #of(tool: string): Counted {
+  #countedOf(tool: string): Counted {
     const name = this.#byTool.has(tool) || this.#byTool.size < NAMES_MAX ? tool : OTHERS;
     const known = this.#byTool.get(name) ?? {
       ...{ calls: 0, success: 0, error: 0, timeout: 0, totalMs: 0 },

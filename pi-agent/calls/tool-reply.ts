@@ -1,7 +1,7 @@
 /** Turns a tool's result into the report of its call. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { errorFields } from "@edgecall/core/tools/advice.ts";
-import { advisedOf, type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
+import { advisedOf, type ToolResult, toolResultText } from "@edgecall/core/tools/contract.ts";
 import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
 import type { Packed } from "./media.ts";
@@ -54,7 +54,7 @@ export function replyOf(
   return succeeded({
     status: result.job === undefined ? "success" : "accepted",
     tool,
-    result: wordsOf(result) + lost,
+    result: toolResultText(result) + lost,
     stderr,
     exit_code: exitCode ?? 0,
     elapsed_ms: elapsedMs,

@@ -214,7 +214,7 @@ async function runCall(inner: Call, call: CommandCall, parts: PromptParts): Prom
   }
   // After a stall of this process, the budget's timer may run later than what waited in a socket.
   if (call.budget.expired()) throw new CallEnded("expired");
-  call.progress?.at(inner.name);
+  call.progress?.setTool(inner.name);
   const journal = onlyReads(parts) ? undefined : new Journal(inner, call.command.request_id, parts.ledger);
   const { result, elapsedMs, args } = await parts.runAction(
     { callId: inner.id, name: inner.name, args: inner.args, registry },
@@ -222,7 +222,7 @@ async function runCall(inner: Call, call: CommandCall, parts: PromptParts): Prom
     (it) => journal?.starting(it) ?? Promise.resolve(undefined),
   );
   await journal?.ended(result, elapsedMs);
-  call.progress?.at(undefined);
+  call.progress?.setTool(undefined);
   const media = mediaOf(result);
   const calls = innerCalls(result);
   const usage = usageIn(result);

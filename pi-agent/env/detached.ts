@@ -17,7 +17,7 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { ExecError, type FollowOptions, LeftRunning, ProgramLost, type Ran } from "./environment.ts";
-import { asShellsTell } from "./exit-status.ts";
+import { toShellExit } from "./exit-status.ts";
 import { removeGroup } from "./process-group-limit.ts";
 import { killTree, MARK_VARIABLE, type ProcessTree, startOf, treeOf } from "./process-tree.ts";
 import { spawnFailed } from "./run-process.ts";
@@ -162,7 +162,7 @@ export async function followDetached(
       await output();
       if (exitCode !== undefined) {
         await ended(program, output);
-        const ran = asShellsTell({ exitCode, signal: null, stopped: false });
+        const ran = toShellExit({ exitCode, signal: null, stopped: false });
         return { ...ran, entered: await textOf(join(dir, "entered")) };
       }
       if (!isThere) throw new ProgramLost("it is gone, and left no exit code");

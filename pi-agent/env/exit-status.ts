@@ -5,7 +5,7 @@ import type { Ran } from "./environment.ts";
  * Converts the exit code 128 + N, with which a shell or bwrap reports a program killed by signal N. A program that exits with
  * such a code by itself also counts as killed; only shells do that.
  */
-export function asShellsTell(ran: Ran): Ran {
+export function toShellExit(ran: Ran): Ran {
   const signal = ran.exitCode === null ? undefined : SIGNALS.get(ran.exitCode - 128);
   return signal === undefined ? ran : { ...ran, exitCode: null, signal };
 }

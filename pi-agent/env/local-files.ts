@@ -29,7 +29,7 @@ export function localFiles(place: GuardedPlace): FileOps {
   return {
     async stat(path, { signal } = {}) {
       signal?.throwIfAborted();
-      const { real, is, link } = await guard.find(path, "read");
+      const { real, is, link } = await guard.resolve(path, "read");
       if (link) return infoOf(link);
       if (is === "absent") throw absent(path);
       return await holding(guard.hold(real, path, "read"), async ({ stats }) => infoOf(stats));
@@ -37,7 +37,7 @@ export function localFiles(place: GuardedPlace): FileOps {
 
     async readFile(path, { signal, offset = 0, length } = {}) {
       signal?.throwIfAborted();
-      const { real } = await guard.find(path, "read");
+      const { real } = await guard.resolve(path, "read");
       return await attempt(path, "read", signal, () =>
         holding(guard.hold(real, path, "read"), async (held) => {
           refuseIrregular(held.stats, path);
@@ -55,7 +55,7 @@ export function localFiles(place: GuardedPlace): FileOps {
 
     async writeFile(path, bytes, { signal, mode, judged } = {}) {
       signal?.throwIfAborted();
-      const { real } = await guard.find(path, "write");
+      const { real } = await guard.resolve(path, "write");
       await guard.refuseGit(real, path, judged);
       if (judged && judged.real !== real) throw changedMeanwhile(path);
       if (path.endsWith("/")) throw isFolder(path);
@@ -71,7 +71,7 @@ export function localFiles(place: GuardedPlace): FileOps {
 
     async readDir(path, { signal } = {}) {
       signal?.throwIfAborted();
-      const { real } = await guard.find(path, "read");
+      const { real } = await guard.resolve(path, "read");
       return await attempt(path, "read", signal, () =>
         holding(guard.hold(real, path, "read"), async (held) => {
           if (!held.stats.isDirectory()) throw notFolder(path);
@@ -85,7 +85,7 @@ export function localFiles(place: GuardedPlace): FileOps {
 
     async mkdirAll(path, { signal, judged } = {}) {
       signal?.throwIfAborted();
-      const { real, is } = await guard.find(path, "write");
+      const { real, is } = await guard.resolve(path, "write");
       await guard.refuseGit(real, path, judged);
       if (judged && is === "absent" && dirname(judged.real) !== real) throw changedMeanwhile(path);
       await attempt(path, "write", signal, () => makeFolders(guard, real, path));
@@ -95,7 +95,7 @@ export function localFiles(place: GuardedPlace): FileOps {
       signal?.throwIfAborted();
       const { folder, name } = await guard.findEntry(path, "write");
       await guard.refuseGit(join(folder, name), path, judged);
-      if (judged && judged.real !== (await guard.find(path, "write")).real) throw changedMeanwhile(path);
+      if (judged && judged.real !== (await guard.resolve(path, "write")).real) throw changedMeanwhile(path);
       await attempt(path, "write", signal, () =>
         holding(guard.hold(folder, path, "write"), async (held) => {
           const entry = join(held.path, name);
@@ -117,7 +117,7 @@ export function localFiles(place: GuardedPlace): FileOps {
 
     async canonical(path, access, { signal } = {}) {
       signal?.throwIfAborted();
-      return (await guard.find(path, access)).real;
+      return (await guard.resolve(path, access)).real;
     },
   };
 }

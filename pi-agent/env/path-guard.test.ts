@@ -37,7 +37,7 @@ for (const one of casesOf("path_guard")) {
  */
 async function readSwapped(folder: string, cwd: string, path: string): Promise<void> {
   const guard = new PathGuard({ cwd });
-  const { real } = await guard.find(path, "read");
+  const { real } = await guard.resolve(path, "read");
   rmSync(join(folder, "ws/d"), { recursive: true });
   symlinkSync("../out", join(folder, "ws/d"));
   expect(readFileSync(join(folder, "ws/d/a.txt"), "utf8")).toBe("secret");

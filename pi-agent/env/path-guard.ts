@@ -64,7 +64,7 @@ export class PathGuard {
   }
 
   /** Returns the target of the path. @throws FileError when it is not allowed */
-  async find(path: string, access: Access): Promise<Found> {
+  async resolve(path: string, access: Access): Promise<Found> {
     const named = this.#locate(path, access);
     const allowed = await this.#allowed(access);
     if (!allows([...allowed, ...this.#named(access)], named)) throw this.#outside(path, access);
@@ -85,13 +85,13 @@ export class PathGuard {
   /** Returns the folder of a path and the name in it; a link at the end is not followed. */
   async findEntry(path: string, access: Access): Promise<{ folder: string; name: string }> {
     const named = this.#locate(path, access);
-    const folder = await this.find(dirname(named), access);
+    const folder = await this.resolve(dirname(named), access);
     return { folder: folder.real, name: named.slice(named.lastIndexOf(sep) + 1) };
   }
 
   /** Returns the target of a write. */
   async target(path: string): Promise<Target> {
-    const { real } = await this.find(path, "write");
+    const { real } = await this.resolve(path, "write");
     const named = this.#locate(path, "write");
     // A link to the workspace itself does not count as a link.
     const plain = await Promise.all(

@@ -43,7 +43,7 @@ export class CommandVerifier {
     const { boot_id, n, request_id } = command;
     if (boot_id !== this.#bootId) return { obey: false, why: "it is for another run of this agent" };
     if (n === undefined) return { obey: false, why: "n: missing" };
-    const freshness = this.#seen.take(n, request_id);
+    const freshness = this.#seen.accept(n, request_id);
     if (freshness === "old") return { obey: false, why: "it is older than what is remembered here" };
     this.#session.onCommand(command, proof === "signature");
     return { obey: true, repeat: freshness === "repeat" };

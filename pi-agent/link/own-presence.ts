@@ -121,7 +121,7 @@ export class OwnPresence {
       mqtt,
       clientId: `edgecall-${agentId}-${bootId.slice(0, 8)}`,
       topic,
-      isTaken(text) {
+      isAccepted(text) {
         const presence = signer.isOwn(text) ? checkJson(Presence, text) : undefined;
         return (
           presence?.ok === true && presence.value.state === "online" && presence.value.boot_id !== bootId

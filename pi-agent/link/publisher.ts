@@ -56,9 +56,9 @@ export class Publisher {
 
   /** Publishes a report. @param acks true if the caller acknowledges it: then it is sent again until it does */
   async report(text: string, id?: string, acks = false): Promise<void> {
-    const isTaken = await this.#publishSealed("reports", text);
+    const isAccepted = await this.#publishSealed("reports", text);
     if (acks && id !== undefined) this.#redelivery.add(id);
-    else if (!isTaken) this.#outbox.splice(0, Math.max(0, this.#outbox.push(text) - OUTBOX_MAX));
+    else if (!isAccepted) this.#outbox.splice(0, Math.max(0, this.#outbox.push(text) - OUTBOX_MAX));
   }
 
   /** Publishes a report without a signature. */

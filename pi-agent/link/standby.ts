@@ -15,7 +15,7 @@ export type StandbyOptions = {
   clientId: string;
   topic: string;
   /** True if a presence shows that the other device is online. */
-  isTaken(presence: string): boolean;
+  isAccepted(presence: string): boolean;
   freeAfterMs?: number;
 };
 
@@ -25,7 +25,7 @@ export class Standby {
   #client: MqttClient | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ mqtt, clientId, topic, isTaken, freeAfterMs = FREE_AFTER_MS }: StandbyOptions) {
+  constructor({ mqtt, clientId, topic, isAccepted, freeAfterMs = FREE_AFTER_MS }: StandbyOptions) {
     const client = openClient(mqtt, { clientId, reconnectPeriod: RECONNECT_MS });
     this.#client = client;
     this.free = new Promise((resolve) => {
@@ -40,7 +40,7 @@ export class Standby {
       // If nothing is retained, no device is online.
       client.on("connect", () => client.subscribe(topic, { qos: 1 }, (error) => error ?? free()));
       client.on("message", (_, payload) => {
-        if (isTaken(payload.toString("utf8"))) clearTimeout(this.#timer);
+        if (isAccepted(payload.toString("utf8"))) clearTimeout(this.#timer);
         else free();
       });
       // While the broker is away, nothing is known of the other device.

@@ -174,7 +174,7 @@ const PLAN: Rows = {
     "worker/kernel/home/home.test.ts > a report of another agent for the call does not count",
   "A result that nobody waits for any more is not lost without a word": [
     "worker/kernel/conversation/late.test.ts > replaces the unknown outcome, and the next model call is told",
-    "worker/kernel/home/unasked.test.ts > forty results that no call announced begin no turn, and are counted",
+    "worker/kernel/home/unsolicited-turns.test.ts > forty results that no call announced begin no turn, and are counted",
   ],
   "The time of a call is taken by whoever asks": departs(
     "A call's time is the device's own",

@@ -63,7 +63,7 @@ async function onDisk<T>(
 /** Columns of tables and of indexes, each as the platform would give them to a new object. */
 /** The agents of a home that serves every agent and whose bridge is connected. */
 function rosterOf(storage: DurableObjectStorage) {
-  const bridge = { has: () => false, lastSeenAt: () => 1, vouchedUntil: () => null };
+  const bridge = { has: () => false, lastSeenAt: () => 1, confirmedUntil: () => null };
   const keys = { serves: () => true, standing: () => "none" as const };
   return new Agents(storage, bridge, keys, env).roster(1);
 }

@@ -53,7 +53,7 @@ export function findingsOfConditions(
 const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
 
 /** Shows the findings. @returns the exit code: 0 when nothing is wrong */
-export function tellFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
+export function printFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
   io.out(flag("json") ? `${JSON.stringify(findings)}\n` : findings.map(line).join(""));
   return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
 }
@@ -109,10 +109,10 @@ export async function findUpdates(service: Service): Promise<Finding> {
 }
 
 /** Words for the finding: the setting of the address, the meaning of a refused login, and the program that asks. */
-export type BrokerWords = { url: string; refused: string; section: string; who: string };
+export type BrokerTexts = { url: string; refused: string; section: string; who: string };
 
 /** @param url without a password */
-export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWords): Finding {
+export function brokerFinding(url: string, check: BrokerCheck, words: BrokerTexts): Finding {
   const link = "broker";
   switch (check.is) {
     case "reached":
@@ -135,7 +135,7 @@ export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWord
 }
 
 /** MQTT 3.1.1's return codes for a refused connection: 4 bad user name or password, 5 not authorized. */
-function brokerTodo(address: string, code: string, { url, refused, section }: BrokerWords): string {
+function brokerTodo(address: string, code: string, { url, refused, section }: BrokerTexts): string {
   switch (code) {
     case "ECONNREFUSED":
       return isLoopback(address)

@@ -41,7 +41,7 @@ export async function updateFromGateway(
   if (!failedBefore && to === (await releases.rolledBack()))
     return { ok: true, text: `${to} is not tried again: it did not come online before` };
   await chosen?.({ to, before });
-  return await takeInto(service, releases, { ...how, gatewayAnswers: true }, () =>
+  return await installInto(service, releases, { ...how, gatewayAnswers: true }, () =>
     fetched(gateway, offered, how.say),
   );
 }
@@ -52,7 +52,7 @@ async function fetched(gateway: GatewayPin, offered: ProgramFacts, say: How["say
 }
 
 /** @throws with a text for a person; then nothing was changed */
-export async function takeInto(
+export async function installInto(
   service: Service,
   releases: Releases,
   { onTrial, say, gatewayAnswers = false }: How,

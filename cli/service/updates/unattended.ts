@@ -9,7 +9,7 @@ import { onlineWithin } from "../service-state.ts";
 import type { Service } from "../services.ts";
 import { updateFromGateway } from "./from-gateway.ts";
 import { decided, finishTrial, type Result } from "./trial.ts";
-import { noteOutcome, readOutcomes, readRequest, takeAway } from "./update-requests.ts";
+import { deleteRequest, noteOutcome, readOutcomes, readRequest } from "./update-requests.ts";
 
 const ONLINE_WITHIN_MS = 60_000;
 
@@ -31,7 +31,7 @@ export async function unattended(
     result = { ok: false, text: messageOf(error) };
   }
   if (isScheduled || id !== undefined) await noteOutcome(service, id, { done: true, ...result });
-  await takeAway(service);
+  await deleteRequest(service);
   return result;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { AGENT, type Service } from "../services.ts";
-import { noteOutcome, readOutcomes, readRequest, takeAway } from "./update-requests.ts";
+import { deleteRequest, noteOutcome, readOutcomes, readRequest } from "./update-requests.ts";
 
 const ID = "00000000-0000-0000-0000-000000000001";
 
@@ -21,7 +21,7 @@ test("an id, or no request", async () => {
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: false });
   writeFileSync(request, ID);
   expect(await readRequest(service)).toEqual({ id: ID, isThere: true });
-  await takeAway(service);
+  await deleteRequest(service);
   expect(existsSync(request)).toBe(false);
 });
 
@@ -42,7 +42,7 @@ test.each<[string, () => void]>([
 ])("a request that %s exists but has no id; it can be removed", async (_what, make) => {
   make();
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: true });
-  await takeAway(service);
+  await deleteRequest(service);
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: false });
   expect(existsSync("/etc/passwd")).toBe(true);
 });
@@ -50,7 +50,7 @@ test.each<[string, () => void]>([
 test("a folder is not opened, and stays", async () => {
   mkdirSync(join(request, "x"), { recursive: true });
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: true });
-  await takeAway(service);
+  await deleteRequest(service);
   expect(existsSync(join(request, "x"))).toBe(true);
 });
 

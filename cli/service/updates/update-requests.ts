@@ -36,7 +36,7 @@ function requested(path: string): string | undefined {
  * Deletes a request that is done: otherwise the path unit would start again. A folder of that name is not deleted, since its
  * content could lead elsewhere meanwhile; the unit then ends by its start limit.
  */
-export async function takeAway({ places }: Service): Promise<void> {
+export async function deleteRequest({ places }: Service): Promise<void> {
   await unlink(join(places.state, REQUEST_FILE)).catch(() => {});
 }
 

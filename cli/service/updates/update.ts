@@ -6,7 +6,7 @@ import { Releases } from "../releases/releases.ts";
 import { needInstalled, needRoot } from "../root-only.ts";
 import { serviceState } from "../service-state.ts";
 import { AGENT, BRIDGE, type Service, updateUnit } from "../services.ts";
-import { takeInto, updateFromGateway } from "./from-gateway.ts";
+import { installInto, updateFromGateway } from "./from-gateway.ts";
 import { download, PROGRAM_MAX_BYTES } from "./gateway-program.ts";
 import { isRunning } from "./trial.ts";
 import { unattended } from "./unattended.ts";
@@ -35,7 +35,7 @@ async function update(service: Service, { positionals, text, flag, io }: Command
   const { ok, text: words } =
     source === undefined
       ? await updateFromGateway(service, releases, { ...how, older: flag("force"), failedBefore: true })
-      : await takeInto(service, releases, how, () => programFrom(source, text("sha256")));
+      : await installInto(service, releases, how, () => programFrom(source, text("sha256")));
   say(words);
   return ok ? EXIT.ok : EXIT.failed;
 }

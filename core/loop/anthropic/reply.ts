@@ -94,12 +94,12 @@ export class MessageReader implements ReplyReader {
   #begin(block: Loose, index: unknown): string {
     if (block?.type === "text") {
       this.#blocks.push({ index, block: { type: "text", text: "" } });
-      return this.#addText(wordsOf(block.text), index);
+      return this.#addText(textOf(block.text), index);
     }
     if (block?.type === "tool_use") {
       const { id, input } = block;
       const isWhole = isObject(input) && Object.keys(input).length > 0;
-      const name = wordsOf(block.name);
+      const name = textOf(block.name);
       this.#length += name.length + (isWhole ? JSON.stringify(input).length : 0);
       const call: Block = {
         type: "tool_use",
@@ -112,10 +112,10 @@ export class MessageReader implements ReplyReader {
     }
     if (block?.type === "thinking") {
       this.#blocks.push({ index, block: { type: "thinking", thinking: "", signature: "" } });
-      this.#addThought(wordsOf(block.thinking), wordsOf(block.signature), index);
+      this.#addThought(textOf(block.thinking), textOf(block.signature), index);
     }
     if (block?.type === "redacted_thinking") {
-      const data = wordsOf(block.data);
+      const data = textOf(block.data);
       this.#thoughts += data.length;
       this.#blocks.push({ index, block: { type: "redacted_thinking", data } });
     }
@@ -123,12 +123,12 @@ export class MessageReader implements ReplyReader {
   }
 
   #continue(delta: Loose, index: unknown): string {
-    if (delta?.type === "text_delta") return this.#addText(wordsOf(delta.text), index);
-    if (delta?.type === "thinking_delta") this.#addThought(wordsOf(delta.thinking), "", index);
-    if (delta?.type === "signature_delta") this.#addThought("", wordsOf(delta.signature), index);
+    if (delta?.type === "text_delta") return this.#addText(textOf(delta.text), index);
+    if (delta?.type === "thinking_delta") this.#addThought(textOf(delta.thinking), "", index);
+    if (delta?.type === "signature_delta") this.#addThought("", textOf(delta.signature), index);
     if (delta?.type === "input_json_delta") {
-      const call = this.#find(index, "tool_use");
-      const piece = wordsOf(delta.partial_json);
+      const call = this.#block(index, "tool_use");
+      const piece = textOf(delta.partial_json);
       this.#length += piece.length;
       if (call) call.input += piece;
     }
@@ -136,7 +136,7 @@ export class MessageReader implements ReplyReader {
   }
 
   #addText(text: string, index: unknown): string {
-    let block = this.#find(index, "text");
+    let block = this.#block(index, "text");
     if (!block) {
       block = { type: "text", text: "" };
       this.#blocks.push({ index, block });
@@ -148,14 +148,14 @@ export class MessageReader implements ReplyReader {
 
   #addThought(thinking: string, signature: string, index: unknown): void {
     this.#thoughts += thinking.length + signature.length;
-    const block = this.#find(index, "thinking");
+    const block = this.#block(index, "thinking");
     // Beyond the bound none of them goes back, so no more are kept.
     if (!block || this.#thoughts > REPLAY_MAX_CHARS) return;
     block.thinking += thinking;
     block.signature += signature;
   }
 
-  #find<T extends Block["type"]>(index: unknown, type: T): Extract<Block, { type: T }> | undefined {
+  #block<T extends Block["type"]>(index: unknown, type: T): Extract<Block, { type: T }> | undefined {
     const found = this.#blocks.findLast((one) => one.index === index && one.block.type === type);
     return found?.block as Extract<Block, { type: T }> | undefined;
   }
@@ -211,6 +211,6 @@ function usageOf(tokens: Record<string, number> | undefined): Usage | undefined 
   };
 }
 
-function wordsOf(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -23,7 +23,7 @@ const SAME: ReadonlySet<string> = new Set([
   ..."day dayOfYear dayTime seconds minutes hours named sentence now doneState value reading one countedKind inArea".split(
     " ",
   ),
-  ..."inSpan isEqual listedReminder whyHeld several isOffline isOnline no noAlone online areOffline thoseAre countOf fromTo".split(
+  ..."inSpan isEqual listedReminder whyHeld several isOffline isOnline no online areOffline countOf fromTo unitTokens".split(
     " ",
   ),
 ]);

@@ -30,6 +30,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["dis-moi si la fenêtre de la cuisine est ouverte", "ask yes_no open <Fenêtre de la cuisine>"],
   ["est-ce que le congélateur dépasse -12 degrés ?", "ask yes_no compare is above -12° <freezer one>"],
   ["allume la lumière et éteins le plafonnier", "turn_on <light one>; turn_off <Plafonnier>"],
+  ["allume la lumière éteins le plafonnier", "turn_on <light one>; turn_off <Plafonnier>"],
+  ["allume la éteins le plafonnier", "? no_sense"],
   ["éteins la liseuse et le plafonnier", "turn_off <Liseuse>; turn_off <Plafonnier>"],
   [
     "éteins les lumières du salon et de la cuisine",

@@ -13,13 +13,13 @@ export const pl: LanguageData = {
   endings: "cases",
   phrases: {
     filler:
-      "proszę, prosze cię, proszę pana, mi, nam, mój, moja, moje, moją, mojej, moim, mojego, nasz[a|e|ą|ej|ym|ego], swój, swoje, teraz, obecnie, aktualnie, właśnie, natychmiast, szybko, hej, cześć, halo, ok, dobra, dzięki, dziękuję, ten, ta, te, tę, tą, tego, tej, tych, tym, znowu, ponownie, tam, już, jeszcze, tak, no, się, trochę, nieco, aktualn(a|e|y|ą), obecn(a|e|y), tylko, więc, dla mnie, w tej chwili, w tym momencie, od razu, jakoś, lekko, bardzo, z powrotem, całkowicie, do końca, poziom, poziomie, bieżąc(y|a|e|ą), nadal, wciąż, świecił(a|o|y), za pomocą, przy (użyciu|pomocy), zadanie, pracę, cykl, proces, operację",
+      "proszę, prosze cię, proszę pana, mi, nam, mój, moja, moje, moją, mojej, moim, mojego, nasz[a|e|ą|ej|ym|ego], swój, swoje, teraz, obecnie, aktualnie, właśnie, natychmiast, szybko, hej, cześć, halo, ok, dobra, dzięki, dziękuję, ten, ta, te, tę, tą, tego, tej, tych, tym, znowu, ponownie, tam, już, jeszcze, tak, no, się, trochę, nieco, aktualn(a|e|y|ą), obecn(a|e|y), tylko, więc, dla mnie, w tej chwili, w tym momencie, od razu, jakoś, lekko, bardzo, z powrotem, całkowicie, do końca, poziom, poziomie, bieżąc(y|a|e|ą), nadal, wciąż, świecił(a|o|y), za pomocą, przy (użyciu|pomocy), zadanie, pracę, cykl, proces, operację, zasilanie",
     prep: "na, dla, z, ze, do, od, o, przy, pod, nad, za",
     in: "w, we, na, przy, wewnątrz, u",
     a: "jakiś, jakieś, jakaś, jakąś, jakiekolwiek, jakikolwiek, jakakolwiek",
     request:
-      "[czy] (możesz|mógłbyś|mogłabyś|mogłbyś|moglibyście|może pan|może pani|mógłby pan|mogłaby pani|zechcesz|zechciałbyś) [proszę], (chcę|chciałbym|chciałabym) [żebyś|abyś|wiedzieć], proszę o, bądź tak (miły|miła|dobry) i, (musisz|powinieneś), potrzebuję [żebyś], (chciałbym|chciałabym) żebyś, [czy] możemy, (chcę|chciałbym|chciałabym) (żeby|aby), da się, można prosić o, czy wiesz, czy można, niech pan, niech pani",
-    do: "ustaw[cie], ustawić, podświetl, pokoloruj, pomaluj, przestawić, oznacz, koloruj, ustawiaj, zmień, zmienić, zmieniaj, przestaw, nastaw, nastawić, daj, zrób, przełącz na, skieruj, wyślij, przejdź, dostosuj, niech, nadaj, wyreguluj, ustawienie, zmiana, ustawiając, zadaj, kieruj, spraw, spraw (aby|żeby|by), sprawić że, zamień, zamienić, wróć, zawróć, zmienił(o|a|y) się, odeślij, odesłać, wysłać, wrócić, odprowadź, cofnij, przenieś, odstaw, zaprowadź, przywołaj, poślij, doprowadź",
+      "[czy] (możesz|mógłbyś|mogłabyś|mogłbyś|moglibyście|może pan|może pani|mógłby pan|mogłaby pani|zechcesz|zechciałbyś) [proszę], (chcę|chciałbym|chciałabym) [żebyś|abyś|wiedzieć], proszę o, bądź tak (miły|miła|dobry) i, (musisz|powinieneś), potrzebuję [żebyś], (chciałbym|chciałabym) żebyś, [czy] możemy, (chcę|chciałbym|chciałabym) (żeby|aby), da się, można prosić o, czy wiesz, czy można, niech [pan|pani]",
+    do: "ustaw[cie], ustawić, podświetl, pokoloruj, pomaluj, przestawić, oznacz, koloruj, ustawiaj, zmień, zmienić, zmieniaj, przestaw, nastaw, nastawić, daj, zrób, przełącz na, skieruj, wyślij, przejdź, dostosuj, nadaj, zwróć, zwrócić, wróci, wraca, jedzie, wyreguluj, ustawienie, zmiana, ustawiając, zadaj, kieruj, spraw, spraw (aby|żeby|by), sprawić że, zamień, zamienić, wróć, zawróć, zmienił(o|a|y) się, odeślij, odesłać, wysłać, wrócić, odprowadź, cofnij, przenieś, odstaw, zaprowadź, przywołaj, poślij, doprowadź",
     "do:lock": "zamknij, zamknąć, otwórz, otworzyć",
     "act:turn_on":
       "(w|za)łącz[cie|aj], (w|za)łączyć, (w|za)łączenie, zapal[aj|cie|ić], zaświeć, zaświecić, aktywuj, aktywować, włączy, oświetl, oświetlić, rozświetl, odpal, rozpal, poświeć, daj światło",
@@ -33,16 +33,14 @@ export const pl: LanguageData = {
       "zamknij[cie], zamknąć, zamykaj, zamknięcie, zasłoń, zasłonić, zasuń, zasunąć, zwiń w dół, spuść, opuść, opuścić, domknij, przymknij, zakręć, pozamykaj",
     "act:stop":
       "zatrzymaj, zatrzymać, stop, przerwij, przerwać, zakończ, ucisz, (zatrzymaj|przerwij|zakończ|anuluj) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez]",
-    "act:lock":
-      "zablokuj, zablokować, zarygluj, zaryglować, zabezpiecz, zabezpieczyć, zaklucz, zakluczyć, (zamknij|zamknąć) (zamek|zamki) [w|od|do]",
-    "act:unlock":
-      "zwolnij blokadę, odblokuj, odblokować, odrygluj, odryglować, odklucz, (otwórz|otworzyć) (zamek|zamki) [w|od|do]",
+    "act:lock": "zablokuj, zablokować, zarygluj, zaryglować, zabezpiecz, zabezpieczyć, zaklucz, zakluczyć",
+    "act:unlock": "zwolnij blokadę, odblokuj, odblokować, odrygluj, odryglować, odklucz",
     "act:start":
       "uruchom, uruchomić, rozpocznij, rozpocząć, zacznij, zacząć, wystartuj, start, wznów, wznowić, startuj, rozpoczęcie, uruchamiaj, odtwórz, odtwarzaj, kontynuuj, (rozpocznij|zacznij|wznów|kontynuuj|uruchom|włącz) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zacznij (czyścić|odtwarzać|pracę)",
     "act:pause/stop": "wstrzymaj, wstrzymać",
     "act:pause":
       "wstrzymaj [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zrób przerwę, pauza, zapauzuj, spauzuj, zrób pauzę, pauzuj",
-    "act:dock": "zadokuj, zadokować, zaparkuj, dokuj, powrót do bazy, naładuj, doładuj, niech (wróci|wraca)",
+    "act:dock": "zadokuj, zadokować, zaparkuj, dokuj, powrót do bazy, naładuj, doładuj",
     "act:locate": "znajdź, zlokalizuj, odszukaj, poszukaj, znaleźć",
     "act:press": "naciśnij, wciśnij, nacisnąć, wyzwól",
     "particle:turn_on": "włączone, włączona, włączony, on",
@@ -320,8 +318,11 @@ export const pl: LanguageData = {
       "minimum, min, minimaln(y|a|ą|ie|ej|e), najniższ(y|a|ą|e), najciemniej, najniższ(a|ą) wartość",
     "reading:brightness bound:maximum": "(maksymaln|pełn|najwyższ)(ą|a|ej) jasnoś(ć|ci)",
     "reading:brightness bound:minimum": "(minimaln|najniższ|najmniejsz)(ą|a|ej) jasnoś(ć|ci)",
+    "act:lock type:lock": "(zamknij|zamknąć) zamek",
+    "act:unlock type:lock": "(otwórz|otworzyć) zamek",
     "act:start type:vacuum":
-      "odkurz[aj|yć|ać], posprzątaj, sprzątaj, sprzątanie, odkurzanie, (zacznij|rozpocznij|uruchom) (odkurzanie|odkurzać|sprzątanie|sprzątać)",
+      "odkurz[aj|yć|ać], posprzątaj, posprzątać, sprzątać, sprzątaj, sprzątanie, odkurzanie, (zacznij|rozpocznij|uruchom) (odkurzanie|odkurzać|sprzątanie|sprzątać)",
+    "reading:volume bound:minimum": "wycisz, wyciszyć",
     "act:start type:mower":
       "(kosić|skoś|kosz|koś|koszenie) [trawę|trawnik|trawy|trawnika], (zacznij|rozpocznij|uruchom) (kosić|koszenie) [trawę|trawnik|trawy|trawnika]",
     "act:turn_on type:coffee_machine": "(zrób|zaparz|zaparzyć) [mi] [kawę]",
@@ -343,7 +344,7 @@ export const pl: LanguageData = {
     "unit:lx": "lx, luks[ów|y]",
     "unit:GB": "gb, gigabajt[y|ów]",
     "unit:MB": "mb, megabajt[y|ów]",
-    to: "na, do, aż do, (na|do) (około|poziomu|poziom|poziomie|wartości|wartość), w, (w|o) kolorze, na kolor, będzie, (ma|może|mogłoby|mają) być, świeci [na], świecić [na]",
+    to: "na, do, aż do, (na|do) (około|poziomu|poziom|poziomie|wartości|wartość), w, (w|o) kolorze, na kolor, będzie, (ma|może|mogłoby|mają|powinna|powinno|powinien|powinny) być, świeci [na], świecić [na]",
     by: "o, o około, o kolejne",
     minus: "minus",
     "compare:above":

@@ -15,7 +15,7 @@ import {
   type Ran,
   type RunOptions,
 } from "../environment.ts";
-import { asShellsTell } from "../exit-status.ts";
+import { toShellExit } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
 import { lookFor, NoAnswer } from "../probe.ts";
@@ -163,7 +163,7 @@ async function enter(
   if (ran.stopped || ran.exitCode === null || status.trim() !== "ready") await start.clear?.();
   if (ran.stopped) return ran;
   const entered = status.trim() as Entered | "";
-  if (entered === "ready") return asShellsTell(ran);
+  if (entered === "ready") return toShellExit(ran);
   throw notEntered(entered, ran, { cwd: cwd ?? ".", program, errorText });
 }
 

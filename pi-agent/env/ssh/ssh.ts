@@ -14,7 +14,7 @@ import {
   type Ran,
   type RunOptions,
 } from "../environment.ts";
-import { asShellsTell } from "../exit-status.ts";
+import { toShellExit } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
 import { runProcess } from "../run-process.ts";
@@ -128,7 +128,7 @@ async function connect(
   });
   if (ran.stopped) return { exitCode: null, signal: filter.end ? "SIGKILL" : null, stopped: true };
   if (filter.end?.end === "exit")
-    return asShellsTell({ exitCode: filter.end.code, signal: null, stopped: false });
+    return toShellExit({ exitCode: filter.end.code, signal: null, stopped: false });
   if (filter.end) throw notStarted(filter.end.end, cwd ?? ".", program);
   throw new ExecError(
     "io",

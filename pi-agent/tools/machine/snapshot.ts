@@ -97,7 +97,7 @@ async function picture(
   let shots: Shot[] = [asked];
   let largest = 0;
   for (let shot = shots.shift(); shot !== undefined; shot = shots.shift()) {
-    const taken = await take(exec, camera, shot, context.signal);
+    const taken = await capture(exec, camera, shot, context.signal);
     if ("content" in taken) return taken;
     const content = await storedPicture(taken, context);
     if (content) return result(camera, shot, asked, taken.length, content);
@@ -133,7 +133,7 @@ async function storedPicture(jpeg: Uint8Array, context: ToolContext): Promise<Co
   }
 }
 
-async function take(
+async function capture(
   exec: ExecOps,
   camera: Camera,
   shot: Shot,

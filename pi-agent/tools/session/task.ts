@@ -6,7 +6,7 @@ import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { LoopResult } from "@edgecall/core/loop/run.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
+import { SUB_AGENT_TEXT } from "@edgecall/core/text/sub-agent.ts";
 import {
   defineTool,
   faultResult,
@@ -125,7 +125,7 @@ async function work(
   ]);
   const definitions = tools.definitions();
   return await runLoop({
-    system: SUB_AGENT_WORDS,
+    system: SUB_AGENT_TEXT,
     prompt,
     history,
     tools: definitions,

@@ -5,7 +5,7 @@ import { type AuditFilter, type AuditPage, recordId } from "../../kernel/api/aud
 import type { Env } from "../../kernel/env.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { anyText, oneOf, optionalText, wholeNumber, yesOrNo } from "../../kernel/http/fields.ts";
-import { as, json, route } from "../../kernel/http/route.ts";
+import { json, route, typedAnswer } from "../../kernel/http/route.ts";
 import { jsonLines, line } from "../../kernel/routes/json-lines.ts";
 import { auditAt } from "./audit-api.ts";
 
@@ -61,7 +61,7 @@ route(
     },
   },
   async (c, { token: { home }, query: { after, ...filter } }) =>
-    as<string, 200, "application/x-ndjson">(
+    typedAnswer<string, 200, "application/x-ndjson">(
       jsonLines(exported(c.env, home, after, filter), `edgecall-audit-${home}`),
     ),
 );

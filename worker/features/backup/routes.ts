@@ -21,7 +21,7 @@ import type { Env } from "../../kernel/env.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
-import { as, json, route } from "../../kernel/http/route.ts";
+import { json, route, typedAnswer } from "../../kernel/http/route.ts";
 import { logError } from "../../kernel/log.ts";
 import { jsonLines, line } from "../../kernel/routes/json-lines.ts";
 
@@ -64,7 +64,7 @@ function objectOf(env: Env, home: string, name: string): StoredObject {
 
 /** Exports the home and its conversations as lines of JSON. */
 route(backup, "GET /v1/export", { scope: "admin" }, (c, { token: { home } }) =>
-  as<string, 200, "application/x-ndjson">(jsonLines(exported(c.env, home), `edgecall-${home}`)),
+  typedAnswer<string, 200, "application/x-ndjson">(jsonLines(exported(c.env, home), `edgecall-${home}`)),
 );
 
 async function* exported(env: Env, home: string): AsyncGenerator<string> {
@@ -114,7 +114,7 @@ async function importLines(
   try {
     for await (const text of linesOf(body)) {
       number += 1;
-      await restoring.take(text);
+      await restoring.apply(text);
     }
     restoring.requireWhole();
   } catch (error) {
@@ -149,7 +149,7 @@ class Restoring {
     this.#home = home;
   }
 
-  async take(text: string): Promise<void> {
+  async apply(text: string): Promise<void> {
     if (!this.#hasHeader) return this.#header(text);
     if (this.#isEnded) throw new Error("expected nothing after the end");
     const row = checkJson(RowLine, text);
@@ -180,7 +180,7 @@ class Restoring {
     const names = this.#names.toSorted((a, b) => Number(a === "") - Number(b === ""));
     for (const [at, name] of names.entries()) {
       try {
-        await withRetry(async () => await this.#of(name).restore({ do: "replace", id: this.#id }));
+        await withRetry(async () => await this.#objectNamed(name).restore({ do: "replace", id: this.#id }));
       } catch (error) {
         logError("import.unfinished", error, { object: name });
         await this.discard();
@@ -193,12 +193,12 @@ class Restoring {
 
   async discard(): Promise<void> {
     for (const name of this.#names) {
-      const gone = this.#of(name).restore({ do: "discard", id: this.#id });
+      const gone = this.#objectNamed(name).restore({ do: "discard", id: this.#id });
       await gone.catch((error: unknown) => logError("import.not_discarded", error, { object: name }));
     }
   }
 
-  #of(name: string): StoredObject {
+  #objectNamed(name: string): StoredObject {
     return objectOf(this.#env, this.#home, name);
   }
 
@@ -238,7 +238,13 @@ class Restoring {
     this.#rows = [];
     this.#chars = 0;
     this.#begin = undefined;
-    await this.#of(name).restore({ do: "stage", id: this.#id, ...(begin && { begin }), rows, isWhole });
+    await this.#objectNamed(name).restore({
+      do: "stage",
+      id: this.#id,
+      ...(begin && { begin }),
+      rows,
+      isWhole,
+    });
   }
 }
 

@@ -17,7 +17,7 @@ export interface ChatApi {
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
   admit(
     stranger: UnknownSender,
-    mayKnock: boolean,
+    mayRequestAccess: boolean,
   ): Promise<{ role: Role } | { knock: AccessRequest | undefined }>;
   senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
   /** @returns undefined: there is no such code */

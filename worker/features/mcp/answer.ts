@@ -29,9 +29,9 @@ export async function answerOf(end: CallEnd, place: AnswerPlace): Promise<CallTo
     case "outcome":
       return await answerOfOutcome(end.outcome, place);
     case "question":
-      return words(askedText(end.question, place), place, "waiting_for_person");
+      return textAnswer(askedText(end.question, place), place, "waiting_for_person");
     case "running":
-      return words(
+      return textAnswer(
         `Still running on '${place.agent}'; whether it is done is not known yet. ${lookAgain(place)}`,
         place,
         "running",
@@ -45,7 +45,7 @@ async function answerOfOutcome(outcome: SettledOutcome, asked: AnswerPlace): Pro
   if (outcome.job !== undefined) {
     const job = { ...place, call: outcome.job };
     const text = `Accepted by '${place.agent}', not done: it works on, or gets this when it comes online. ${lookAgain(job)}`;
-    return words(text, job, "accepted");
+    return textAnswer(text, job, "accepted");
   }
   const content: ContentBlock[] = [{ type: "text", text: outcomeForModel(outcome) || "(no output)" }];
   let left = PICTURES_MAX_BYTES;
@@ -114,7 +114,7 @@ export function lookAgain({ agent, call }: Pick<AnswerPlace, "agent" | "call">):
   return `Its result: ${EDGE_RESULT} with agent_id '${agent}' and call_id '${call}'. Do not call it anew.`;
 }
 
-function words(text: string, place: AnswerPlace, status: string): CallToolResult {
+function textAnswer(text: string, place: AnswerPlace, status: string): CallToolResult {
   return { content: [{ type: "text", text }], _meta: metaOf(place, status) };
 }
 

@@ -91,7 +91,7 @@ function ownTool(name: string, caller: McpCaller): OwnTool | undefined {
     case EDGE_LIST:
       return { input: EdgeListInput, run: list };
     case FIND_AGENTS:
-      return { input: findAgentsTool.input, run: find };
+      return { input: findAgentsTool.input, run: findAgents };
     case EDGE_CALL:
       return { input: edgeCallTool.input, run: edgeCall };
     case EDGE_RESULT:
@@ -171,7 +171,7 @@ async function list(caller: McpCaller, args: Record<string, unknown>): Promise<C
   );
 }
 
-async function find(caller: McpCaller, args: Record<string, unknown>): Promise<CallToolResult> {
+async function findAgents(caller: McpCaller, args: Record<string, unknown>): Promise<CallToolResult> {
   const read = parseArguments(findAgentsTool, args);
   if (!read.ok) return failed(modelTextOf(read.fault));
   // SAFETY: parseArguments parsed with findAgentsTool's input.

@@ -8,9 +8,9 @@ import type { Targets } from "../../kernel/api/agents-api.ts";
 import {
   type CallTarget,
   DESCRIPTION_MAX,
+  describeTargets,
   EDGE_CALL,
   edgeCallDefinition,
-  targetWords,
 } from "../../kernel/api/edge-call.ts";
 import { findAgentsDefinition } from "../../kernel/api/find-agents.ts";
 import type { HomeTools } from "../../kernel/api/home-tools.ts";
@@ -50,7 +50,10 @@ export function steadyTools(
       inputSchema: {
         type: "object",
         properties: {
-          agent_id: { ...AGENT_ID, description: targetWords({ agents, ...(excerptOf && { excerptOf }) }) },
+          agent_id: {
+            ...AGENT_ID,
+            description: describeTargets({ agents, ...(excerptOf && { excerptOf }) }),
+          },
           query: { type: "string", description: "natural language query (agent handles routing)" },
           ...(actions && {
             action: { type: "string", description: "optional: specific action name for structured calls" },

@@ -66,7 +66,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
   const trace = (line: string) => (chat.trace ? [chunk({ reasoning_content: line })] : []);
   const text = new SpokenText();
   const content = (words: string) => (words === "" ? [] : [chunk({ content: words })]);
-  const takenBack = () => {
+  const retract = () => {
     chat.giveUp();
     return errorChunk(TAKEN_BACK);
   };
@@ -79,18 +79,18 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
       yield* trace(questionLine(event.data, chat.linker.origin));
     else if (event.event === "message") {
       const rest = text.rest(event.data.text);
-      if (rest === undefined) return yield takenBack();
+      if (rest === undefined) return yield retract();
       yield* content(rest);
       text.stepEnds();
       for (const call of event.data.calls.filter(isRun)) yield* trace(askedLine(call));
     } else if (event.event === "reset") {
       // Text that the person has seen cannot be withdrawn.
-      if (text.inStep) return yield takenBack();
+      if (text.inStep) return yield retract();
     } else if (event.event === "done") {
       const result = event.data;
       if (result.status !== "done") text.stepEnds();
       const rest = text.rest(result.answer ?? result.meanwhile ?? "");
-      if (rest === undefined) return yield takenBack();
+      if (rest === undefined) return yield retract();
       const below = await belowAnswer(result, chat.linker);
       yield* content(rest);
       yield* content(below && `\n\n${below}`);

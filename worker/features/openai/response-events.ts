@@ -42,18 +42,18 @@ export async function* responseEvents(
   after: number,
   options: { trace: boolean; giveUp: () => void },
 ): AsyncGenerator<string> {
-  const teller = new Teller(about, after, options.trace);
-  for (const written of await teller.begin()) yield sse(written);
+  const writer = new ResponseWriter(about, after, options.trace);
+  for (const written of await writer.begin()) yield sse(written);
   for await (const event of events) {
     if (event.event === "probe") yield KEEP_ALIVE;
-    for (const written of await teller.tell(event)) yield sse(written);
-    if (teller.over && event.event !== "done") options.giveUp();
-    if (teller.over) return;
+    for (const written of await writer.write(event)) yield sse(written);
+    if (writer.over && event.event !== "done") options.giveUp();
+    if (writer.over) return;
   }
-  for (const written of await teller.fail(LOST)) yield sse(written);
+  for (const written of await writer.fail(LOST)) yield sse(written);
 }
 
-class Teller {
+class ResponseWriter {
   readonly #about: About;
   readonly #after: number;
   readonly #trace: boolean;
@@ -78,7 +78,7 @@ class Teller {
     ];
   }
 
-  async tell(event: TurnEvent): Promise<ResponseEvent[]> {
+  async write(event: TurnEvent): Promise<ResponseEvent[]> {
     switch (event.event) {
       case "delta":
         if (event.data.at !== (this.#open?.sent.length ?? 0)) return [];
@@ -91,10 +91,10 @@ class Teller {
         return [...spoken, ...event.data.calls.filter(isRun).flatMap((call) => this.#asked(call))];
       }
       case "call":
-        this.#at(event.id);
+        this.#beginRow(event.id);
         return this.#settled(event.data);
       case "question":
-        this.#at(event.id);
+        this.#beginRow(event.id);
         if (!this.#trace || event.data.answer !== undefined) return [];
         return this.#reasoned(event.id, questionLine(event.data, this.#about.linker.origin));
       case "done":
@@ -174,7 +174,7 @@ class Teller {
   #cutOff(row: number): ResponseEvent[] {
     const open = this.#open;
     this.#open = undefined;
-    this.#at(row);
+    this.#beginRow(row);
     if (!open) return [];
     return this.#closed(open.item.id, open.index, open.sent);
   }
@@ -268,7 +268,7 @@ class Teller {
 
   // ── numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
-  #at(row: number): void {
+  #beginRow(row: number): void {
     if (row === this.#row) return;
     this.#row = row;
     this.#inRow = 0;

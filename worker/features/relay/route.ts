@@ -17,7 +17,7 @@ import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
 import { countGuess } from "../../kernel/http/rate-limits.ts";
 import { readBody } from "../../kernel/http/request.ts";
-import { as, nothing, route } from "../../kernel/http/route.ts";
+import { nothing, route, typedAnswer } from "../../kernel/http/route.ts";
 import { logError } from "../../kernel/log.ts";
 import { modelFetch } from "../../kernel/models/workers-ai.ts";
 import { readSettings, type Settings } from "../../kernel/settings/settings.ts";
@@ -101,12 +101,12 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
   }
   if (!answer.ok) {
     counted({ input_tokens: 0, output_tokens: 0 });
-    return as<unknown, 200, "application/json">(await refusal(answer));
+    return typedAnswer<unknown, 200, "application/json">(await refusal(answer));
   }
   const type = answer.headers.get("content-type") ?? "application/json";
   const headers = { "content-type": type, "cache-control": "no-store" };
   const counting = answer.body?.pipeThrough(countingUsage(type, counted)) ?? null;
-  return as<unknown, 200, "application/json">(new Response(counting, { headers }));
+  return typedAnswer<unknown, 200, "application/json">(new Response(counting, { headers }));
 });
 
 const MODEL_TOTAL_MS = 300_000;

@@ -19,7 +19,7 @@ export function isRuleTool(name: string): name is RuleToolName {
 
 /** In a large home, whose agents need the room, they are folded in one, whose parameters an error names. */
 function definitions(isLarge: boolean): ToolDefinition[] {
-  if (isLarge) return [toolDefinition(RULE_TOOLS.rules.name, FOLDED_WORDS, FOLDED_SCHEMA)];
+  if (isLarge) return [toolDefinition(RULE_TOOLS.rules.name, FOLDED_TEXT, FOLDED_SCHEMA)];
   return RULE_TOOL_NAMES.map((name) => {
     const { description, input } = RULE_TOOLS[name];
     return toolDefinition(name, description, shortened(jsonSchema(input)));
@@ -29,11 +29,11 @@ function definitions(isLarge: boolean): ToolDefinition[] {
 export const ruleTools: HomeTools = {
   all: RULE_TOOLS,
   definitions,
-  takesRoom: "much",
+  roomUsed: "much",
   forPrograms: { titles: TITLES, isOffered: ({ tools }) => tools.rules },
 };
 
-const FOLDED_WORDS =
+const FOLDED_TEXT =
   "Tell the person when a reading is so (watch), or at a time (remind). An error names the params.";
 const FOLDED_SCHEMA = {
   type: "object",

@@ -16,7 +16,7 @@ function definitions(isLarge: boolean): ToolDefinition[] {
   });
 }
 
-export const sessionTools: HomeTools = { all: SESSION_TOOLS, definitions, takesRoom: "some" };
+export const sessionTools: HomeTools = { all: SESSION_TOOLS, definitions, roomUsed: "some" };
 
 type ShortSchema = { type: string; items?: { type: string } };
 

@@ -2,7 +2,7 @@
 
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
-import { as, route } from "../../kernel/http/route.ts";
+import { route, typedAnswer } from "../../kernel/http/route.ts";
 import { usageAt } from "./usage-api.ts";
 
 export const metrics = newRoutes();
@@ -24,7 +24,7 @@ route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { to
 });
 
 function answer(page: string) {
-  return as<string, 200, "text/plain">(
+  return typedAnswer<string, 200, "text/plain">(
     new Response(page, {
       headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-store" },
     }),

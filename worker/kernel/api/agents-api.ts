@@ -2,7 +2,7 @@
 import type { AgentListQuery, AgentPage } from "./agent-list.ts";
 import type { AgentView } from "./answers.ts";
 import type { CallTarget } from "./edge-call.ts";
-import type { FindQuery, FoundWords } from "./find-agents.ts";
+import type { FindQuery, FoundText } from "./find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "./keys.ts";
 import type { HomeCounts } from "./roster.ts";
 
@@ -10,7 +10,7 @@ export type Targets = { agents: CallTarget[]; excerptOf?: HomeCounts };
 
 export interface AgentsApi {
   /** Finds agents by a person's words. @param reach the only agents that the caller may reach; absent: all */
-  findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords>;
+  findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundText>;
   /** One agent with the schemas of its actions. */
   target(agent: string): Promise<CallTarget | undefined>;
   /** All agents with the schemas of their actions; of a large home only how many there are. */

@@ -28,7 +28,7 @@ const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
 const EXCERPT = { chars: 1_600, line: 120, actions: 80, areas: 560, counts: 8 };
 /** The room that other tools take from the agents of a large home. */
-export type RoomTaken = "some" | "much";
+export type RoomUsed = "some" | "much";
 
 /** Session tools take some room, that of five of the eight, and those of rules much. */
 const EXCERPT_BESIDE_SOME = { chars: 380, line: 70, actions: 40, areas: 0, counts: 8 };
@@ -127,19 +127,19 @@ function agentLines(roster: Roster, lineMax = LINE_MAX, actionsMax = ACTIONS_MAX
   ];
 }
 
-const SEED_WORDS = "Call an edge agent to handle a query using its own tools and sensors.";
-const CALL_WORDS = `${SEED_WORDS} Online edge agents:`;
+const SEED_TEXT = "Call an edge agent to handle a query using its own tools and sensors.";
+const CALL_TEXT = `${SEED_TEXT} Online edge agents:`;
 
 /** Words for a provider's cache: the definition stands before all that changes. */
-const STEADY_WORDS = `${SEED_WORDS} The newest message from [edgecall] has those that it reaches.`;
+const STEADY_TEXT = `${SEED_TEXT} The newest message from [edgecall] has those that it reaches.`;
 
-const LARGE_HOME_WORDS = `${SEED_WORDS} This home has many: take an id that you were shown, or find one with ${FIND_AGENTS}.`;
+const LARGE_HOME_TEXT = `${SEED_TEXT} This home has many: take an id that you were shown, or find one with ${FIND_AGENTS}.`;
 
 /** The seed's words, and as many agents as fit. @param more where a model finds the others */
 function callDescription(lines: readonly string[], more: string): string {
-  const whole = [CALL_WORDS, ...lines].join("\n");
+  const whole = [CALL_TEXT, ...lines].join("\n");
   if (whole.length <= DESCRIPTION_MAX) return whole;
-  let description = CALL_WORDS;
+  let description = CALL_TEXT;
   for (const [at, line] of lines.entries()) {
     const rest = `  - and ${lines.length - at - 1} more: ${more}`;
     const next = `${description}\n${line}`;
@@ -155,7 +155,7 @@ function callDescription(lines: readonly string[], more: string): string {
  * @param beside tools that are offered too, and take some of a large home's room
  * @param steady the tool's description has none of them
  */
-export function agentsNote(roster: Roster, beside: readonly RoomTaken[], steady = false): string {
+export function agentsNote(roster: Roster, beside: readonly RoomUsed[], steady = false): string {
   if (roster.excerptOf) {
     const room = beside.includes("much")
       ? EXCERPT_BESIDE_MUCH
@@ -165,7 +165,7 @@ export function agentsNote(roster: Roster, beside: readonly RoomTaken[], steady 
     return excerptNote(roster, roster.excerptOf, room);
   }
   const lines = agentLines(roster);
-  const fits = !steady && [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
+  const fits = !steady && [CALL_TEXT, ...lines].join("\n").length <= DESCRIPTION_MAX;
   return fits || lines.length === 0 ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
 }
 
@@ -236,10 +236,10 @@ export function edgeCallDefinition(
   const { online, queueing } = callable(roster);
   const { excerptOf } = roster;
   if (online.length + queueing.length + (excerptOf?.online ?? 0) === 0) return undefined;
-  const ofAgents = steady ? STEADY_WORDS : callDescription(agentLines(roster), more);
-  return definitionOf(excerptOf ? LARGE_HOME_WORDS : ofAgents, {
+  const ofAgents = steady ? STEADY_TEXT : callDescription(agentLines(roster), more);
+  return definitionOf(excerptOf ? LARGE_HOME_TEXT : ofAgents, {
     type: "string",
-    description: steady ? targetText(true) : targetWords(roster),
+    description: steady ? targetText(true) : describeTargets(roster),
     ...(!excerptOf && !steady && { enum: targetsOf(roster) }),
   });
 }
@@ -285,7 +285,7 @@ function targetsOf(roster: Roster): string[] {
 }
 
 /** @returns the description of `agent_id` */
-export function targetWords({ agents, excerptOf }: Pick<Roster, "agents" | "excerptOf">): string {
+export function describeTargets({ agents, excerptOf }: Pick<Roster, "agents" | "excerptOf">): string {
   const online = excerptOf?.online ?? agents.filter((agent) => agent.online).length;
   return targetText(online > 1);
 }

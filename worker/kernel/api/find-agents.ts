@@ -67,10 +67,10 @@ export function checkFindAgents(call: Pick<Call, "args" | "problem">): CheckedSe
   return checked.ok ? { ok: true, query: checked.input as FindQuery } : checked;
 }
 
-const FIND_AGENTS_WORDS = `Find edge agents by what they are, where they are and what they can do. Answers ids for ${EDGE_CALL}, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.`;
+const FIND_AGENTS_TEXT = `Find edge agents by what they are, where they are and what they can do. Answers ids for ${EDGE_CALL}, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.`;
 
 export function findAgentsDefinition(): ToolDefinition {
-  return toolDefinition(FIND_AGENTS, FIND_AGENTS_WORDS, shownSchema());
+  return toolDefinition(FIND_AGENTS, FIND_AGENTS_TEXT, shownSchema());
 }
 
 /** Without the bounds of parameters, which an error names: the definition is in every model call of a large home. */
@@ -83,7 +83,7 @@ function shownSchema(): Record<string, unknown> {
 }
 
 /** The answer to a search. `sources`: whose words it holds that no owner has accepted. */
-export type FoundWords = { text: string; sources: Source[] };
+export type FoundText = { text: string; sources: Source[] };
 
 export function limitOf({ limit = FOUND_DEFAULT }: FindQuery): number {
   return Math.min(limit, FOUND_MAX);
@@ -98,7 +98,7 @@ export function foundAgents(
   counts: HomeCounts,
   now: number,
   { readings, there = 0 }: { readings?: FoundReadings | undefined; there?: number | undefined } = {},
-): FoundWords {
+): FoundText {
   if (found.length === 0) {
     const there = [countsLine("kind", counts.kinds), countsLine("area", counts.areas)];
     const text = ["No agent fits these words. Try others, or fewer.", ...there].filter(Boolean).join("\n");
@@ -155,7 +155,7 @@ export function foundByReading(
   found: ReadonlyArray<{ agent: RosterAgent; readings: readonly string[] }> | undefined,
   of: number,
   none?: { unknown: readonly string[]; there: readonly string[] },
-): FoundWords {
+): FoundText {
   if (!found) return { text: JSON.stringify({ ...NO_READINGS, of }), sources: [] };
   const devices: object[] = [];
   const shownAgents: RosterAgent[] = [];
@@ -191,7 +191,7 @@ export function foundAgent(
   first: readonly string[],
   readings: FoundReadings | undefined,
   now: number,
-): FoundWords {
+): FoundText {
   const rank = ({ name }: ActionAdvert) => (first.includes(name) ? first.indexOf(name) : first.length);
   const adverts = target.adverts.toSorted((a, b) => rank(a) - rank(b));
   const agent = {

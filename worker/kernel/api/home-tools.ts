@@ -6,7 +6,7 @@ import type { Language } from "@edgecall/core/text/languages.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../settings/settings.ts";
-import { FIND_AGENTS, type RoomTaken } from "./edge-call.ts";
+import { FIND_AGENTS, type RoomUsed } from "./edge-call.ts";
 import { findAgentsTool } from "./find-agents.ts";
 import type { Viewer } from "./may-see.ts";
 import type { NewOrigin } from "./turns.ts";
@@ -17,7 +17,7 @@ export type HomeTools = {
   readonly all: Readonly<Record<string, Pick<Tool, "name" | "description" | "input">>>;
   /** For a model, as short as they can be, since they are in every model call. @param isLarge the home has too many agents to list */
   definitions(isLarge: boolean): ToolDefinition[];
-  readonly takesRoom: RoomTaken;
+  readonly roomUsed: RoomUsed;
   /** For connected programs, which may name actions. Absent: they have none of these. */
   readonly forPrograms?: {
     /** By the tool's name. */

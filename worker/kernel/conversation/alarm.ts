@@ -26,12 +26,12 @@ export class Alarm {
   async lease(): Promise<void> {
     const now = Date.now();
     const isNear = this.#at !== undefined && this.#at > now && this.#at <= now + RENEWED_LEASE_MS;
-    if (!isNear) await this.by(now + LEASE_MS);
+    if (!isNear) await this.wakeBy(now + LEASE_MS);
   }
 
   /** The lease is over, and the loop still runs. */
   async renew(): Promise<void> {
-    await this.by(Date.now() + RENEWED_LEASE_MS);
+    await this.wakeBy(Date.now() + RENEWED_LEASE_MS);
   }
 
   /**
@@ -39,7 +39,7 @@ export class Alarm {
    * alarm per lease. The last one fires, finds nothing to do, and is not set again. Nothing is awaited before it is set: it
    * belongs to the write before it.
    */
-  async by(time: number): Promise<void> {
+  async wakeBy(time: number): Promise<void> {
     if (this.#at !== undefined && this.#at <= time && this.#at > Date.now()) return;
     this.#at = time;
     await this.#storage.setAlarm(time);

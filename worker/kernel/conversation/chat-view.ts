@@ -17,7 +17,7 @@ export interface ChatView {
   /** Sends a call's text for the person as a message of its own; the model reads another one. */
   forUser(turn: Turn, call: StoredCall): void;
   /** Sends what a rule says, with the buttons that its turn or call has. @param id of the notice's turn, or of the call that made the rule */
-  tell(turn: Turn, text: string, id: string): void;
+  notify(turn: Turn, text: string, id: string): void;
   /** The model's words as they come. @param at how many characters of its step came before; 0 makes those before void */
   delta(turn: Turn, text: string, at: number): void;
   /** The turn has ended; its row stands. */
@@ -28,5 +28,5 @@ export interface ChatView {
    * Where something may be said without a question.
    * @param last where the person who wrote last was answered; undefined: nobody has written yet
    */
-  unaskedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }>;
+  unsolicitedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }>;
 }

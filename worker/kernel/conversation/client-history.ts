@@ -107,7 +107,7 @@ function itemsOf(
   let last: Turn | undefined;
   /** The calls that it handed over. */
   let refs: string[] = [];
-  const take = (turn: Turn, calls: readonly ClientHistoryCall[] = []) => {
+  const addTurn = (turn: Turn, calls: readonly ClientHistoryCall[] = []) => {
     last = turn;
     refs = calls.flatMap(({ own, id }) => (own ? [id] : []));
     items.push({ turn: turn.id });
@@ -131,7 +131,7 @@ function itemsOf(
         : byText
           ? turnOfText(finder, last, asked, entry)
           : undefined;
-    if (turn && turn.n > (last?.n ?? 0)) take(turn, entry.calls);
+    if (turn && turn.n > (last?.n ?? 0)) addTurn(turn, entry.calls);
     else {
       items.push(...asked, entry);
       last = undefined;

@@ -60,7 +60,7 @@ export type ConversationFeature = {
   /** @returns words for the person, when no model may be asked for this turn any more */
   usedUp?(context: ConversationContext, turn: Turn): string | undefined;
   /** Tells of turns that have ended, which follows from the rows. @returns when to try again what could not be told (epoch ms) */
-  tellEnds?(context: ConversationContext): Promise<number | undefined>;
+  notifyEnds?(context: ConversationContext): Promise<number | undefined>;
 };
 
 const lists = new WeakMap<ConversationContext, readonly ConversationFeature[]>();
@@ -98,10 +98,10 @@ export function offeredTools(
 }
 
 /** Tells of turns that have ended. @returns when to try again what could not be told (epoch ms) */
-export async function tellEnds(context: ConversationContext): Promise<number | undefined> {
+export async function notifyEnds(context: ConversationContext): Promise<number | undefined> {
   let next: number | undefined;
   for (const feature of featuresOf(context)) {
-    const at = await feature.tellEnds?.(context);
+    const at = await feature.notifyEnds?.(context);
     if (at !== undefined) next = Math.min(at, next ?? at);
   }
   return next;

@@ -62,8 +62,8 @@ class LostClients {
   /** A turn has ended: if nobody was there, its answer waits for the second try. */
   ended(turn: Turn): void {
     // One that was told something in place of the answer did not lose it.
-    const wasTold = this.#transcript.turn(turn.id)?.meanwhile !== undefined;
-    if (turn.origin.client && !wasTold && !this.#isThere(turn)) this.#transcript.clientLost(turn.n, true);
+    const wasNotified = this.#transcript.turn(turn.id)?.meanwhile !== undefined;
+    if (turn.origin.client && !wasNotified && !this.#isThere(turn)) this.#transcript.clientLost(turn.n, true);
     this.#expected.delete(turn.id);
   }
 

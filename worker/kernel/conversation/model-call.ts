@@ -15,6 +15,7 @@ import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
 import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { timeText } from "@edgecall/core/rules/time-text.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
@@ -29,7 +30,7 @@ import type { Env } from "../env.ts";
 import { logError, logInfo } from "../log.ts";
 import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
-import { phrasesOf } from "../phrases.ts";
+import { phrasesOf, readLanguage } from "../phrases.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { withUnread } from "./briefing.ts";
 import { turnsOfChat } from "./client-context.ts";
@@ -57,7 +58,7 @@ const USED_MAX = 5;
 const WORTH_TELLING_MS = 1_500;
 
 /** Asks the model for the next step of a turn, and stores its reply: text, and the calls that it wants made. */
-export async function takeModelStep(
+export async function runModelStep(
   context: ConversationContext,
   turn: Turn,
   history: StoredEntry[],
@@ -111,7 +112,7 @@ async function askModel(step: Step): Promise<void> {
   const own = history.filter((entry) => entry.turn === turn.n);
   let model: NamedModel | undefined;
   let received = 0;
-  const takeBack = () => {
+  const retract = () => {
     if (received === 0) return;
     subscribers.reset(turn);
     chat?.delta(turn, "", 0);
@@ -120,7 +121,7 @@ async function askModel(step: Step): Promise<void> {
   try {
     const counts = settings.countsDays;
     const hasModel = settings.models.length > 0;
-    const plan = await takePlan(step, counts && hasModel ? reserved : undefined);
+    const plan = await fetchPlan(step, counts && hasModel ? reserved : undefined);
     step.reply = plan.reply;
     if (plan.reply && (plan.reply.first || !hasModel) && beginUnaided(context, turn, history, plan.reply))
       return;
@@ -146,7 +147,7 @@ async function askModel(step: Step): Promise<void> {
     const isOffered = loopEnabled && (next.tools || steady);
     const ours = isOffered ? toolsOf(context, roster, settings, beside, steady) : [];
     const offer = offerOf(ours, brought, { mayCall: next.tools, keeps: steady }, own);
-    const agents = loopEnabled ? agentWords(roster, beside, steady) : [];
+    const agents = loopEnabled ? agentTexts(roster, beside, steady) : [];
     const system = {
       stable: paragraphs([settings.systemPrompt, brought.instructions ?? ""]),
       changing: paragraphs([...agents, clockLine(plan, turn)]),
@@ -155,7 +156,7 @@ async function askModel(step: Step): Promise<void> {
     const request = {
       ...offer,
       signal,
-      onReset: takeBack,
+      onReset: retract,
       onText: (text: string) => {
         subscribers.delta(turn, text, received);
         chat?.delta(turn, text, received);
@@ -179,7 +180,7 @@ async function askModel(step: Step): Promise<void> {
           callModel(chosen, { ...request, messages, maxTokens }, fetch),
         );
       },
-      onAgain: takeBack,
+      onAgain: retract,
       onWindow: ({ server, tokens }) =>
         logInfo("model.window", { model: chosen.name, server, tokens, setting: settings.history.maxTokens }),
     });
@@ -211,7 +212,7 @@ async function askModel(step: Step): Promise<void> {
     subscribers.replied(turn, seq);
     chat?.progress(turn);
   } catch (error) {
-    takeBack();
+    retract();
     await modelFailed(step, await asModelError(error, context.env), model);
   }
 }
@@ -233,7 +234,7 @@ function failTurn(context: ConversationContext, turn: Turn, answer: string, code
 }
 
 /** Home's plan: the turn's, as long as nothing says that it is old, or a new one. A day's budget has to be reserved in Home. */
-async function takePlan(
+async function fetchPlan(
   { context, turn, history, sentence }: Step,
   reserve: number | undefined,
 ): Promise<Plan> {
@@ -312,7 +313,13 @@ async function isWithinBudget(step: Step, plan: Plan): Promise<boolean> {
   const chat = isOneShot ? turnsOfChat(transcript, turn) : undefined;
   const used = { ...transcript.spent(turn.n, chat), day: plan.day };
   const notified = [...transcript.notices(turn.n, chat), ...plan.told];
-  const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), notified);
+  const verdict: BudgetVerdict = checkBudget(
+    used,
+    settings.budgets,
+    Date.now(),
+    notified,
+    await phrasesFor(step),
+  );
   if (verdict.state === "ok") return true;
   if (verdict.state === "refused") {
     await endUnanswered(step, verdict.text, "budget");
@@ -340,8 +347,8 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   }
   const delay = retryDelay(error, attempts);
   if (delay === undefined) {
-    const why = /[.?!]$/.test(error.message) ? error.message : `${error.message}.`;
-    const phrases = phrasesOf(turn.origin.language);
+    const phrases = await phrasesFor(step);
+    const why = reasonText(error, phrases);
     const advice = tryAgain(history, model && modelAdvice(error, model), phrases);
     const answer = phrases.sentences(phrases.say("modelGaveNone", { why }), advice);
     return await endUnanswered(step, answer, "model");
@@ -349,6 +356,18 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   const until = Date.now() + delay;
   context.transcript.postpone(turn.n, until);
   if (delay >= WORTH_TELLING_MS) context.subscribers.waits(turn, until, error.message);
+}
+
+/** In the language of the person's sentence, also where nothing of it was understood. */
+async function phrasesFor({ context, turn, reply }: Step): Promise<Phrases> {
+  return await readLanguage(context.env, turn.origin.language ?? reply?.note?.language ?? "en");
+}
+
+/** Endpoints give their reasons in English. */
+function reasonText({ message, unreachable, spent }: ModelError, phrases: Phrases): string {
+  if (phrases.language !== "en" && (unreachable || spent))
+    return phrases.say(unreachable ? "modelUnreachable" : "modelSpent");
+  return /[.?!]$/.test(message) ? message : `${message}.`;
 }
 
 async function noteFailure(context: ConversationContext, model: NamedModel, times: number): Promise<void> {
@@ -399,8 +418,8 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-function agentWords(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
-  const room = beside.map(({ takesRoom }) => takesRoom);
+function agentTexts(roster: Roster, beside: readonly HomeTools[], steady: boolean): string[] {
+  const room = beside.map(({ roomUsed }) => roomUsed);
   return [agentsNote(roster, room, steady), offlineNote(roster, Date.now())];
 }
 

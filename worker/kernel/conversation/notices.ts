@@ -29,7 +29,7 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
     text,
   );
   if (turn) {
-    chat?.tell(turn, text, turn.id);
+    chat?.notify(turn, text, turn.id);
     subscribers.began(turn);
     subscribers.ended(turn);
     drive(context);
@@ -121,7 +121,7 @@ async function originOf(
   const last = transcript.turns().findLast(({ origin }) => origin.event === undefined)?.origin;
   const channel = name.split("/")[1] ?? "";
   // SAFETY: only chats set it, from an Address.
-  const found = chat && (await chat.unaskedPlace(last?.reply as Address | undefined));
+  const found = chat && (await chat.unsolicitedPlace(last?.reply as Address | undefined));
   if (found && "refused" in found) return { accepted: false, why: found.refused };
   if (!last && !chat) return { accepted: false, why: "the conversation is not there any more" };
   const { principal = `${channel}:gateway`, role = "guest" as const, limits, model } = last ?? {};

@@ -6,7 +6,7 @@ import { AFTER_EXPIRY_MS, type QuestionToPerson, turnQuestion } from "../api/que
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf } from "./feature.ts";
-import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
+import { applyLateResult, applyResult, settleCall } from "./settle-call.ts";
 import { callsOf, extendCall, resumeCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
@@ -17,7 +17,7 @@ export async function onResult(
   rosterVersion: number | undefined,
 ): Promise<void> {
   context.noteRosterVersion(rosterVersion);
-  await takeResult(context, callId, outcome);
+  await applyResult(context, callId, outcome);
   // Home acknowledges the report now, and keeps its outcome no longer.
   context.transcript.writeAll();
   const turn = context.transcript.currentTurn();
@@ -39,7 +39,7 @@ export async function onLateResult(
   // A queued call may turn out to begin a job: only the last result sets off a turn.
   const isLast = isJob && outcome.job === undefined;
   const ownTurn = isLast ? (context.isOneShot ? "apart" : "next") : undefined;
-  if (await takeLateResult(context, callId, by, outcome, () => ownTurn)) drive(context);
+  if (await applyLateResult(context, callId, by, outcome, () => ownTurn)) drive(context);
 }
 
 /** Turns of this conversation that ends of sessions and jobs may begin, per hour. The model learns of any other with the next question. */
@@ -76,7 +76,7 @@ export async function onSessionEnded(
     const begun = transcript.turns().filter(({ origin, createdAt }) => origin.event && createdAt > since);
     return begun.length < TURNS_AN_HOUR ? own : undefined;
   };
-  if (await takeLateResult(context, callId, turnId, outcome, turnFor)) drive(context);
+  if (await applyLateResult(context, callId, turnId, outcome, turnFor)) drive(context);
   return true;
 }
 

@@ -29,7 +29,7 @@ export function settleCall(
   const call = chat || context.tracer ? transcript.call(callId) : undefined;
   if (call) {
     chat?.forUser(turn, call);
-    if (outcome.shown) chat?.tell(turn, outcome.shown.text, callId);
+    if (outcome.shown) chat?.notify(turn, outcome.shown.text, callId);
     recordCall(context, turn, call, outcome, sentAt);
   }
   subscribers.changed(turn);
@@ -42,7 +42,7 @@ export function settleCall(
  * Home's or (when it could not be reached) our own, is a late one.
  * @param isHeld asked after the last wait: as for `Transcript.settle`
  */
-export async function takeResult(
+export async function applyResult(
   context: ConversationContext,
   callId: string,
   outcome: Outcome,
@@ -59,7 +59,7 @@ export async function takeResult(
   const known = transcript.call(callId)?.outcome;
   const isUnsure = known?.errorType === "outcome_unknown" || known?.errorType === "timeout";
   if (isUnsure && outcome.errorType !== "outcome_unknown" && outcome.text !== known.text)
-    await takeLateResult(context, callId, callId, outcome, () => undefined);
+    await applyLateResult(context, callId, callId, outcome, () => undefined);
 }
 
 /**
@@ -68,7 +68,7 @@ export async function takeResult(
  * @returns false: it was known
  * @throws while the call has no answer yet: Home brings it again in a moment
  */
-export async function takeLateResult(
+export async function applyLateResult(
   context: ConversationContext,
   callId: string,
   by: string,

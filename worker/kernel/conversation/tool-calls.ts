@@ -21,7 +21,7 @@ import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf, offeredTools } from "./feature.ts";
 import { askedOf } from "./planned.ts";
-import { settleCall, takeResult } from "./settle-call.ts";
+import { applyResult, settleCall } from "./settle-call.ts";
 import { slot } from "./slot.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import { cancelledOutcome } from "./texts.ts";
@@ -38,13 +38,13 @@ export const HOME_RETRY_MS = 1_000;
 const answeredOf = slot((): string[] => []);
 
 /** Those that Home is told of now. One whose row could not be written has no outcome any more, and is submitted again. */
-export function takeConfirmed(context: ConversationContext): string[] {
+export function drainConfirmed(context: ConversationContext): string[] {
   const answered = answeredOf(context).splice(0);
   return answered.filter((id) => context.transcript.call(id)?.outcome !== undefined);
 }
 
-/** Sends calls out, at most `maxParallel` at once. @returns as `takeStep`: a result or a deadline is waited for, or not */
-export async function takeCallStep(
+/** Sends calls out, at most `maxParallel` at once. @returns as `runStep`: a result or a deadline is waited for, or not */
+export async function runCallStep(
   context: ConversationContext,
   turn: Turn,
   history: readonly StoredEntry[],
@@ -263,7 +263,7 @@ async function submitCall(
   try {
     const reply = await context.home().calls.submit({
       id: call.id,
-      confirmed: takeConfirmed(context),
+      confirmed: drainConfirmed(context),
       conversation: name,
       args: checked.args,
       caller: { principal, role, channel, conversation: name.split("/").slice(2).join("/") },
@@ -283,7 +283,7 @@ async function submitCall(
       const { status, errorType } = reply.outcome;
       logInfo("call.settled", { ...ids, status, errorType, ms: Date.now() - at });
       const { outcome } = reply;
-      await takeResult(context, call.id, outcome, () => mayBeHeld(context, turn, call, outcome));
+      await applyResult(context, call.id, outcome, () => mayBeHeld(context, turn, call, outcome));
       answeredOf(context).push(call.id);
       return undefined;
     }

@@ -12,12 +12,12 @@ import { SettingsError } from "../settings/settings-error.ts";
 import { historyOf } from "./client-context.ts";
 import { handedOver, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
-import { tellEnds } from "./feature.ts";
-import { takeModelStep } from "./model-call.ts";
+import { notifyEnds } from "./feature.ts";
+import { runModelStep } from "./model-call.ts";
 import { expire } from "./retention.ts";
 import type { Turn } from "./store/rows.ts";
 import { tryAgain } from "./texts.ts";
-import { HOME_RETRY_MS, takeCallStep } from "./tool-calls.ts";
+import { HOME_RETRY_MS, runCallStep } from "./tool-calls.ts";
 import { cancelTurn, finishTurn } from "./turns.ts";
 
 /** Sets the loop going. Never awaited: the caller returns, and the loop goes on. */
@@ -44,7 +44,7 @@ async function run(context: ConversationContext): Promise<void> {
     while (loop.isDue) {
       loop.isDue = false;
       const dueAt = await advance(context);
-      if (dueAt !== undefined) await alarm.by(dueAt);
+      if (dueAt !== undefined) await alarm.wakeBy(dueAt);
     }
     context.transcript.writeAll();
     loop.isParked = true;
@@ -60,17 +60,17 @@ async function run(context: ConversationContext): Promise<void> {
 /** Takes steps while there is something to do. @returns when to look again (epoch ms), if nothing else happens */
 async function advance(context: ConversationContext): Promise<number | undefined> {
   for (;;) {
-    const tellAt = await tellEnds(context);
+    const notifyAt = await notifyEnds(context);
     const turn = context.transcript.currentTurn();
-    if (!turn) return earliest(tellAt, await expire(context));
+    if (!turn) return earliest(notifyAt, await expire(context));
     if (turn.error !== null) {
       await cancelTurn(context, turn);
       continue;
     }
-    if (turn.notBefore > Date.now()) return earliest(tellAt, turn.notBefore);
+    if (turn.notBefore > Date.now()) return earliest(notifyAt, turn.notBefore);
     if (context.chat && (await context.chat.fetch(turn))) continue;
-    const dueAt = await takeStep(context, turn);
-    if (dueAt !== undefined) return earliest(tellAt, dueAt);
+    const dueAt = await runStep(context, turn);
+    if (dueAt !== undefined) return earliest(notifyAt, dueAt);
   }
 }
 
@@ -79,7 +79,7 @@ function earliest(a: number | undefined, b: number | undefined): number | undefi
 }
 
 /** @returns undefined: the next step may be taken at once; else when to look again (epoch ms), if no result comes */
-async function takeStep(context: ConversationContext, turn: Turn): Promise<number | undefined> {
+async function runStep(context: ConversationContext, turn: Turn): Promise<number | undefined> {
   const { language } = turn.origin;
   if (language !== undefined) await readLanguage(context.env, language);
   const settings = settingsOrError(context.env);
@@ -91,9 +91,9 @@ async function takeStep(context: ConversationContext, turn: Turn): Promise<numbe
   const history = historyOf(context.transcript, turn, settings.history.keepFirst);
   const own = history.filter((entry) => entry.turn === turn.n);
   const next = nextOf(own, settings.limits);
-  if (next.do === "model") await takeModelStep(context, turn, history, next, settings);
+  if (next.do === "model") await runModelStep(context, turn, history, next, settings);
   else if (next.do === "done") finishTurn(context, turn, "done", next.text);
-  else if (handedOver(turn, own).length === 0) return await takeCallStep(context, turn, history, settings);
+  else if (handedOver(turn, own).length === 0) return await runCallStep(context, turn, history, settings);
   else {
     // The caller runs the calls that are left; a later turn brings the results.
     const asked = own.findLast((entry) => entry.role === "assistant");
@@ -115,5 +115,5 @@ async function stepFailed(context: ConversationContext, error: unknown): Promise
     const answer = phrases.sentences(phrases.say("internalError"), failed);
     finishTurn(context, turn, "failed", answer, "internal");
   }
-  await alarm.by(Date.now() + HOME_RETRY_MS);
+  await alarm.wakeBy(Date.now() + HOME_RETRY_MS);
 }

@@ -96,7 +96,7 @@ function resultOf(
     usage: turn.usage,
     ...(tokensOf(turn.agentsUsage) > 0 && { agents_usage: turn.agentsUsage }),
     metrics: metricsOf(turn, entries),
-    ...ruleWords(turn, entries),
+    ...ruleTexts(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
     ...(turn.unasked && { edgecall: { asked: false as const } }),
     ...(turn.cut && { cut: turn.cut }),
@@ -106,7 +106,7 @@ function resultOf(
 }
 
 /** The notice that the turn is, or the confirmations of the rules that it made; with what came of buttons that were pressed. */
-function ruleWords(
+function ruleTexts(
   { origin, pressed = [], answer }: Turn,
   entries: readonly StoredEntry[],
 ): Pick<TurnResult, "rules"> {

@@ -9,7 +9,7 @@ import { owedBefore } from "./meanwhile.ts";
 import type { Turn } from "./store/rows.ts";
 import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
-import { cancelCalls, takeConfirmed } from "./tool-calls.ts";
+import { cancelCalls, drainConfirmed } from "./tool-calls.ts";
 import { recordTurn, withTrace } from "./trace.ts";
 import { reportOf } from "./turn-view.ts";
 
@@ -47,7 +47,7 @@ export function finishTurn(
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
   recordTurn(context, turn, { status, error, iterations, failedCalls });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
-  const confirmed = takeConfirmed(context);
+  const confirmed = drainConfirmed(context);
   context.later(withRetry(() => context.home().conversations.turnEnded(reported, confirmed)));
 }
 

@@ -25,7 +25,7 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
   await runInDurableObject(await madeHome(), async (_, ctx) => {
     const agents = new Agents(
       ctx.storage,
-      { has: () => false, lastSeenAt: () => null, vouchedUntil: () => now - MINUTE_MS },
+      { has: () => false, lastSeenAt: () => null, confirmedUntil: () => now - MINUTE_MS },
       everybody,
       env,
     );

@@ -133,16 +133,16 @@ export function json<const T, Status extends ContentfulStatusCode>(
   status: Status,
 ): Answer<T, Status>;
 export function json(c: Context<App>, value: unknown, status: ContentfulStatusCode = 200): AnyAnswer {
-  return as(c.json(value, status));
+  return typedAnswer(c.json(value, status));
 }
 
 /** Answers without a body. */
 export function nothing(c: Context<App>): Answer<undefined, 204> {
-  return as(c.body(null, 204));
+  return typedAnswer(c.body(null, 204));
 }
 
 /** Names what a response has that was not made by `json`. */
-export function as<T, Status extends number, Type extends string>(
+export function typedAnswer<T, Status extends number, Type extends string>(
   response: Response,
 ): Answer<T, Status, Type> {
   // SAFETY: an Answer is a Response; the rest of it is only for the compiler.

@@ -98,7 +98,7 @@ function mappedLine(line: string, chunks: HeldText): string[] {
   if (data === undefined) return [line];
   if (data === "[DONE]") return [...chunks.release().map(dataLine), line, ""];
   try {
-    return chunks.take(openAiForm(JSON.parse(data), "delta")).map(dataLine);
+    return chunks.accept(openAiForm(JSON.parse(data), "delta")).map(dataLine);
   } catch {
     return [line];
   }
@@ -120,7 +120,7 @@ class HeldText {
   }
 
   /** @returns the chunks that can be sent now */
-  take(chunk: unknown): unknown[] {
+  accept(chunk: unknown): unknown[] {
     const text = textIn(chunk, "delta");
     if (this.#isText || this.released) return [chunk];
     if (this.#text === "" && text.trim() === "") return [chunk];

@@ -7,7 +7,7 @@ import { requireValid } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { readText, UUID } from "../http/request.ts";
-import { as, json, route } from "../http/route.ts";
+import { json, route, typedAnswer } from "../http/route.ts";
 import { startAndWait } from "../http/start-turn.ts";
 import { traceOf } from "../http/trace.ts";
 import { JSON_PATIENCE_MS } from "../http/turn-stream.ts";
@@ -58,10 +58,12 @@ route(ask, "POST /ask", ASKING, async (c, { token, headers: { prefer } }) => {
   const result = await resultWithin(c, name, started, patience, c.req.raw.signal, recheck);
   if (result?.status === "running") {
     c.header("location", place);
-    return as<string, 202, "text/plain">(c.text(`${result.meanwhile ?? ""}\n`, 202));
+    return typedAnswer<string, 202, "text/plain">(c.text(`${result.meanwhile ?? ""}\n`, 202));
   }
   const isDone = result?.status === "done";
-  return as<string, 200 | 502, "text/plain">(c.text(`${result?.answer ?? ""}\n`, isDone ? 200 : 502));
+  return typedAnswer<string, 200 | 502, "text/plain">(
+    c.text(`${result?.answer ?? ""}\n`, isDone ? 200 : 502),
+  );
 });
 
 const ASKED = { scope: "ask", path: { id: text(UUID, "the id of a question, a UUID") } } as const;

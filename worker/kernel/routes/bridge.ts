@@ -18,12 +18,12 @@ import { isNamedHome } from "../settings/tokens.ts";
 /** The route checks the bridge's own token, so it needs no token of the API. */
 export const bridgeSocket = newRoutes();
 
-bridgeSocket.get("/bridge", takeBridge);
+bridgeSocket.get("/bridge", acceptBridge);
 
 /** The home and name of a bridge's token. `signed`: a token that the bridge made with its key, which Home has to check. */
 type Caller = Pick<BridgeToken, "home" | "name"> & { signed?: string };
 
-async function takeBridge(c: Context<App>): Promise<Response> {
+async function acceptBridge(c: Context<App>): Promise<Response> {
   const { home, name, signed } = await readCaller(c);
   // No page in a browser may connect, so an Origin is refused.
   if (c.req.header("origin") !== undefined)

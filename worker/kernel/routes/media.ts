@@ -9,7 +9,7 @@ import { isSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { readBytes } from "../http/request.ts";
-import { as, nothing, route } from "../http/route.ts";
+import { nothing, route, typedAnswer } from "../http/route.ts";
 
 /** The route needs the token of one upload. */
 export const uploads = newRoutes();
@@ -49,8 +49,8 @@ route(media, "GET /v1/media/:id", { path: FILE }, async (c, { path: { id } }) =>
   const etag = `"${file.sha256}"`;
   const headers = { ...SAFE, ...typeHeaders(file.mediaType), etag };
   if (c.req.header("if-none-match") === etag)
-    return as<undefined, 304, "application/json">(c.body(null, 304, headers));
-  return as<Blob, 200, "*/*">(c.body(file.data.buffer as ArrayBuffer, 200, headers));
+    return typedAnswer<undefined, 304, "application/json">(c.body(null, 304, headers));
+  return typedAnswer<Blob, 200, "*/*">(c.body(file.data.buffer as ArrayBuffer, 200, headers));
 });
 
 /** A file that a device or a model made gets no rights on this origin, whatever type it has. */

@@ -10,7 +10,7 @@ import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { SSE, socketEventStream } from "../http/object-stream.ts";
 import { UUID } from "../http/request.ts";
-import { as, json, route } from "../http/route.ts";
+import { json, route, typedAnswer } from "../http/route.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 
 export const questions = newRoutes();
@@ -38,7 +38,7 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
     c.req.raw.signal,
     recheck,
   );
-  return as<QuestionsEvent, 200, "text/event-stream">(c.body(stream, 200, SSE));
+  return typedAnswer<QuestionsEvent, 200, "text/event-stream">(c.body(stream, 200, SSE));
 });
 
 /** Answers a question or an approval that the caller may see. An approval needs the scope `approve`. */

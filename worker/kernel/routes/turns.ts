@@ -18,7 +18,7 @@ import { HttpError } from "../http/errors.ts";
 import { anyText, optionalText, text, wholeNumber } from "../http/fields.ts";
 import { SSE, socketEventStream } from "../http/object-stream.ts";
 import { readBody, UUID } from "../http/request.ts";
-import { type Answer, as, json, route } from "../http/route.ts";
+import { type Answer, json, route, typedAnswer } from "../http/route.ts";
 import { startAndFollow, startAndWait } from "../http/start-turn.ts";
 import { traceOf } from "../http/trace.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
@@ -184,7 +184,7 @@ route(
       c.req.raw.signal,
       recheckSeen(c, name),
     );
-    return as<ConversationEvent, 200, "text/event-stream">(c.body(stream, 200, SSE));
+    return typedAnswer<ConversationEvent, 200, "text/event-stream">(c.body(stream, 200, SSE));
   },
 );
 
@@ -199,7 +199,7 @@ function events(
   after: number,
 ): Answer<TurnEvent, 200, "text/event-stream"> {
   const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, recheckSeen(c, name));
-  return as(c.body(stream, 200, SSE));
+  return typedAnswer(c.body(stream, 200, SSE));
 }
 
 /** For a client that asks once: when it hangs up, nobody needs the answer. */

@@ -1,17 +1,20 @@
 /** Takes each message and command of a chat once, and answers it over the chat. */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
 import type { NewOrigin } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import { lastLanguage } from "../../../kernel/conversation/planned.ts";
 import { forgetSessions, forgetTurns } from "../../../kernel/conversation/retention.ts";
 import { drive } from "../../../kernel/conversation/turn-loop.ts";
 import { beginTurn, cancelTurn } from "../../../kernel/conversation/turns.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
 import { channelOf } from "../platforms/all.ts";
-import { answersOf } from "../platforms/question-words.ts";
-import { AGENTS_SHOWN, agentsWords, HELP, statusText } from "./commands.ts";
+import { answersOf } from "../platforms/question-text.ts";
+import { AGENTS_SHOWN, agentsText, helpText, statusText } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
 import { describeQuoted } from "./quoted.ts";
@@ -33,7 +36,7 @@ export async function receive(
   if (known) return again(context, known.turn, act);
   if (act.do !== "tell") chat.outbox.personWrote();
   if (act.do === "say") return receiveMessage(context, chat, delivery, act);
-  const words = act.do === "tell" ? act.text : await commandWords(context, act, delivery);
+  const words = act.do === "tell" ? act.text : await commandText(context, act, delivery);
   if (act.do === "command") await endTurns(context, act.command);
   // Two of the same may have come while Home was asked.
   if (findDelivery(context, delivery.id)) return {};
@@ -110,43 +113,45 @@ function reply(chat: ChatSession, { origin }: Delivery, words: string | undefine
   return {};
 }
 
-async function commandWords(
+async function commandText(
   context: ConversationContext,
   { command, ownRole }: Delivery["act"] & { do: "command" },
   { origin }: Delivery,
 ): Promise<string | undefined> {
+  const language = origin.language ?? lastLanguage(context.transcript) ?? "en";
+  const phrases = await readLanguage(context.env, language);
   const running = context.transcript.turns().filter(({ status }) => status === "running");
   switch (command.name) {
     case "stop":
-      return running.length === 0 ? "Nothing is running." : undefined;
+      return running.length === 0 ? phrases.say("nothingRuns") : undefined;
     case "new":
-      return "A new conversation: what was said before is forgotten here.";
+      return phrases.say("newBegun");
     case "status":
       return statusText(running, await context.home().status());
     case "agents":
-      return agentsWords(
+      return agentsText(
         await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }),
       );
     case "rules":
-      return await ruleWords(context, origin, "rules", { do: "list" });
+      return await ruleCommandText(context, origin, "rules", { do: "list" });
     case "ack":
-      return await ruleWords(
+      return await ruleCommandText(
         context,
-        { ...origin, role: ownRole ?? origin.role },
+        { ...origin, language, role: ownRole ?? origin.role },
         "ack",
         ackArguments(command.argument),
       );
     case "answer":
-      return await answerWords(context, command.argument, origin);
+      return await answerText(context, command.argument, origin, phrases);
     case "approve":
       return "Only an owner can let somebody in, in a private chat.";
     case "help":
-      return HELP;
+      return helpText(phrases);
   }
 }
 
 /** `/rules`, `/ack`: as the model's tools, with the person's own rights. */
-async function ruleWords(
+async function ruleCommandText(
   context: ConversationContext,
   { principal, role, channel, privateChat, limits, reply, language }: NewOrigin,
   name: "rules" | "ack",
@@ -193,10 +198,11 @@ function forgetChat(context: ConversationContext, chat: ChatSession): void {
 }
 
 /** `/answer 2`, `/answer words`: for a question without buttons. An approval takes its buttons. */
-async function answerWords(
+async function answerText(
   context: ConversationContext,
   argument: string,
   origin: NewOrigin,
+  phrases: Phrases,
 ): Promise<string | undefined> {
   const { transcript } = context;
   const open = transcript
@@ -209,8 +215,8 @@ async function answerWords(
     );
   const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
   const asked = open.find(({ turn }) => maySee(person, { kind: "conversation", by: turn.origin.principal }));
-  if (!asked) return "Nobody asks you anything right now.";
-  if (argument === "") return "Please write your answer after /answer.";
+  if (!asked) return phrases.say("nobodyAsks");
+  if (argument === "") return phrases.say("writeAfter");
   const options = answersOf(asked.question);
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
   const answered = await context

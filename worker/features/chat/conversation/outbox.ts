@@ -32,7 +32,7 @@ import { type Content, plainContent } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { sizeOf, split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform.ts";
-import { choicesOf, closedText, questionText } from "../platforms/question-words.ts";
+import { choicesOf, closedText, questionText } from "../platforms/question-text.ts";
 import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
@@ -54,7 +54,7 @@ const PLAIN = "plain";
 /** Messages of rules that stand with their buttons. */
 const STANDING_MAX = 20;
 /** A person always gets an answer. */
-const NO_WORDS = "(The answer is empty.)";
+const EMPTY_TEXT = "(The answer is empty.)";
 /** Telegram shows it for 5 s. */
 const TYPING_EVERY_MS = 4_000;
 
@@ -118,7 +118,7 @@ export class Outbox extends SqlStore {
    * What a rule says, with the buttons that its turn or call has. A message that stands keeps its row, as the newest ones do.
    * @param id of the notice's turn, or of the call that made the rule
    */
-  tell(turn: number, address: Address, text: string, id: string): void {
+  notify(turn: number, address: Address, text: string, id: string): void {
     this.#context.tables.need("reply");
     this.sql.insert("INTO reply", {
       turn,
@@ -235,7 +235,7 @@ export class Outbox extends SqlStore {
     } catch (error) {
       // A row that cannot be read, storage that fails: the alarm comes back to it.
       logError("outbox.failed", error, { conversation: this.#context.name });
-      await this.#context.alarm.by(Date.now() + PAUSE_MAX_MS);
+      await this.#context.alarm.wakeBy(Date.now() + PAUSE_MAX_MS);
     } finally {
       this.#sending = false;
     }
@@ -247,7 +247,7 @@ export class Outbox extends SqlStore {
     await this.#typing;
     for (let row = this.#next(); row; row = this.#next()) {
       const notBefore = Math.max(row.not_before, this.#platform.quietUntil);
-      if (notBefore > Date.now()) return await alarm.by(notBefore);
+      if (notBefore > Date.now()) return await alarm.wakeBy(notBefore);
       await alarm.lease();
       await this.#send(row);
     }
@@ -387,7 +387,7 @@ export class Outbox extends SqlStore {
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */
   async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
     const all = contentOf(row, row.text);
-    const [first = plainContent(NO_WORDS), ...more] = split(all, channel.format, channel.textMax);
+    const [first = plainContent(EMPTY_TEXT), ...more] = split(all, channel.format, channel.textMax);
     const parts = [first, ...more];
     const files = row.turn === null ? [] : filesOfTurn(this.#context.transcript, row.turn);
     for (let at = row.parts; at < parts.length + files.length; at += 1) {

@@ -3,7 +3,7 @@ import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { mediaId, type NewMedia, newMedia } from "../../../kernel/api/media.ts";
-import { strangersWords } from "../../../kernel/api/quoted-words.ts";
+import { quotedText } from "../../../kernel/api/quoted-text.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
@@ -108,7 +108,7 @@ async function readThread(
   try {
     const connection = await connectionOf(env, home, name, address.connection);
     const words = connection && (await channel?.thread?.({ connection, address }));
-    return words === undefined ? {} : { words: strangersWords("in this thread", words) };
+    return words === undefined ? {} : { words: quotedText("in this thread", words) };
   } catch (error) {
     logError("thread.failed", error, { conversation });
     return { words: THREAD_MISSING };
@@ -131,7 +131,7 @@ async function fetchPicture(
       const { data, mediaType } = await channel.picture({ connection, address }, picture);
       if (picture.voice) {
         const words = await transcribed(env, { data, mediaType });
-        return { words: picture.own ? words : strangersWords("an audio file", words) };
+        return { words: picture.own ? words : quotedText("an audio file", words) };
       }
       // By its bytes: what a platform calls it is what a person called it.
       const media_type = typeOf(data);

@@ -1,7 +1,7 @@
 /** Tells the model what a message replies to, and whose words those are. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import { ownWords, repliesToUs, strangersWords } from "../../../kernel/api/quoted-words.ts";
+import { ownText, quotedText, repliesToUs } from "../../../kernel/api/quoted-text.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Quoted } from "../contract.ts";
 import { findDelivery, idOfSent } from "./deliveries.ts";
@@ -14,7 +14,7 @@ export function describeQuoted(
   quoted: Quoted,
 ): { words: string; sources: Source[] } {
   const text = quoted.text ?? storedText(context, quoted);
-  if (quoted.by === "others") return { words: strangersWords("quoted", text ?? ""), sources: [STRANGER] };
+  if (quoted.by === "others") return { words: quotedText("quoted", text ?? ""), sources: [STRANGER] };
   if (quoted.by === "person") {
     const said = text === undefined ? "" : `: ${JSON.stringify(text)}`;
     return { words: `[It replies to the person's own message${said}]`, sources: [] };
@@ -41,6 +41,6 @@ function storedText(context: ConversationContext, { by, message }: Quoted): stri
   const known = findDelivery(context, by === "us" ? idOfSent(message) : message);
   const turn = transcript.turn(known?.turn ?? "");
   const [asked] = turn && by === "person" ? transcript.entriesOf(turn.n) : [];
-  const text = asked?.role === "user" ? ownWords(asked.text).trim() : turn?.answer;
+  const text = asked?.role === "user" ? ownText(asked.text).trim() : turn?.answer;
   return text ? cutText(text, STORED_CHARS) : undefined;
 }

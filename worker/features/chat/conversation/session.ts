@@ -75,10 +75,10 @@ export class ChatSession implements ChatView {
     this.outbox.go();
   }
 
-  tell(turn: Turn, text: string, id: string): void {
+  notify(turn: Turn, text: string, id: string): void {
     const address = replyAddress(turn);
     if (!address) return;
-    this.outbox.tell(turn.n, address, text, id);
+    this.outbox.notify(turn.n, address, text, id);
     this.outbox.go();
   }
 
@@ -96,7 +96,7 @@ export class ChatSession implements ChatView {
   }
 
   /** The chat itself, if it is a private one without messages. */
-  async unaskedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }> {
+  async unsolicitedPlace(last: Address | undefined): Promise<{ place: Address } | { refused: string }> {
     const place = last ?? (await this.#privateChat());
     if (!place) return { refused: "nobody has written here since the chat began anew" };
     const refused = await this.outbox.refusal(place);

@@ -6,10 +6,10 @@ import { sendersOf } from "../../../kernel/home/people/senders.ts";
 import type { ChatApi } from "../chat-api.ts";
 
 export const chatRpc: HomePart<ChatApi> = {
-  async admit({ home }, stranger, mayKnock) {
+  async admit({ home }, stranger, mayRequestAccess) {
     const role = sendersOf(home).roleOf(stranger);
     if (role) return { role };
-    return { knock: mayKnock ? sendersOf(home).requestAccess(stranger, Date.now()) : undefined };
+    return { knock: mayRequestAccess ? sendersOf(home).requestAccess(stranger, Date.now()) : undefined };
   },
   senders: async ({ home }) => ({
     pairings: sendersOf(home).requests(Date.now()),

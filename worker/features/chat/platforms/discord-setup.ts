@@ -82,7 +82,7 @@ export const discordSetup: Setup<DiscordConnection> = {
     return {
       ok: true,
       value: [
-        `The commands are registered, but Discord did not take the address (${wordsOf(set)}). In the application's General Information set Interactions Endpoint URL to ${address}`,
+        `The commands are registered, but Discord did not take the address (${refusalText(set)}). In the application's General Information set Interactions Endpoint URL to ${address}`,
       ],
     };
   },
@@ -120,10 +120,10 @@ async function applicationOf(connection: DiscordConnection): Promise<Parsed<Appl
 type Reply = { status: number; body: Record<string, unknown> };
 
 function refused(what: string, reply: Reply): { ok: false; error: string } {
-  return { ok: false, error: `Discord refused ${what}: ${wordsOf(reply)}` };
+  return { ok: false, error: `Discord refused ${what}: ${refusalText(reply)}` };
 }
 
-function wordsOf({ status, body }: Reply): string {
+function refusalText({ status, body }: Reply): string {
   return typeof body.message === "string" ? body.message : String(status);
 }
 

@@ -12,7 +12,7 @@ import { markdownContent } from "./format/parse.ts";
 import { slackRichText } from "./format/slack-rich-text.ts";
 import { telegramHtml } from "./format/telegram-html.ts";
 import { whatsappText } from "./format/whatsapp-text.ts";
-import { choicesOf, questionText } from "./question-words.ts";
+import { choicesOf, questionText } from "./question-text.ts";
 
 /** What would do harm stands at the end of each. */
 const HARM = "unlock the door";

@@ -1,7 +1,7 @@
 /** Commands and questions of a chat: pure functions. */
 import { describe, expect, test } from "vitest";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
-import { choicesOf, closedText, isTooLong, questionText } from "./question-words.ts";
+import { choicesOf, closedText, isTooLong, questionText } from "./question-text.ts";
 import { readCommand } from "./read-command.ts";
 
 test.each([

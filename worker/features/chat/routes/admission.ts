@@ -8,7 +8,7 @@ import type { Env } from "../../../kernel/env.ts";
 import { type Connection, ROLES, type Role, roleInSettings } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
 import type { Incoming } from "../platforms/channel.ts";
-import { requestText, tellOwners } from "./knock.ts";
+import { notifyOwners, requestText } from "./access-request.ts";
 
 export type Admitted =
   | {
@@ -44,9 +44,9 @@ export async function admit(
   if (!("role" in entry)) {
     if (!entry.knock) return { ok: false, why: group ? STRANGER_IN_GROUP : WAITS };
     const { code, name: senderName, notice } = entry.knock;
-    const knocks = requestText({ ...stranger, name: senderName }, notice?.isLast ?? false);
-    const tell = notice && (() => tellOwners(env, connection, `knock-${code}`, knocks));
-    const words = strangerWords(code);
+    const requests = requestText({ ...stranger, name: senderName }, notice?.isLast ?? false);
+    const tell = notice && (() => notifyOwners(env, connection, `knock-${code}`, requests));
+    const words = unknownSenderText(code);
     return { ok: false, words, why: words, ...(tell && { notice: tell }) };
   }
   // In a group others read along and write into the same conversation, so everybody there is a guest.
@@ -65,7 +65,7 @@ export async function admit(
   };
 }
 
-function strangerWords(code: string): string {
+function unknownSenderText(code: string): string {
   return `I do not know you yet. Your code is ${code}: give it to an owner of this home, who lets you in with "/approve ${code}". It holds for an hour.`;
 }
 
@@ -74,7 +74,7 @@ function strangerWords(code: string): string {
  * @param argument what stands after `/approve` @param by the owner's principal
  * @returns words for the owner
  */
-export async function approveStranger(
+export async function approveUnknownSender(
   env: Env,
   { home }: Connection,
   argument: string,

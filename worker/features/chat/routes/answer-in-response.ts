@@ -6,7 +6,7 @@ import { mediaLink } from "../../../kernel/http/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../../kernel/http/turn-stream.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import type { Incoming } from "../platforms/channel.ts";
-import { answersOf, questionText } from "../platforms/question-words.ts";
+import { answersOf, questionText } from "../platforms/question-text.ts";
 import { type Accepted, conversationName } from "./incoming.ts";
 
 /**

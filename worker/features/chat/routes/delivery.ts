@@ -1,14 +1,14 @@
 /** Converts a message from a chat app into a delivery for its conversation. */
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
-import { strangersWords } from "../../../kernel/api/quoted-words.ts";
+import { quotedText } from "../../../kernel/api/quoted-text.ts";
 import type { Env } from "../../../kernel/env.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
 import type { Delivery, PictureRef } from "../contract.ts";
 import type { Channel, Incoming } from "../platforms/channel.ts";
 import { mistypedCommand, readCommand } from "../platforms/read-command.ts";
-import { type Admitted, approveStranger } from "./admission.ts";
+import { type Admitted, approveUnknownSender } from "./admission.ts";
 
 const TEXT_MAX_CHARS = 32_000;
 
@@ -61,13 +61,13 @@ export async function toDelivery(
   const { text: others, left: othersLeft } = cutMessage(said.forwarded ?? "");
   const left = ownLeft + othersLeft;
   const isForwarded = others.trim() !== "";
-  const text = isForwarded ? `${own}\n\n${strangersWords("forwarded", others)}`.trimStart() : own;
+  const text = isForwarded ? `${own}\n\n${quotedText("forwarded", others)}`.trimStart() : own;
   const command = readCommand(own);
   if (command?.name === "approve" && isOwner)
     return {
       id,
       origin,
-      act: { do: "tell", text: await approveStranger(env, connection, command.argument, principal) },
+      act: { do: "tell", text: await approveUnknownSender(env, connection, command.argument, principal) },
     };
   if (command) return { id, origin, act: { do: "command", command, ownRole } };
   const advice = mistypedCommand(own);

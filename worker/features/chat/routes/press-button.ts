@@ -4,7 +4,7 @@ import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import type { Incoming, PressedRule } from "../platforms/channel.ts";
-import { answerOf, isTooLong, TOO_LONG } from "../platforms/question-words.ts";
+import { answerOf, isTooLong, TOO_LONG } from "../platforms/question-text.ts";
 import type { Admitted } from "./admission.ts";
 
 /** "Snooze 1 h" */

@@ -9,11 +9,11 @@ import { logError } from "../../../kernel/log.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import { channelOf } from "../platforms/all.ts";
 import type { Ack, Channel, Incoming } from "../platforms/channel.ts";
+import { notifyOwners } from "./access-request.ts";
 import { answerInResponse } from "./answer-in-response.ts";
 import { connectionAt } from "./connection-at.ts";
 import { isAnsweredInResponse } from "./delivery.ts";
 import { acceptIncoming } from "./incoming.ts";
-import { tellOwners } from "./knock.ts";
 
 /** Platforms send less: pictures come as references. */
 const BODY_MAX_BYTES = 512 * 1024;
@@ -43,7 +43,7 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
     );
   const { notice } = received;
   if (notice !== undefined)
-    afterwards(c, "notice.untold", () => tellOwners(c.env, connection, noticeId(connection), notice));
+    afterwards(c, "notice.untold", () => notifyOwners(c.env, connection, noticeId(connection), notice));
   if (received.as === "handled") return received.response;
   const acks: Ack[] = [];
   for (const event of received.events) {

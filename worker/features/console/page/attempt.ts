@@ -1,6 +1,6 @@
 /** Runs what a button asks for, and keeps the text of its failure. */
 import { useState } from "preact/hooks";
-import { wordsOf } from "./api.ts";
+import { errorText } from "./api.ts";
 
 export type Attempt = (act: () => Promise<unknown>) => Promise<void>;
 
@@ -18,7 +18,7 @@ export function useAttempt(after?: () => void): {
     try {
       await act();
     } catch (error) {
-      setFailed(wordsOf(error));
+      setFailed(errorText(error));
     }
     setBusy(false);
     after?.();

@@ -169,7 +169,7 @@ function Lines({ entries, more, onChain }: LinesProps) {
               {entry.caller.principal} <small>over {entry.caller.channel}</small>
               {entry.approval && (
                 <div>
-                  <small>{approvalWords(entry.approval)}</small>
+                  <small>{approvalText(entry.approval)}</small>
                 </div>
               )}
             </td>
@@ -204,7 +204,7 @@ function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string)
   );
 }
 
-function approvalWords({ approved, by }: NonNullable<AuditLine["approval"]>): string {
+function approvalText({ approved, by }: NonNullable<AuditLine["approval"]>): string {
   if (by === undefined) return "nobody approved it";
   return `${approved ? "approved" : "denied"} by ${by}`;
 }

@@ -8,7 +8,7 @@ import { QuestionCard } from "./question-card.tsx";
 import { duration } from "./times.ts";
 import type { CallView } from "./turns.ts";
 
-const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
+const STAGE_TEXT = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
 
 /**
  * @property times how often the model asked for this call in one step; it ran once
@@ -76,7 +76,7 @@ function Stages({ call, waits, failed }: { call: CallView; waits: boolean; faile
     <ol class="stages">
       {on.map(({ name, at }) => (
         <li>
-          {STAGE_WORDS[name as keyof typeof STAGE_WORDS]}
+          {STAGE_TEXT[name as keyof typeof STAGE_TEXT]}
           {began !== undefined && at > began && ` +${duration(at - began)}`}
         </li>
       ))}

@@ -18,7 +18,7 @@ import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
 import { newConversationId, openConversation, replaceConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
-import { RuleWords } from "./rule-words.tsx";
+import { RuleText } from "./rule-text.tsx";
 import { Sure } from "./sure.tsx";
 import { duration } from "./times.ts";
 import { type CallView, isNotice, isOver, type Pause, type TurnView } from "./turns.ts";
@@ -317,7 +317,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
         </div>
       )}
       {turn.rules.map((rule) => (
-        <RuleWords {...rule} text={rule.text ?? turn.answer ?? ""} />
+        <RuleText {...rule} text={rule.text ?? turn.answer ?? ""} />
       ))}
       {turn.model === WITHOUT_MODEL && (
         <p class="quiet" title={`edgecall understood it itself. ${betaText()}`}>

@@ -1,7 +1,7 @@
 /** The form to connect a chat app: what to do at the platform, and what to paste here. */
 import type { MadeConnection } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 import { Field, Form, Select } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem } from "./load.tsx";
@@ -49,7 +49,7 @@ export function ConnectForm({ home, origin, onDone }: Props) {
       setSecret("");
       onDone();
     } catch (error) {
-      setProblem(wordsOf(error));
+      setProblem(errorText(error));
     }
     setBusy(false);
   }

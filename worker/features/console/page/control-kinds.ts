@@ -52,9 +52,9 @@ export function controlsOf({ actions, readings }: Pick<DeviceView, "actions" | "
     };
     const names = Object.keys(properties);
     const isSetting = /^set(_|$)/.test(action.name);
-    const part = isSetting ? wordsOf(action.name.replace(/^set(_position|_tilt)?_?/, "")) : "";
+    const part = isSetting ? labelOf(action.name.replace(/^set(_position|_tilt)?_?/, "")) : "";
     const common = { action: action.name, part, isDangerous: action.dangerous === true };
-    if (names.length === 0) return [{ ...common, kind: "press", label: wordsOf(action.name) }];
+    if (names.length === 0) return [{ ...common, kind: "press", label: labelOf(action.name) }];
     return names.flatMap((parameter): Control[] => {
       if (required.some((other) => other !== parameter)) return [];
       const control = controlFor(parameter, properties[parameter] ?? {}, readings ?? [], part);
@@ -102,10 +102,10 @@ function reported(readings: Readings, part: string, label: string): Readings[num
   const wanted = [part, label].filter((one) => one !== "").join(" ");
   return readings.find(({ name, kind, unavailable }) => {
     if (unavailable) return false;
-    return wanted === "" ? name === wordsOf(kind) : wordsOf(name.toLowerCase()) === wanted;
+    return wanted === "" ? name === labelOf(kind) : labelOf(name.toLowerCase()) === wanted;
   });
 }
 
-function wordsOf(name: string): string {
+function labelOf(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim();
 }

@@ -97,12 +97,12 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
           )}
         </>
       )}
-      <p role="status">{wordsFor(seen)}</p>
+      <p role="status">{codeText(seen)}</p>
     </div>
   );
 }
 
-function wordsFor(seen: CodeState): string {
+function codeText(seen: CodeState): string {
   if (seen.state !== "used")
     return seen.state === "open" ? "Waiting for the device…" : "The code has expired. Make a new one.";
   if (seen.online) return `${seen.agent} is online. Its key: ${seen.fingerprint}`;

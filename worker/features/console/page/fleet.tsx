@@ -4,7 +4,7 @@ import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { counted } from "@edgecall/core/text/counted.ts";
 import { useEffect, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Conditions, Readmit } from "./conditions.tsx";
 import { Small } from "./controls.tsx";
@@ -207,7 +207,7 @@ function Ping({ agent, disabled }: { agent: string; disabled: boolean }) {
           : `${duration(there)} round trip, ${duration(reply.elapsed_ms)} of it from the gateway`,
       );
     } catch (error) {
-      setText(wordsOf(error));
+      setText(errorText(error));
     }
     setAsking(false);
   }

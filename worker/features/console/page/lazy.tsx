@@ -2,7 +2,7 @@
 import type { SessionView } from "@edgecall/client/routes.ts";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { wordsOf } from "./api.ts";
+import { errorText } from "./api.ts";
 import { Problem, Screen, Skeleton } from "./load.tsx";
 
 type Props = { session: SessionView; item: string | undefined };
@@ -16,7 +16,7 @@ export function lazy(title: string, name: keyof Later): ComponentType<Props> {
     useEffect(() => {
       import("./later.ts").then(
         (screens) => setShown(() => screens[name]),
-        (error: unknown) => setProblem(`Load the page again: ${wordsOf(error)}`),
+        (error: unknown) => setProblem(`Load the page again: ${errorText(error)}`),
       );
     }, []);
     if (Shown) return <Shown {...props} />;

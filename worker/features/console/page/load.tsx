@@ -8,7 +8,7 @@ import {
 } from "@edgecall/client/client.ts";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 
 type Reading = Extract<Route, `GET ${string}`>;
 
@@ -49,7 +49,7 @@ export function useLoaded<R extends Reading>(route: R, ...[request]: Arguments<R
 function saidOf(error: unknown): string {
   if (error instanceof ResponseError && error.status === 401)
     return "You are signed out. Load the page again.";
-  return wordsOf(error);
+  return errorText(error);
 }
 
 /** A placeholder until the gateway has answered. */

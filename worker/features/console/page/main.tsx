@@ -3,7 +3,7 @@ import { ResponseError } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Chat } from "./chat.tsx";
 import { Small } from "./controls.tsx";
@@ -37,7 +37,7 @@ function App() {
   if (!session)
     return (
       <main class="sign-in">
-        <Problem text={error === undefined ? undefined : wordsOf(error)} />
+        <Problem text={error === undefined ? undefined : errorText(error)} />
         {error instanceof ResponseError && error.code === "not_configured" && (
           <p>
             A new gateway? <a href="/tokens">Make its tokens</a>.

@@ -4,7 +4,7 @@ import { approvalText } from "@edgecall/core/tools/approval-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 import { Form, Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -42,7 +42,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
       await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer } });
       onAnswered?.();
     } catch (error) {
-      setProblem(wordsOf(error));
+      setProblem(errorText(error));
       setSent(false);
     }
   }

@@ -2,7 +2,7 @@
 import { ResponseError } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 import { Form } from "./controls.tsx";
 import { Problem } from "./load.tsx";
 
@@ -22,7 +22,7 @@ export function SignIn({ access, onSession }: Props) {
       onSession(await client.json("POST /v1/console/session", { body }));
     } catch (error) {
       const tooMany = error instanceof ResponseError && error.status === 429;
-      setProblem(tooMany ? "Too many attempts from this address." : wordsOf(error));
+      setProblem(tooMany ? "Too many attempts from this address." : errorText(error));
       if (tooMany) setPause(error.retryAfter ?? PAUSE_S);
     }
   }

@@ -78,7 +78,7 @@ export function Bridge({ status, session, look }: BridgeProps) {
       <div class="row">
         <h2 id="bridge">Bridge</h2>
         <span class={`state ${bridge.online ? "online" : ""}`}>{bridge.online ? "online" : "offline"}</span>
-        <span class="quiet">{wordsFor(bridge)}</span>
+        <span class="quiet">{bridgeText(bridge)}</span>
         {(mayUpdate || running) && (
           <UpdateButton
             name="bridge"
@@ -96,7 +96,7 @@ export function Bridge({ status, session, look }: BridgeProps) {
   );
 }
 
-function wordsFor({ id, version, online, last_seen }: Status["bridge"]): string {
+function bridgeText({ id, version, online, last_seen }: Status["bridge"]): string {
   if (id === null)
     return "No bridge has connected yet. It runs on a machine at home and connects to this gateway.";
   const seen = online ? "" : `, last seen ${ago(last_seen, Date.now())}`;

@@ -1,7 +1,7 @@
 /** Runs a command on an agent to its end, even when it takes longer than a request or becomes a job. */
 import type { CommandReport, Running } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 
 /** Not often, since a job may take hours and each request wakes the home. */
 const LOOK_AT_JOB_EVERY_MS = 5_000;
@@ -66,7 +66,7 @@ export function useCommand(agent: string): {
       }
       setCommand({ running: false, reply });
     } catch (error) {
-      if (!signal.aborted) setCommand({ running: false, problem: wordsOf(error) });
+      if (!signal.aborted) setCommand({ running: false, problem: errorText(error) });
     }
   }
   return { command, run, fail: (problem) => setCommand({ running: false, problem }) };

@@ -2,7 +2,7 @@
 import { ResponseError } from "@edgecall/client/client.ts";
 import { startTurn } from "@edgecall/client/turns.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 import { useStream } from "./stream.ts";
 import {
   followed,
@@ -52,10 +52,10 @@ export function useConversation(id: string): Conversation {
       keep: busy,
       onEvent: (event) => {
         // The stream sends what happens from now on; earlier turns are loaded.
-        if (event.event === "open") load().catch((error: unknown) => setProblem(wordsOf(error)));
+        if (event.event === "open") load().catch((error: unknown) => setProblem(errorText(error)));
         else setTurns((all) => followed(all, event, Date.now()));
       },
-      onRefused: (error) => setProblem(wordsOf(error)),
+      onRefused: (error) => setProblem(errorText(error)),
     },
   );
 
@@ -75,7 +75,7 @@ export function useConversation(id: string): Conversation {
       setShown((shown) => (shown.before === before ? withEarlier(shown, page) : shown));
       setProblem(undefined);
     } catch (error) {
-      setProblem(wordsOf(error));
+      setProblem(errorText(error));
     } finally {
       asking.current = false;
     }
@@ -95,7 +95,7 @@ export function useConversation(id: string): Conversation {
           : all.map((one) => (isAsked(one) ? { ...one, id: turn, status: "running" } : one)),
       );
     } catch (error) {
-      const failed = { status: "failed", problem: wordsOf(error) } as const;
+      const failed = { status: "failed", problem: errorText(error) } as const;
       setTurns((all) => all.map((one) => (isAsked(one) ? { ...one, ...failed } : one)));
     }
   }
@@ -109,7 +109,7 @@ export function useConversation(id: string): Conversation {
       await client.json("POST /v1/conversations/{id}/turns/{turn}/cancel", { path });
     } catch (error) {
       setTurns((all) =>
-        all.map((one) => (one.id === running.id ? { ...one, problem: wordsOf(error) } : one)),
+        all.map((one) => (one.id === running.id ? { ...one, problem: errorText(error) } : one)),
       );
     }
   }

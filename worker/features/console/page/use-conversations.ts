@@ -1,7 +1,7 @@
 /** The conversations of the signed-in person, as the gateway lists them, page by page. */
 import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { client, wordsOf } from "./api.ts";
+import { client, errorText } from "./api.ts";
 
 export type Conversations = {
   /** Undefined until the gateway has answered. */
@@ -37,7 +37,7 @@ export function useConversations(): Conversations {
       setNext(page.next);
       setProblem(undefined);
     } catch (error) {
-      setProblem(wordsOf(error));
+      setProblem(errorText(error));
       setList((before = []) => before);
     }
   }, []);

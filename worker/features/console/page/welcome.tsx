@@ -58,12 +58,12 @@ export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
           ))}
         </>
       )}
-      {models && <ModelWords names={models.map(({ name }) => name)} />}
+      {models && <ModelNames names={models.map(({ name }) => name)} />}
     </div>
   );
 }
 
-function ModelWords({ names }: { names: string[] }) {
+function ModelNames({ names }: { names: string[] }) {
   const [first] = names;
   if (first === undefined)
     return <p class="notice">No model is configured: set LLM_BASE_URL and LLM_MODEL.</p>;

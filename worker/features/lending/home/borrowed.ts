@@ -81,7 +81,7 @@ class Borrowed extends SqlStore {
   }
 
   /** @param agent `name/agent` */
-  of(agent: string): Borrowing | undefined {
+  ofAgent(agent: string): Borrowing | undefined {
     return isLent(agent) ? this.get(agent.split("/")[0] ?? "") : undefined;
   }
 
@@ -125,7 +125,7 @@ class Borrowed extends SqlStore {
   }
 
   /** An owner accepts the words by which these agents describe themselves. */
-  acceptWords(name: string): boolean {
+  acceptTexts(name: string): boolean {
     const before = this.get(name);
     if (!before) return false;
     const agents = before.agents.map((agent) => ({ ...agent, accepted: acceptAll(agent, agent.accepted) }));
@@ -151,16 +151,16 @@ class Borrowed extends SqlStore {
   }
 
   has(id: string, now: number): boolean {
-    return this.#find(id, now) !== undefined;
+    return this.#agent(id, now) !== undefined;
   }
 
   rosterAgent(id: string, now: number): RosterAgent | undefined {
-    const found = this.#find(id, now);
+    const found = this.#agent(id, now);
     return found && toRoster(id, ...found);
   }
 
   target(id: string, now: number): CallTarget | undefined {
-    const found = this.#find(id, now);
+    const found = this.#agent(id, now);
     if (!found) return undefined;
     // The lender asks its own people, since it takes each of these calls for tainted.
     return {
@@ -173,12 +173,12 @@ class Borrowed extends SqlStore {
   }
 
   searchable(id: string, now: number): IndexedAgent | undefined {
-    const [, agent] = this.#find(id, now) ?? [];
+    const [, agent] = this.#agent(id, now) ?? [];
     return agent && { id, line: agent.line, type: undefined, actions: agent.actions };
   }
 
-  #find(id: string, now: number): [Borrowing, BorrowedAgent] | undefined {
-    const borrowing = this.of(id);
+  #agent(id: string, now: number): [Borrowing, BorrowedAgent] | undefined {
+    const borrowing = this.ofAgent(id);
     const agent = borrowing?.agents.find((one) => `${borrowing.name}/${one.id}` === id);
     return borrowing && agent && borrowing.expiresAt > now ? [borrowing, agent] : undefined;
   }

@@ -61,13 +61,13 @@ export async function onPeer(
 ): Promise<PeerReply> {
   const read = await readPeerToken(token, body, Date.now());
   if (!read?.claims.for.endsWith(peerPlace("", home.name, kind))) return UNKNOWN_PEER;
-  if (kind === "take") return await onTake(home, read, body);
+  if (kind === "take") return await onAccept(home, read, body);
   if (kind === "outcome" || kind === "progress") return await onTold(home, kind, read, body);
   const grant = lentOf(home).get(read.claims.grant);
   const isBorrower = grant?.borrower && (await isSignedBy(read, "borrower", grant.borrower.key));
   // Read again: it may have been taken back meanwhile.
   if (!isBorrower || !isGood(lentOf(home).get(grant.id) ?? grant, Date.now())) return UNKNOWN_PEER;
-  if (!peerRatesOf(home).take(grant.id, Date.now())) return TOO_MANY;
+  if (!peerRatesOf(home).accept(grant.id, Date.now())) return TOO_MANY;
   if (kind === "agents") return { status: 200, body: grantedAgents(home, grant) };
   if (kind === "cancel")
     return await withBody(PeerCancel, body, (cancel) => onCancel(home, grant, cancel.id));
@@ -100,7 +100,7 @@ async function withBody<T>(
 }
 
 /** The borrower shows the invitation's secret, and from here on its key alone. The same borrower may ask again. */
-async function onTake(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
+async function onAccept(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
   const now = Date.now();
   const { grant: id, for: place } = token.claims;
   const body = checkJson(PeerTake, text);
@@ -124,7 +124,7 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
       body: errorBody("invalid_body", "url: expected the https address of your gateway, a public one"),
     };
   if (!isAgain) {
-    lentOf(home).take(id, { key, url, home: borrower }, now);
+    lentOf(home).accept(id, { key, url, home: borrower }, now);
     recordGrant(home, "lend", before.label, { state: "taken", agents: before.agents });
   }
   return { status: 200, body: grantedAgents(home, before) };
@@ -253,7 +253,7 @@ async function onTold(
   if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_PEER;
   const { grant, name } = borrowing;
   // Counted by kind: what is told meanwhile must not take the place of outcomes.
-  if (!peerRatesOf(home).take(`${grant} ${kind}`, Date.now())) return TOO_MANY;
+  if (!peerRatesOf(home).accept(`${grant} ${kind}`, Date.now())) return TOO_MANY;
   return await withBody<PeerTold>(kind === "outcome" ? PeerOutcome : PeerProgress, text, async (told) => {
     const call = ledgerOf(home).get(told.id);
     // A lender may speak of its own agents alone. What is forgotten here needs no outcome.

@@ -63,7 +63,7 @@ function dueAt(home: HomeContext, { id, state, deadline }: LedgerCall): number {
 }
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const borrowing = borrowedOf(home).of(call.agent);
+  const borrowing = borrowedOf(home).ofAgent(call.agent);
   if (!borrowing) return;
   peerRetriesOf(home).failed(call.id, now - LEASE_MS, now);
   // Stored before the request leaves: whatever is lost, it is known that the lender may have the call.
@@ -71,7 +71,7 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
   // If this object is stopped meanwhile, its next life asks again.
   await home.alarm.wakeBy(now + LEASE_MS);
   const reply = await peerRequest(home, peerOf(borrowing), "call", bodyOf(call, borrowing.name));
-  await takeReply(home, call.id, borrowing, reply);
+  await applyLenderReply(home, call.id, borrowing, reply);
   await home.alarm.arm();
 }
 
@@ -88,7 +88,7 @@ function bodyOf({ id, agent, command, payload, caller, flags }: LedgerCall, name
   return { id, agent: agent.slice(name.length + 1), ...asked, chain, ...watched };
 }
 
-async function takeReply(
+async function applyLenderReply(
   home: HomeContext,
   id: string,
   { grant }: Borrowing,
@@ -109,7 +109,7 @@ async function takeReply(
   if (!taken?.ok) return peerRetries.failed(id, Math.max(call.createdAt, now - LONGEST_PAUSE_MS), now);
   peerRetries.remove(id);
   if ("outcome" in taken.value) return await settleLent(home, call, taken.value.outcome);
-  ledger.markTaken(id);
+  ledger.markAccepted(id);
   const until = now + taken.value.left_ms + LENT_MARGIN_MS;
   ledger.postpone(id, until);
   pauseParent(home, id);

@@ -29,7 +29,7 @@ export type Grant = {
   secretHash: string | null;
   offeredUntil: number;
   borrower: Borrower | undefined;
-  takenAt: number | null;
+  acceptedAt: number | null;
   revokedAt: number | null;
 };
 
@@ -82,7 +82,7 @@ class Lent extends SqlStore {
   }
 
   /** The invitation is used up with this. */
-  take(id: string, { key, url, home }: Borrower, now: number): void {
+  accept(id: string, { key, url, home }: Borrower, now: number): void {
     this.sql.exec`UPDATE lent SET secret_hash = NULL, peer_key = ${key}, peer_url = ${url},
       peer_home = ${home}, taken_at = ${now} WHERE id = ${id} AND secret_hash IS NOT NULL`;
   }
@@ -122,15 +122,15 @@ export function lentView(grant: Grant, usedAt: number | null, now: number): Lent
     expires_at: grant.expiresAt,
     made_by: grant.madeBy,
     made_at: grant.madeAt,
-    taken_at: grant.takenAt,
+    taken_at: grant.acceptedAt,
     used_at: usedAt,
   };
 }
 
-function stateOf({ revokedAt, expiresAt, takenAt, offeredUntil }: Grant, now: number): LentView["state"] {
+function stateOf({ revokedAt, expiresAt, acceptedAt, offeredUntil }: Grant, now: number): LentView["state"] {
   if (revokedAt !== null) return "revoked";
-  if (expiresAt <= now || (takenAt === null && offeredUntil <= now)) return "expired";
-  return takenAt === null ? "offered" : "lent";
+  if (expiresAt <= now || (acceptedAt === null && offeredUntil <= now)) return "expired";
+  return acceptedAt === null ? "offered" : "lent";
 }
 
 function toGrant(row: Row): Grant {
@@ -147,7 +147,7 @@ function toGrant(row: Row): Grant {
     secretHash: row.secret_hash,
     offeredUntil: row.offered_until,
     borrower: key !== null && url !== null && home !== null ? { key, url, home } : undefined,
-    takenAt: row.taken_at,
+    acceptedAt: row.taken_at,
     revokedAt: row.revoked_at,
   };
 }

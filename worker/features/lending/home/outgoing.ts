@@ -21,7 +21,7 @@ export function answerPeer(home: HomeContext, call: LedgerCall, outcome: Settled
     return false;
   }
   deliveryRetriesOf(home).failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
-  home.ctx.waitUntil(tell(home, call, outcome));
+  home.ctx.waitUntil(bringOutcome(home, call, outcome));
   return false;
 }
 
@@ -37,7 +37,7 @@ function knowsOf(home: HomeContext, { command, lateFor }: LedgerCall): boolean {
   );
 }
 
-async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+async function bringOutcome(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
   const grant = call.asker?.by === "home" ? lentOf(home).get(call.asker.grant) : undefined;
   // A grant that was taken back still has the outcomes of its calls delivered.
   if (call.asker?.by === "home" && grant?.borrower) {
@@ -49,11 +49,11 @@ async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome
   }
   ledgerOf(home).markDelivered(call.id, outcome);
   deliveryRetriesOf(home).remove(call.id);
-  await tellEndsOf(home, call);
+  await notifyEndsOf(home, call);
 }
 
 /** The ends of its jobs have waited until the borrower had the call's own outcome. */
-async function tellEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void> {
+async function notifyEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void> {
   const { alarm } = home;
   const waiting = ledgerOf(home)
     .undelivered()
@@ -73,7 +73,7 @@ export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<strin
 
 /** The home that lends the agent is to stop the call. It may be lost; the call ends by itself then. */
 export function cancelAtLender(home: HomeContext, call: LedgerCall): void {
-  const borrowing = borrowedOf(home).of(call.agent);
+  const borrowing = borrowedOf(home).ofAgent(call.agent);
   if (!borrowing) return;
   const { grant, url, home: lender } = borrowing;
   const peer = { grant, from: "borrower", url, home: lender } as const;

@@ -8,7 +8,7 @@ class PeerRates {
   readonly #counts = new Map<string, { since: number; count: number }>();
 
   /** Counts a request. @returns false: there were too many in this minute */
-  take(grant: string, now: number): boolean {
+  accept(grant: string, now: number): boolean {
     const known = this.#counts.get(grant);
     const current = known && now - known.since < MINUTE_MS ? known : { since: now, count: 0 };
     current.count += 1;

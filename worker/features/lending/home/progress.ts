@@ -17,7 +17,7 @@ const GAP_MS = 1_000;
 const TEXT_MAX = 8_000;
 
 /** Tells the home that asked for this call, or for the one with which its chain began, if one did. */
-export function tellBorrower(home: HomeContext, call: LedgerCall, news: PeerNews): void {
+export function notifyBorrower(home: HomeContext, call: LedgerCall, news: PeerNews): void {
   const asker = ledgerOf(home).get(idInConversation(call))?.asker;
   const grant = asker?.by === "home" ? lentOf(home).get(asker.grant) : undefined;
   if (!asker || !grant?.borrower) return;

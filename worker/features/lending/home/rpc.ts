@@ -14,6 +14,6 @@ export const lendingRpc: HomePart<LendingApi> = {
   lend: async ({ home }, lending, by, url) => await lend(home, lending, by, url),
   takeBack: async ({ home }, grant, by) => await takeBack(home, grant, by),
   borrow: async ({ home }, invitation, into) => await borrow(home, invitation, into),
-  acceptLentWords: async ({ home }, name) => borrowedOf(home).acceptWords(name),
+  acceptLentWords: async ({ home }, name) => borrowedOf(home).acceptTexts(name),
   giveBack: async ({ home }, name, by) => await giveBack(home, name, by),
 };

@@ -3,7 +3,7 @@
 import type { Context } from "hono";
 import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
-import { as, route } from "../../../kernel/http/route.ts";
+import { route, typedAnswer } from "../../../kernel/http/route.ts";
 import { issuerOf } from "../../../kernel/settings/oauth.ts";
 import { resourceMetadata, serverMetadata } from "./metadata.ts";
 import { type OauthRoute, serveOauth } from "./serve.ts";
@@ -15,7 +15,7 @@ const METADATA = { "cache-control": "public, max-age=300" };
 oauth.get("/.well-known/oauth-protected-resource", showResource);
 /** Says where programs sign in that want to use `/mcp` (RFC 9728). */
 route(oauth, "GET /.well-known/oauth-protected-resource/mcp", {}, (c) =>
-  as<ReturnType<typeof resourceMetadata>, 200, "application/json">(showResource(c)),
+  typedAnswer<ReturnType<typeof resourceMetadata>, 200, "application/json">(showResource(c)),
 );
 oauth.get("/.well-known/oauth-authorization-server", (c) =>
   c.json(serverMetadata(requireIssuer(c)), 200, METADATA),

@@ -45,7 +45,7 @@ class SubscriptionStore extends SqlStore {
     return this.#rows();
   }
 
-  of(principal: string): Subscription[] {
+  ofPrincipal(principal: string): Subscription[] {
     return this.#rows().filter((one) => one.principal === principal);
   }
 
@@ -54,7 +54,7 @@ class SubscriptionStore extends SqlStore {
   }
 
   views(principal: string): SubscriptionView[] {
-    return this.of(principal).map(({ id, target, name, madeAt, problem }) => ({
+    return this.ofPrincipal(principal).map(({ id, target, name, madeAt, problem }) => ({
       id,
       kind: target.kind,
       name,
@@ -80,7 +80,10 @@ class SubscriptionStore extends SqlStore {
         : target;
     // No await from here on.
     const isNew = !this.get(id);
-    if (isNew && (this.of(principal).length >= OUTLETS_A_PERSON || this.#rows().length >= OUTLETS_MAX))
+    if (
+      isNew &&
+      (this.ofPrincipal(principal).length >= OUTLETS_A_PERSON || this.#rows().length >= OUTLETS_MAX)
+    )
       return undefined;
     this.sql.exec(
       `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem)

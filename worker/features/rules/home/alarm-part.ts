@@ -4,14 +4,14 @@ import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { handOver } from "../../../kernel/home/notices/hand-over.ts";
 import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
-import { nextGone, nextLook, tellGone } from "./bridge-gone.ts";
+import { nextGone, nextLook, notifyBridgeGone } from "./bridge-gone.ts";
 import { orphanGone } from "./orphaned.ts";
 import { bringRules } from "./places.ts";
 import { nextPresence, stepPresence } from "./presence.ts";
 import { remindDue } from "./reminders.ts";
 import { readLanguages } from "./rule-languages.ts";
 import { rulesOf } from "./rule-store.ts";
-import { tellDue } from "./telling.ts";
+import { sendDueNotices } from "./send-notices.ts";
 
 export function nextDue(home: HomeContext, now: number): number | undefined {
   if (rulesOf(home).all().length === 0 && noticesOf(home).pending().length === 0) return undefined;
@@ -31,8 +31,8 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   moveHours(home);
   stepPresence(home, now);
   remindDue(home, now);
-  tellDue(home, now);
-  tellGone(home, now);
+  sendDueNotices(home, now);
+  notifyBridgeGone(home, now);
   await bringRules(home);
 }
 

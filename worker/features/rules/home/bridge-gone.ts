@@ -5,7 +5,7 @@ import { timeText } from "@edgecall/core/rules/time-text.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { isHeld, tell } from "../../../kernel/home/notices/hand-over.ts";
+import { isHeld, sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
 import { recipientsOf } from "./recipients.ts";
 import { phrasesFor } from "./rule-languages.ts";
@@ -39,7 +39,7 @@ export function nextGone(home: HomeContext): number | undefined {
   return goneAt + TOLD_AFTER_MS;
 }
 
-export function tellGone(home: HomeContext, now: number): void {
+export function notifyBridgeGone(home: HomeContext, now: number): void {
   const due = nextGone(home);
   const goneAt = bridgeOf(home).goneAt();
   if (due === undefined || goneAt === undefined || due > now) return;
@@ -95,7 +95,7 @@ function say(
     const critical = isCritical(first);
     const text = textFor(first);
     const notice = { id: `${id}:${first}`, text, rules: [], buttons: [], critical, at: now };
-    tell(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : now);
+    sendNotice(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : now);
   }
 }
 

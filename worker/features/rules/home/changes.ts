@@ -10,14 +10,14 @@ import { keysOf, nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { acknowledgeReport } from "../../../kernel/home/calls/acks.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { rulesDue } from "./alarm-part.ts";
 import { recipientsOf } from "./recipients.ts";
 import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { takeChange, tellDue } from "./telling.ts";
+import { applyChange, sendDueNotices } from "./send-notices.ts";
 
 type ChangeEvent = Extract<AgentEvent, { type: "event" }>;
 
@@ -35,7 +35,7 @@ export async function onHostedChanges(
   const upto: Record<string, number> = {};
   for (const change of changes) {
     const row = rulesOf(home).get(change.rule);
-    if (isActive(row) && row.rule.source.of === "hosted") takeChange(home, row, inTime(change, now), now);
+    if (isActive(row) && row.rule.source.of === "hosted") applyChange(home, row, inTime(change, now), now);
     upto[change.rule] = Math.max(upto[change.rule] ?? 0, change.seq);
   }
   bridgeOf(home).send({ t: "changed", upto }, now);
@@ -52,7 +52,7 @@ export async function onAgentEvent(home: HomeContext, agent: string, event: Chan
     noteNoise(home, row, agent, change, now);
     const noted = rulesOf(home).get(row.id);
     const words = text === undefined ? undefined : deviceText(text);
-    if (isActive(noted)) takeChange(home, noted, inTime(change, now), now, words);
+    if (isActive(noted)) applyChange(home, noted, inTime(change, now), now, words);
   }
   keysOf(home).storeCounters(agent);
   await acknowledgeReport(home, id, agent, undefined);
@@ -73,15 +73,15 @@ function noteNoise(home: HomeContext, row: WatchRow, agent: string, change: Rule
   if (change.state !== "firing" || change.seq <= row.record.seq) return;
   const all = rules.all().filter((one): one is WatchRow => one.kind === "watch" && isOf(home, one, agent));
   const ids = all.map(({ id }) => id);
-  const times = rules.takenSince(ids, now - HOUR_MS);
+  const times = rules.acceptedSince(ids, now - HOUR_MS);
   if (!isNoisy(times, now) || all.some(({ said }) => (said.noisy_at ?? 0) > now - HOUR_MS)) return;
   // What waited for the hour before is told before the next one begins.
-  tellDue(home, now);
+  sendDueNotices(home, now);
   for (const one of ids.map((id) => rules.get(id)))
     if (isActive(one)) rules.put({ ...one, said: { ...one.said, noisy_at: now } });
   const text = phrasesFor(row).say("firesTooOften", { agent, count: times.length });
   const notice = { id: crypto.randomUUID(), text, rules: [row.id], buttons: [], critical: false, at: now };
-  tell(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
+  sendNotice(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
 }
 
 /** By this clock, where the device's own is ahead or was never set. */

@@ -9,7 +9,7 @@ import { logInfo } from "../../../kernel/log.ts";
 import { onPresence } from "./alarm-part.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { nextDue } from "./telling.ts";
+import { nextDue } from "./send-notices.ts";
 
 /** @param by the owner @returns the error names the field */
 export async function changeClock(

@@ -6,7 +6,7 @@
 import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { roleNow } from "../../../kernel/home/people/roles.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { makersOwn } from "./recipients.ts";
@@ -43,7 +43,7 @@ export function heldBy<Row extends RuleRow>(home: HomeContext, row: Row): Row | 
   // All but the severity stays: what it tells, it goes on to tell.
   const next = { ...row, rule: { ...row.rule, severity: "warning" as const } };
   rulesOf(home).put(next);
-  tellMaker(home, row, phrasesFor(row).say("ruleIsWarning", namesOf(row)));
+  notifyMaker(home, row, phrasesFor(row).say("ruleIsWarning", namesOf(row)));
   return next;
 }
 
@@ -53,17 +53,17 @@ export function orphan(home: HomeContext, row: RuleRow, why: string): void {
   const reason = plainText(why, WHY_MAX);
   rulesOf(home).put({ ...row, status: "orphaned", why: reason, due: null });
   const text = phrasesFor(row).say("ruleStopped", { ...namesOf(row), why: reason });
-  if (!rulesOf(home).beingMade.has(row.id)) tellMaker(home, row, text);
+  if (!rulesOf(home).beingMade.has(row.id)) notifyMaker(home, row, text);
 }
 
 function namesOf(row: RuleRow): { name: string; id: string } {
   return { name: plainText(row.kind === "watch" ? row.rule.name : row.rule.text, NAME_MAX), id: row.id };
 }
 
-function tellMaker(home: HomeContext, row: RuleRow, text: string): void {
+function notifyMaker(home: HomeContext, row: RuleRow, text: string): void {
   const id = crypto.randomUUID();
   const notice = { id, text, rules: [row.id], buttons: [], critical: false, at: Date.now() };
-  tell(home, makersOwn(home, row.maker), notice, row.maker.conversation);
+  sendNotice(home, makersOwn(home, row.maker), notice, row.maker.conversation);
 }
 
 /** After a device was taken off the list. */

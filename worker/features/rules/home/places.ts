@@ -30,7 +30,7 @@ const WatchSetAnswer = z.looseObject({
 
 /** Tells the places of rules that were made, paused, resumed or removed since the last time. A place that is away learns it later. */
 export async function bringRules(home: HomeContext): Promise<void> {
-  const changed = rulesOf(home).takeMoved();
+  const changed = rulesOf(home).drainMoved();
   if (changed.size === 0) return;
   const hosted: string[] = [];
   const ofAgents = new Map<string, string[]>();

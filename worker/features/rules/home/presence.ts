@@ -7,7 +7,7 @@ import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { takeChange } from "./telling.ts";
+import { applyChange } from "./send-notices.ts";
 import { agentOf } from "./watched.ts";
 
 /** After the presence of anything may have changed, and when a hold is over. Without a watch of presence it costs nothing. */
@@ -27,7 +27,7 @@ function stepOne(home: HomeContext, id: string, input: StepInput, now: number): 
   if (!change && sameState(row.state, state)) return;
   const next = { ...row, state };
   rulesOf(home).put(next);
-  if (change) takeChange(home, next, change, now);
+  if (change) applyChange(home, next, change, now);
 }
 
 function isOfPresence({ rule: { source } }: WatchRow): boolean {

@@ -9,10 +9,10 @@ import type { Pressed, RulePress } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { ownSubscriptions } from "../../../kernel/home/notices/reach.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
-import { nameInWords } from "../../../kernel/home/people/person-name.ts";
+import { personText } from "../../../kernel/home/people/person-name.ts";
 import { logError } from "../../../kernel/log.ts";
 import { phrasesOf } from "../../../kernel/phrases.ts";
 import { makersOwn } from "./recipients.ts";
@@ -35,9 +35,11 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   const here = placesOf(home, row, by);
   const isHere = here.some((one) => one === maker.conversation);
   // Those who are told by somebody else's rule do not end it.
-  const isTold = press.do !== "stop" && here.some((one) => said.to.includes(one));
+  const isRecipient = press.do !== "stop" && here.some((one) => said.to.includes(one));
   const mayPress =
-    by.role === "owner" || by.principal === maker.principal || (by.role !== "guest" && (isHere || isTold));
+    by.role === "owner" ||
+    by.principal === maker.principal ||
+    (by.role !== "guest" && (isHere || isRecipient));
   if (!mayPress) return notTold;
   const text = answerTo(home, row, press, here);
   await home.alarm.arm();
@@ -91,7 +93,7 @@ function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: reado
   const phrases = phrasesFor(row);
   if (press.do === "stop") {
     rulesOf(home).remove(row.id);
-    return phrases.say("stoppedBy", { person: nameInWords(home, press.by), name: nameText(row) });
+    return phrases.say("stoppedBy", { person: personText(home, press.by), name: nameText(row) });
   }
   const by = { principal, displayName, here };
   if (row.kind !== "watch" || isOld(row, press.occurrence)) return phrases.say("isOverAlready");
@@ -126,16 +128,16 @@ export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): strin
   if (result === "over") return phrases.say("isOverAlready");
   if (result === "already") {
     const first = row.record.told?.acked?.by;
-    const person = first === undefined ? phrases.say("somebody") : nameInWords(home, { principal: first });
+    const person = first === undefined ? phrases.say("somebody") : personText(home, { principal: first });
     return phrases.say("answeredAlready", { person });
   }
   put(home, { ...row, record });
   rulesOf(home).acked(row.id, record.occurrence, principal);
   const words = phrases.sentences(
-    phrases.say("answeredBy", { person: nameInWords(home, by), name: nameText(row) }),
+    phrases.say("answeredBy", { person: personText(home, by), name: nameText(row) }),
     more > 1 ? phrases.say("happenedSince", { count: more }) : "",
   );
-  tellOthers(home, row, by, words);
+  notifyOthers(home, row, by, words);
   // It was to be told this firing, and then to end.
   if (more > 0 && row.rule.repeat === "once") rulesOf(home).remove(row.id);
   return words;
@@ -150,18 +152,18 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
   const phrases = phrasesFor(row);
   const time = timeText(until, zone, now, phrases);
   const words = phrases.say("silentUntil", { name: nameText(row), time });
-  tellOthers(home, row, by, words);
+  notifyOthers(home, row, by, words);
   return words;
 }
 
 /** Those who heard of it, but for who answered. The alarm hands it over. */
-function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
+function notifyOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
   const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
   const answered = new Set([...by.here, ...own, ...ownSubscriptions(home, by.principal)]);
   const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };
   const others = said.to.filter((one) => !answered.has(one));
   const sources: Source[] = others.some((one) => one !== maker.conversation) ? [STRANGER] : [];
-  tell(home, others, { ...notice, sources }, maker.conversation);
+  sendNotice(home, others, { ...notice, sources }, maker.conversation);
 }
 
 function put(home: HomeContext, row: WatchRow): void {

@@ -31,10 +31,10 @@ const ASKED_MAX = 10;
 
 /** @property why nobody is told as the rule says, in words: then its maker is */
 type Recipients = { recipients: string[]; why?: string };
-type ToldRule = Pick<RuleRow, "maker" | "to">;
+type NotifyingRule = Pick<RuleRow, "maker" | "to">;
 
 /** Conversations and outlets that a rule tells now. @param to another recipient than the rule's own */
-export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to = own): Recipients {
+export function recipientsOf(home: HomeContext, { maker, to: own }: NotifyingRule, to = own): Recipients {
   const recipients =
     to === null
       ? makersOwn(home, maker)
@@ -74,7 +74,7 @@ export function ownConversation(home: HomeContext, maker: Maker): string | null 
 /** Who is told in place of a recipient that takes nothing, in this order. Of several owners the others were told. */
 export function nextRecipients(
   home: HomeContext,
-  { maker, to }: ToldRule,
+  { maker, to }: NotifyingRule,
   told: readonly string[],
 ): string[] {
   if (to === OWNERS && told.length > 1) return [];
@@ -108,7 +108,7 @@ export async function findRecipient(
   });
   if (isOwn) return await wrong("this client has no conversation, and you have no notifications turned on");
   if (to === OWNERS)
-    return (await canTellOwners(home))
+    return (await canNotifyOwners(home))
       ? { ok: true, value: OWNERS }
       : await wrong("no owner can be told unasked");
   const named = usable(home, maker).filter((name) => isNamed(name, pathOf(to)));
@@ -146,7 +146,7 @@ async function possible(home: HomeContext, maker: Maker): Promise<string> {
   const others = usable(home, maker).filter((name) => name !== maker.conversation);
   const asked = await askEach(home, maker, others);
   const names = asked.flatMap(({ name, handed }) => (handed.accepted ? [nameOf(name)] : []));
-  const owners = (await canTellOwners(home)) ? [OWNERS] : [];
+  const owners = (await canNotifyOwners(home)) ? [OWNERS] : [];
   const own = makersOwn(home, maker).length > 0 ? ["leave it out for this conversation"] : [];
   return [...owners, ...names, ...own].join(", ") || "nobody yet. Notifications are turned on in the console";
 }
@@ -208,7 +208,7 @@ function isAdmitted(home: HomeContext, maker: Maker, connection: string): boolea
   }
 }
 
-async function canTellOwners(home: HomeContext): Promise<boolean> {
+async function canNotifyOwners(home: HomeContext): Promise<boolean> {
   const owners = ownersOf(home);
   const chats = owners.filter((name) => name.includes("/"));
   if (chats.length < owners.length) return true;

@@ -6,7 +6,7 @@ import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { tell } from "../../../kernel/home/notices/hand-over.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
 import { roleNow } from "../../../kernel/home/people/roles.ts";
 import { heldBy } from "./orphaned.ts";
@@ -14,7 +14,7 @@ import { nextRecipients, ownConversation, recipientsOf } from "./recipients.ts";
 import { phrasesFor } from "./rule-languages.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { byText, noted } from "./telling.ts";
+import { byText, noted } from "./send-notices.ts";
 
 export function remindDue(home: HomeContext, now: number): void {
   for (const row of rulesOf(home).all())
@@ -48,7 +48,7 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
     const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted, rule: id, by };
     noticesOf(home).add({ id: brief.id, recipient: conversation, rule: id, tells: { brief }, madeAt: now });
   } else
-    tell(
+    sendNotice(
       home,
       recipients,
       {

@@ -57,8 +57,8 @@ const FIRINGS_KEPT = 100;
  * @property times when an agent said something unasked within the last hour @property noisyAt when that was last told to be too much
  * @property said the messages that were made of it
  */
-export type Unasked = { times: number[]; noisyAt: number; said: Said };
-const NOTHING_UNASKED: Unasked = { times: [], noisyAt: 0, said: { to: [], at: [] } };
+export type Unsolicited = { times: number[]; noisyAt: number; said: Said };
+const NOTHING_UNASKED: Unsolicited = { times: [], noisyAt: 0, said: { to: [], at: [] } };
 
 class RuleStore extends SqlStore {
   #rows: Map<string, RuleRow> | undefined;
@@ -86,7 +86,7 @@ class RuleStore extends SqlStore {
   }
 
   /** Rules that were made, paused, resumed or removed since the last time, and that are evaluated elsewhere. */
-  takeMoved(): Map<string, WatchSource> {
+  drainMoved(): Map<string, WatchSource> {
     const moved = this.#moved;
     this.#moved = new Map();
     return moved;
@@ -160,7 +160,7 @@ class RuleStore extends SqlStore {
   }
 
   /** When Home learned of firings of these rules since then, the oldest first. */
-  takenSince(rules: readonly string[], since: number): number[] {
+  acceptedSince(rules: readonly string[], since: number): number[] {
     return this.sql.all<{ taken_at: number }>`SELECT taken_at FROM firing
       WHERE taken_at > ${since} AND rule IN (SELECT value FROM json_each(${JSON.stringify(rules)}))
       ORDER BY taken_at`.map(({ taken_at }) => taken_at);
@@ -179,23 +179,23 @@ class RuleStore extends SqlStore {
     for (const recipient of recipients) toldAt.set(recipient, message.at);
   }
 
-  #unasked(): Array<Unasked & { agent: string }> {
+  #unasked(): Array<Unsolicited & { agent: string }> {
     return this.sql
       .all<{ agent: string; said: string }>("SELECT agent, said FROM unasked")
       .map(({ agent, said }) => ({
         // A row of an earlier version does not say what was told.
         ...NOTHING_UNASKED,
-        // SAFETY: `noteUnasked` wrote it.
-        ...(JSON.parse(said) as Unasked),
+        // SAFETY: `noteUnsolicited` wrote it.
+        ...(JSON.parse(said) as Unsolicited),
         agent,
       }));
   }
 
-  unaskedOf(agent: string): Unasked {
+  unsolicitedOf(agent: string): Unsolicited {
     return this.#unasked().find((row) => row.agent === agent) ?? NOTHING_UNASKED;
   }
 
-  noteUnasked(agent: string, said: Unasked): void {
+  noteUnsolicited(agent: string, said: Unsolicited): void {
     this.sql.exec("INSERT OR REPLACE INTO unasked (agent, said) VALUES (?, ?)", agent, JSON.stringify(said));
   }
 
@@ -223,7 +223,7 @@ function versionThere(row: RuleRow | undefined): number {
 type Sent = { messages: SentMessage[]; toldAt: Map<string, number> };
 
 /** Of an object that was rebuilt, as far as its rows tell: several that spoke in the same moment were one message. */
-function sentOf(rows: ReadonlyArray<RuleRow | Unasked>): Sent {
+function sentOf(rows: ReadonlyArray<RuleRow | Unsolicited>): Sent {
   const times = new Map<number, SentMessage>();
   const toldAt = new Map<string, number>();
   for (const row of rows) {

@@ -102,7 +102,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   if (!to.ok) return invalid(to.error);
   const then = await secondOf(home, maker, input.then_to, input.then_minutes);
   if (!then.ok) return invalid(then.error);
-  const asked = await askFirst(home, request, othersWords([to.value, then.value?.to ?? null]));
+  const asked = await askFirst(home, request, othersText([to.value, then.value?.to ?? null]));
   if (asked) return asked;
   const meanwhile = withoutMaking(home, request);
   if (meanwhile) return meanwhile;
@@ -139,7 +139,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
 }
 
 /** Who is told beside the maker, for the question whether that may be. */
-function othersWords(recipients: ReadonlyArray<string | null>): string {
+function othersText(recipients: ReadonlyArray<string | null>): string {
   return recipients.flatMap((to) => (to === null ? [] : [recipientText(to)])).join(" and ");
 }
 
@@ -160,7 +160,7 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   if (!to.ok) return invalid(to.error);
   if (input.do === "brief" && (to.value !== null || maker.conversation === null))
     return invalid("do: a briefing is written in a conversation, for whoever asked there; use do: say");
-  const asked = await askFirst(home, request, othersWords([to.value]));
+  const asked = await askFirst(home, request, othersText([to.value]));
   if (asked) return asked;
   const meanwhile = withoutMaking(home, request);
   if (meanwhile) return meanwhile;
@@ -236,7 +236,7 @@ function invalid(error: string): ToolAnswer {
 function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAnswer {
   const shown = confirmation(home, row, reading);
   const advice = row.maker.conversation === null ? "Tell the person this." : "The person sees this text.";
-  return { ...said(`${row.id}: ${shown}`, advice), shown: { text: shown, undo: row.id } };
+  return { ...answer(`${row.id}: ${shown}`, advice), shown: { text: shown, undo: row.id } };
 }
 
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
@@ -267,7 +267,7 @@ function present(
 }
 
 /** @param advice for the model alone */
-function said(text: string, advice?: string): ToolAnswer {
+function answer(text: string, advice?: string): ToolAnswer {
   return { status: "success", text, ...(advice !== undefined && { advice }), sources: [] };
 }
 
@@ -278,17 +278,17 @@ async function rules(home: HomeContext, request: HomeToolRequest, input: RulesIn
   const mine = rulesOf(home)
     .all()
     .filter((row) => mayChange(row, request));
-  if (input.do === "list") return said(listText(home, mine, phrases));
+  if (input.do === "list") return answer(listText(home, mine, phrases));
   const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
   const found = findRule(named, input);
   if (!found.ok) return invalid(found.error);
   const { row } = found.value;
-  if (input.do === "history") return said(historyText(home, row, phrases));
+  if (input.do === "history") return answer(historyText(home, row, phrases));
   const why = input.do === "resume" ? whyNotResumed(home, row) : undefined;
   if (why !== undefined) return invalid(`do: ${row.id} cannot be resumed: ${why}`);
   const asked = await askFirst(home, request);
   if (asked) return asked;
-  return said(await changeRule(home, row, input.do, phrases));
+  return answer(await changeRule(home, row, input.do, phrases));
 }
 
 const CHANGED = { cancel: "ruleCancelled", pause: "rulePaused", resume: "ruleResumed" } as const;
@@ -308,7 +308,7 @@ async function changeRule(
 }
 
 /** Whoever was told here may answer too. */
-function isToldIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
+function isNotifiedIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
   return here.some((one) => maker.conversation === one || said.to.includes(one));
 }
 
@@ -372,14 +372,14 @@ async function ack(
   const all = rulesOf(home)
     .all()
     .filter(
-      (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isToldIn(row, here)),
+      (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isNotifiedIn(row, here)),
     );
   const meant =
     id === undefined
-      ? all.filter((row) => isToldIn(row, here) && isOpen(row.record))
+      ? all.filter((row) => isNotifiedIn(row, here) && isOpen(row.record))
       : all.filter((row) => row.id === id);
   if (meant.length === 0)
-    return said(
+    return answer(
       id === undefined ? phrases.say("nothingFires") : phrases.say("noSuchWatch", { id: plainText(id, 64) }),
     );
   const asked = await askFirst(home, request);
@@ -389,7 +389,7 @@ async function ack(
     snooze_minutes === undefined ? acknowledgeRule(home, row, by) : snoozeRule(home, row, snooze_minutes, by),
   );
   await home.alarm.arm();
-  return said(words.join("\n"));
+  return answer(words.join("\n"));
 }
 
 function isOpen({ told, untold }: WatchRow["record"]): boolean {

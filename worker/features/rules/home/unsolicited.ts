@@ -20,7 +20,7 @@ import { ownersHear } from "../../../kernel/home/notices/owners.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { rulesDue } from "./alarm-part.ts";
-import type { Unasked } from "./rule-store.ts";
+import type { Unsolicited } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 
 /** Lines of one message that was held back. */
@@ -42,7 +42,7 @@ export async function onUnsolicited(home: HomeContext, agent: string, text: stri
   const words = report.ok ? unsolicitedText(report.value) : undefined;
   if (words === undefined) return;
   const now = Date.now();
-  const before = rulesOf(home).unaskedOf(agent);
+  const before = rulesOf(home).unsolicitedOf(agent);
   const line = lineOf(before, agent, words, now);
   if (!line) return;
   const recipients = ownersHear(home);
@@ -56,22 +56,22 @@ export async function onUnsolicited(home: HomeContext, agent: string, text: stri
     at: now,
     sources: [STRANGER],
   };
-  const told = recipients.filter((recipient) => tellOwner(home, agent, recipient, notice, line));
+  const told = recipients.filter((recipient) => notifyOwner(home, agent, recipient, notice, line));
   let { said } = before;
   if (told.length > 0) {
     rulesOf(home).noteSent({ at: now, critical: false }, told);
     said = { to: told, at: [...said.at.filter((at) => at > now - HOUR_MS), now] };
   }
-  rulesOf(home).noteUnasked(agent, { ...line.counts, said });
+  rulesOf(home).noteUnsolicited(agent, { ...line.counts, said });
   await rulesDue(home);
   await home.alarm.arm();
 }
 
 /** @property always it is told however many lines there are @property counts with this line */
-type Line = { text: string; always: boolean; counts: Omit<Unasked, "said"> };
+type Line = { text: string; always: boolean; counts: Omit<Unsolicited, "said"> };
 
 /** @returns what is told; undefined: nothing, since it says too much */
-function lineOf(before: Unasked, agent: string, words: string, now: number): Line | undefined {
+function lineOf(before: Unsolicited, agent: string, words: string, now: number): Line | undefined {
   const { noisyAt } = before;
   const times = before.times.filter((at) => at > now - HOUR_MS);
   if (!isNoisy(times, now)) {
@@ -84,7 +84,13 @@ function lineOf(before: Unasked, agent: string, words: string, now: number): Lin
 }
 
 /** A row before it is handed over. @returns false: what is held back for this recipient has one line more */
-function tellOwner(home: HomeContext, agent: string, recipient: string, notice: Notice, line: Line): boolean {
+function notifyOwner(
+  home: HomeContext,
+  agent: string,
+  recipient: string,
+  notice: Notice,
+  line: Line,
+): boolean {
   const _rules = rulesOf(home);
   const { at } = notice;
   const waiting = noticesOf(home)

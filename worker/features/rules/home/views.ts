@@ -27,7 +27,7 @@ import { secondOf } from "./recipients.ts";
 import { phrasesFor } from "./rule-languages.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
-import { nextDue } from "./telling.ts";
+import { nextDue } from "./send-notices.ts";
 import { agentOf, placeOf } from "./watched.ts";
 
 const HISTORY_MAX = 20;

@@ -78,7 +78,7 @@ function rulesLine(batch: readonly StoredCall[], phrases: Phrases): string[] | u
 type Told = { outcome: Outcome; name: string | null };
 
 function lineOf({ outcome, name }: Told, phrases: Phrases): string {
-  return name === null ? ownText(outcome) : outcomeText(outcome, name, phrases);
+  return name === null ? ownText(outcome, phrases) : outcomeText(outcome, name, phrases);
 }
 
 /** What machines said of themselves. A question whether it is so has yes or no, or those alone of which it is. */
@@ -96,10 +96,14 @@ function machineLines(told: readonly Told[], ask: MachineAsk, phrases: Phrases):
   return shown.length > 0 ? shown : [phrases.say("countOfNone", { total: String(answers.length) })];
 }
 
-/** The text of a call whose answer is its own, as that of a rule. */
-function ownText(outcome: Outcome): string {
+/** The text of a call whose answer is its own, as that of a rule. Why one was refused is in the tool's words. */
+function ownText(outcome: Outcome, phrases: Phrases): string {
+  if (outcome.errorType === "invalid_params")
+    return phrases.sentences(phrases.say("nothingDone"), reasonOf(outcome).replace(NOTHING_DONE, ""));
   return outcome.shown?.text ?? outcome.forUser ?? forPerson(outcome);
 }
+
+const NOTHING_DONE = / Nothing was done\.$/;
 
 /** What became of one call to a device, in words. */
 function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {

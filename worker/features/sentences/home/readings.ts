@@ -3,7 +3,7 @@ import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { Reading as Asked, Comparison, State } from "@edgecall/core/sentences/frame.ts";
 import { type Condition, DeviceWords, fit } from "../../../kernel/home/devices/reading-condition.ts";
-import { isShown } from "../../../kernel/home/devices/reading-words.ts";
+import { isShown } from "../../../kernel/home/devices/reading-text.ts";
 import { plainText } from "../reported-text.ts";
 
 /** A battery of so much counts as low where a device tells percents. */

@@ -163,6 +163,20 @@ describe("a rule is a call of its tool", () => {
     ]);
   });
 
+  test("a watch on a machine has its tool's own figure", async () => {
+    const watched = async (sentence: string) => {
+      const [call] = await callsOf(sentence);
+      return call?.replace(/"name":"[^"]*",/, "");
+    };
+    expect(await watched("tell me when the disk of vm is above 90 %")).toBe(
+      'watch {"agent_id":"vm","reading":"disk","field":"/.used_percent","is":"above","value":90}',
+    );
+    expect(await watched("tell me when less than 5 GB is free on the disk of vm")).toBe(
+      'watch {"agent_id":"vm","reading":"disk","field":"/.free_bytes","is":"below","value":5000000000}',
+    );
+    expect(await answerTo("tell me when the humidity of vm is above 90 %")).toBe("vm: it cannot do that.");
+  });
+
   test("a reminder has the person's text and time", async () => {
     expect(await callsOf("remind me in 10 minutes to turn the pizza")).toEqual([
       'remind {"text":"turn the pizza","in_minutes":10}',

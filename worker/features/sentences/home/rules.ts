@@ -6,6 +6,7 @@ import type { Acknowledge, Briefing, Frame, Remind, Watch, When } from "@edgecal
 import { HOUR_MS, localTime } from "@edgecall/core/time/zone.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
+import { machineWatch } from "./machines.ts";
 import { readingsOf, stateIn, wantedValue } from "./readings.ts";
 import { type RuleEndContext, ruleEnds } from "./rule-ends.ts";
 import { findTarget, type Problem } from "./targets.ts";
@@ -50,14 +51,21 @@ async function watchCalls(
 ): Promise<RuleCalls> {
   const { phrases, text } = context;
   const isPresence = "state" in condition && (condition.state === "online" || condition.state === "offline");
-  const hosted = context.things.filter((thing) => isPresence || thing.hosted);
-  const wide = findTarget(target, { ...context, things: hosted }, () => true, true);
+  const watched = context.things.filter(
+    (thing) => isPresence || thing.hosted || machineWatch(condition, thing) || isNamed(target, thing),
+  );
+  const wide = findTarget(target, { ...context, things: watched }, () => true, true);
   if ("problem" in wide) return wide;
-  const states = isPresence ? new Map() : await context.states(wide.things.map(({ id }) => id));
+  const ids = wide.things.flatMap(({ id, hosted }) => (hosted && !isPresence ? id : []));
+  const states = ids.length === 0 ? new Map() : await context.states(ids);
   if (!states) return { problem: { text: phrases.say("bridgeNotConnected") } };
   const readingsIn = (thing: Thing): readonly Reading[] => states.get(thing.id)?.readings ?? [];
   const fieldsOf = (thing: Thing) =>
-    isPresence ? presence(condition.state) : fields(condition, readingsIn(thing));
+    isPresence
+      ? presence(condition.state)
+      : thing.hosted
+        ? fields(condition, readingsIn(thing))
+        : machineWatch(condition, thing);
   const found = findTarget(
     target,
     { ...context, things: wide.things },
@@ -88,6 +96,10 @@ async function watchCalls(
     },
   }));
   return { calls, things: able };
+}
+
+function isNamed(target: Watch["target"], { id }: Thing): boolean {
+  return target.of === "named" && target.ids.includes(id);
 }
 
 function isMany(target: Watch["target"]): boolean {

@@ -8,7 +8,7 @@ import { HOUR_MS, MINUTE_MS } from "@edgecall/core/time/zone.ts";
 
 type Amount = { number: number; unit: string };
 type Space = { percent: number; used: Amount; total: Amount; free: Amount };
-export type Cause = "under_voltage" | "clock_capped" | "throttled" | "heat_limit";
+type Cause = "under_voltage" | "clock_capped" | "throttled" | "heat_limit";
 
 export type Figures =
   | { of: "disk"; disks: Array<Space & { path: string }> }

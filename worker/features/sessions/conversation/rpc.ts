@@ -9,7 +9,7 @@ export const sessionConversationRpc: ConversationPart<SessionConversationApi> = 
   async turn({ context }, turnId, isTaken) {
     const turn = context?.transcript.turn(turnId);
     if (!context || !turn?.origin.session) return undefined;
-    if (isTaken && turn.status !== "running") context.transcript.told(turn.n);
+    if (isTaken && turn.status !== "running") context.transcript.markNotified(turn.n);
     return sessionTurn(context, turn);
   },
 };

@@ -4,7 +4,7 @@
  */
 
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
+import { SUB_AGENT_TEXT } from "@edgecall/core/text/sub-agent.ts";
 import type { SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
 import { isAgentForm } from "../../../kernel/api/agent-ids.ts";
 import {
@@ -72,7 +72,7 @@ export async function spawn(
     ...request.origin,
     ...(limits && { limits }),
     ...(model !== undefined && { model }),
-    brought: { instructions: SUB_AGENT_WORDS },
+    brought: { instructions: SUB_AGENT_TEXT },
     session: { ...sessionOf(request), budget, ...(label !== undefined && { label }) },
   };
   const begun = await begin(home.env, name, { ...turnWith(request, task), origin }, "own");

@@ -27,7 +27,7 @@ const TEXTS_MAX = 12_000;
 const MINUTE_MS = 60_000;
 
 /** JSON of somebody's words. */
-function foundWords(value: unknown): ToolAnswer {
+function foundAnswer(value: unknown): ToolAnswer {
   return { status: "success", text: JSON.stringify(value), sources: [STRANGER] };
 }
 
@@ -54,7 +54,7 @@ export function list(
       ...(id.startsWith(SESSION_PREFIX) && { spawned: true }),
       ...(`${name}/api/${id}` === from.conversation && { this: true }),
     }));
-  return foundWords({ sessions: found });
+  return foundAnswer({ sessions: found });
 }
 
 export async function history(
@@ -70,7 +70,7 @@ export async function history(
     limit,
   });
   const each = Math.floor(TEXTS_MAX / Math.max(1, page.turns.length));
-  return foundWords({
+  return foundAnswer({
     session,
     turns: page.turns.map((turn) => shownTurn(turn, each, tools)),
     ...(page.before !== null && { before: page.before }),

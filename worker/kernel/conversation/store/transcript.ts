@@ -353,16 +353,16 @@ export class Transcript extends SqlStore {
   }
 
   /** Turns that ended and that a tool began, and whoever used it does not know it yet. */
-  untold(): Turn[] {
+  endsToNotify(): Turn[] {
     return this.turns().filter(({ status, told, origin }) => status !== "running" && !told && origin.session);
   }
 
   /** Whoever began turns here is forgotten. */
-  tellNobody(): void {
-    for (const { n, origin } of this.turns()) if (origin.session) this.told(n);
+  forgetParents(): void {
+    for (const { n, origin } of this.turns()) if (origin.session) this.markNotified(n);
   }
 
-  told(n: number): void {
+  markNotified(n: number): void {
     const turn = this.turnAt(n);
     if (turn && !turn.told) this.#append(n, "told", {});
   }
@@ -733,7 +733,7 @@ export class Transcript extends SqlStore {
       this.finish(turn, "failed", FROM_BACKUP, "restored");
     }
     // The calls that began them are as old as they are.
-    for (const { n } of this.untold()) this.told(n);
+    for (const { n } of this.endsToNotify()) this.markNotified(n);
   }
 
   /** The newest seq. */

@@ -6,7 +6,7 @@
  * search's results, holds nothing but what its writer knew already.
  */
 import type { Entry } from "@edgecall/core/loop/history.ts";
-import { ownWords } from "../../api/quoted-words.ts";
+import { ownText } from "../../api/quoted-text.ts";
 
 /** @param brings tools whose results are the web's; a failure, or a device's word, may only repeat what was asked */
 export function wasShown(address: string, history: readonly Entry[], brings: readonly string[]): boolean {
@@ -19,7 +19,7 @@ export function wasShown(address: string, history: readonly Entry[], brings: rea
 }
 
 function textsOf(entry: Entry, brings: readonly string[]): string[] {
-  if (entry.role === "user") return [ownWords(entry.text)];
+  if (entry.role === "user") return [ownText(entry.text)];
   if (entry.role !== "assistant") return [];
   return entry.calls
     .filter(({ name, outcome }) => brings.includes(name) && outcome?.status === "success")

@@ -157,7 +157,7 @@ export class AgentKeys extends SqlStore {
 
   /** A bridge was connected: commands are signed until their agents have used their sessions again. */
   markSessionsUnconfirmed(): void {
-    this.#sessions.doubtAll();
+    this.#sessions.markAllUnconfirmed();
   }
 
   /** True if an agent's present key signed a token for the relay. */
@@ -166,14 +166,14 @@ export class AgentKeys extends SqlStore {
   }
 
   /** Verifies that the bridge's present key signed a token, which is good for one use. */
-  async takeBridgeToken({
+  async verifyBridgeToken({
     claims,
     body,
     signature,
   }: SignedBridgeToken): Promise<"fresh" | "used" | "unsigned" | "revoked"> {
     const signer = await this.#signerOf(BRIDGE, signature, bridgeTokenBytes(body));
     if (signer !== "signed") return signer === "revoked" ? "revoked" : "unsigned";
-    if (!this.takeEvent(BRIDGE, claims.n)) return "used";
+    if (!this.acceptEvent(BRIDGE, claims.n)) return "used";
     this.storeCounters(BRIDGE);
     return "fresh";
   }
@@ -199,7 +199,7 @@ export class AgentKeys extends SqlStore {
   }
 
   /** Takes an event. @returns false: one with this counter or a higher one came before */
-  takeEvent(agent: string, n: number): boolean {
+  acceptEvent(agent: string, n: number): boolean {
     const stored = this.#read().get(agent);
     if (!stored || n <= stored.counters.events) return false;
     stored.counters.events = n;

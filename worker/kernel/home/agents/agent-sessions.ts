@@ -119,7 +119,7 @@ export class AgentSessions extends SqlStore {
   }
 
   /** Signs all commands again until their agents have used their session: the line may have lost what was said. */
-  doubtAll(): void {
+  markAllUnconfirmed(): void {
     for (const session of this.#read().values()) session.isUsed = false;
   }
 

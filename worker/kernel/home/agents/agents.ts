@@ -58,7 +58,7 @@ export type HostedDevice = { id: string; hosted: HostedState; setting: DeviceSet
 export type AgentActivity = { last: number; calls: number; success: number; error: number; open: number };
 
 export class Agents extends SqlStore {
-  readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">;
+  readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "confirmedUntil">;
   readonly #keys: Pick<AgentKeys, "serves" | "standing">;
   readonly #env: Env;
   readonly #adverts: Adverts;
@@ -75,7 +75,7 @@ export class Agents extends SqlStore {
 
   constructor(
     storage: DurableObjectStorage,
-    bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">,
+    bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "confirmedUntil">,
     keys: Pick<AgentKeys, "serves" | "standing">,
     env: Env,
   ) {
@@ -117,7 +117,7 @@ export class Agents extends SqlStore {
       online: state.online,
       reason: state.reason,
       // A bridge that was started anew has not seen it yet; the one before may have.
-      lastSeen: state.last_seen ?? (before ? this.#lastSeenOf(before, this.#bridge.vouchedUntil()) : null),
+      lastSeen: state.last_seen ?? (before ? this.#lastSeenOf(before, this.#bridge.confirmedUntil()) : null),
       foreign: state.foreign,
       line,
       type,
@@ -279,13 +279,13 @@ export class Agents extends SqlStore {
   setOffline(id: string, reason: string): void {
     const agent = this.#get(id);
     if (!agent || (!agent.online && agent.reason === reason)) return;
-    const lastSeen = this.#lastSeenOf(agent, this.#bridge.vouchedUntil());
+    const lastSeen = this.#lastSeenOf(agent, this.#bridge.confirmedUntil());
     this.sql.exec`UPDATE agent SET online = 0, reason = ${reason}, last_seen = ${lastSeen} WHERE id = ${id}`;
     Object.assign(agent, { online: false, reason, lastSeen });
     this.version += 1;
   }
 
-  /** The bridge went at that moment, and vouched for its agents until then. One row for all that are online. */
+  /** The bridge went at that moment, and confirmed for its agents until then. One row for all that are online. */
   setLastSeen(time: number): void {
     this.sql.exec("UPDATE bridge SET vouched_at = ?", time);
   }
@@ -351,7 +351,7 @@ export class Agents extends SqlStore {
     now: number,
   ): { target: CallTarget; newText: NewText | undefined } | undefined {
     const agent = this.#get(id);
-    return agent && { target: this.#target(agent, this.#vouched(now)), newText: agent.newText };
+    return agent && { target: this.#target(agent, this.#confirmed(now)), newText: agent.newText };
   }
 
   /** @param by the person */
@@ -377,8 +377,8 @@ export class Agents extends SqlStore {
         });
   }
 
-  voidedTold(): void {
-    this.#settings.voidedTold();
+  markVoidedNotified(): void {
+    this.#settings.markVoidedNotified();
   }
 
   /** True for a hosted device of whose words nothing is a stranger's. What it reports is the bridge's word. */
@@ -496,9 +496,9 @@ export class Agents extends SqlStore {
 
   /** Those that there are, in this order. */
   rosterOf(ids: readonly string[], now: number): RosterAgent[] {
-    const vouched = this.#vouched(now);
+    const confirmed = this.#confirmed(now);
     const agents = ids.flatMap((id) => this.#get(id) ?? []);
-    return agents.map((agent) => this.#rosterAgent(agent, vouched));
+    return agents.map((agent) => this.#rosterAgent(agent, confirmed));
   }
 
   isServed(id: string): boolean {
@@ -579,15 +579,15 @@ export class Agents extends SqlStore {
 
   target(id: string, now: number): CallTarget | undefined {
     const agent = this.#get(id);
-    return agent && this.#isServed(agent) ? this.#target(agent, this.#vouched(now)) : undefined;
+    return agent && this.#isServed(agent) ? this.#target(agent, this.#confirmed(now)) : undefined;
   }
 
   /** Those of these ids that this home serves, in this order. */
   views(ids: readonly string[], activity: ReadonlyMap<string, AgentActivity>, now: number): AgentView[] {
-    const vouched = this.#vouched(now);
+    const confirmed = this.#confirmed(now);
     const served = ids.flatMap((id) => this.#get(id) ?? []).filter((agent) => this.#isServed(agent));
     return served.map((stored) => {
-      const agent = this.#rosterAgent(stored, vouched);
+      const agent = this.#rosterAgent(stored, confirmed);
       const { last = null, ...counts } = activity.get(stored.id) ?? {
         calls: 0,
         success: 0,
@@ -644,12 +644,12 @@ export class Agents extends SqlStore {
     return this.#inOrder().filter((agent) => this.#isServed(agent));
   }
 
-  #vouched(now: number): Vouched {
+  #confirmed(now: number): Confirmed {
     const seenAt = this.#bridge.lastSeenAt(now);
-    return { seenAt, until: seenAt ?? this.#bridge.vouchedUntil() };
+    return { seenAt, until: seenAt ?? this.#bridge.confirmedUntil() };
   }
 
-  #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
+  #rosterAgent(agent: ListedAgent, { seenAt, until }: Confirmed): RosterAgent {
     const { id, foreign, features, online, reason, newText } = agent;
     const names = this.#namesOf(agent);
     const group = this.#groupOf(agent);
@@ -676,14 +676,14 @@ export class Agents extends SqlStore {
     };
   }
 
-  /** A bridge that has fallen silent vouched for the agent until then; the row is as old as the last change. */
-  #lastSeenOf({ online, lastSeen }: ListedAgent, vouchedUntil: number | null): number | null {
-    return online ? Math.max(lastSeen ?? 0, vouchedUntil ?? 0) || null : lastSeen;
+  /** A bridge that has fallen silent confirmed for the agent until then; the row is as old as the last change. */
+  #lastSeenOf({ online, lastSeen }: ListedAgent, confirmedUntil: number | null): number | null {
+    return online ? Math.max(lastSeen ?? 0, confirmedUntil ?? 0) || null : lastSeen;
   }
 
-  #target(agent: ListedAgent, vouched: Vouched): CallTarget {
+  #target(agent: ListedAgent, confirmed: Confirmed): CallTarget {
     return {
-      ...this.#rosterAgent(agent, vouched),
+      ...this.#rosterAgent(agent, confirmed),
       adverts: [...this.#toolsOf(agent)],
       asks: agent.features.includes("question"),
       incompatibleWith: agent.incompatibleWith,
@@ -715,8 +715,8 @@ export class Agents extends SqlStore {
   }
 }
 
-/** When the bridge was seen last (null: it is not connected), and until when it vouched for its agents. */
-type Vouched = { seenAt: number | null; until: number | null };
+/** When the bridge was seen last (null: it is not connected), and until when it confirmed for its agents. */
+type Confirmed = { seenAt: number | null; until: number | null };
 
 function newTextView({ newText }: ListedAgent, unread: NewText | undefined): Pick<AgentView, "new_text"> {
   return unread ? { new_text: { ...unread, ...(!newText && { by_use: true as const }) } } : {};

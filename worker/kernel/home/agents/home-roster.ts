@@ -12,7 +12,7 @@ import type { CallTarget } from "../../api/edge-call.ts";
 import {
   type FindQuery,
   type FoundReadings,
-  type FoundWords,
+  type FoundText,
   foundAgent,
   foundAgents,
   foundByReading,
@@ -33,7 +33,7 @@ import { devicesByReading, readingsThere, readingsThereOf, unknownWords } from "
 import type { DeviceStates, States } from "../devices/device-states.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { type Condition, readCondition } from "../devices/reading-condition.ts";
-import { listedReadings, readingText } from "../devices/reading-words.ts";
+import { listedReadings, readingText } from "../devices/reading-text.ts";
 import { featuresOf, type OtherAgents } from "../feature.ts";
 import { slot } from "../slot.ts";
 import type { AgentKeys } from "./agent-keys.ts";
@@ -124,7 +124,7 @@ export class HomeRoster {
   }
 
   /** The answer of find_agents. */
-  async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundWords> {
+  async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundText> {
     const reached = this.#reach(reach);
     const { among } = reached;
     if (query.reading !== undefined)
@@ -181,7 +181,7 @@ export class HomeRoster {
     condition: Condition,
     reached: Reached,
     now: number,
-  ): Promise<FoundWords> {
+  ): Promise<FoundText> {
     await this.#ready();
     const ids = this.#index.within({ ...query, among: reached.among });
     const devices = this.#rosterOf(ids.sort(), now).filter(({ hosted }) => hosted);

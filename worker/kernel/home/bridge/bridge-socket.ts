@@ -224,11 +224,11 @@ export class BridgeSocket {
   }
 
   /** The same of the bridge that is gone, where no bridge is there. */
-  vouchedUntil(): number | null {
-    return this.lastConfirmedAt() ?? this.#vouchedUntil();
+  confirmedUntil(): number | null {
+    return this.lastConfirmedAt() ?? this.#confirmedUntil();
   }
 
-  #vouchedUntil(): number | null {
+  #confirmedUntil(): number | null {
     const rows = this.#ctx.storage.sql.exec<{ vouched_at: number | null }>("SELECT vouched_at FROM bridge");
     return rows.toArray()[0]?.vouched_at ?? null;
   }

@@ -33,7 +33,7 @@ class PendingAcks {
   }
 
   /** Takes out the acks of an agent, at most ACKS_MAX. */
-  take(agent: string): string[] {
+  drain(agent: string): string[] {
     const ids = this.#waiting.get(agent) ?? [];
     this.#waiting.delete(agent);
     return ids;
@@ -82,7 +82,7 @@ function flushAll(home: HomeContext): void {
 }
 
 async function flush(home: HomeContext, agent: string): Promise<void> {
-  const ids = acksOf(home).take(agent);
+  const ids = acksOf(home).drain(agent);
   const now = Date.now();
   // An older bridge may have taken over meanwhile. What it does not acknowledge comes again.
   if (!bridgeOf(home).has("acks", now)) return;

@@ -81,15 +81,15 @@ export function inOrder(candidates: readonly Candidate[]): Candidate[] {
 
 /**
  * Chooses an agent for a call.
- * @param take gets the choice, and writes it into the call's row before it awaits anything: else two calls take the same place
+ * @param accept gets the choice, and writes it into the call's row before it awaits anything: else two calls take the same place
  */
 export async function choose<T>(
   home: HomeContext,
   wanted: Wanted,
-  take: (choice: Choice) => Promise<T>,
+  accept: (choice: Choice) => Promise<T>,
 ): Promise<T> {
   const found = await candidatesOf(home, wanted);
-  if (!Array.isArray(found)) return await take(found);
+  if (!Array.isArray(found)) return await accept(found);
   const asked = new Set<string>();
   for (let round = 0; round <= ROUNDS; round += 1) {
     const now = Date.now();
@@ -98,13 +98,14 @@ export async function choose<T>(
     const first = firstFitting(home, wanted, found, now, counts);
     const [best] = first;
     if (!best) break;
-    if (isThere(home, best.candidate, now)) return await take(chosen(home, wanted, best, found.length, now));
+    if (isThere(home, best.candidate, now))
+      return await accept(chosen(home, wanted, best, found.length, now));
     const unsure = first.filter(({ candidate }) => !isThere(home, candidate, now));
     const ids = unsure.map(({ candidate }) => candidate.id);
     for (const id of ids) asked.add(id);
     await firstAnswer(home, ids);
   }
-  return await take(asked.size === 0 ? unfit(home, wanted, found) : silent([...asked]));
+  return await accept(asked.size === 0 ? unfit(home, wanted, found) : silent([...asked]));
 }
 
 type Fitting = { candidate: Candidate; target: CallTarget };
@@ -168,7 +169,7 @@ async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAg
       "offline",
       `None of the ${able.length} agents that fit is online (${named(idsOf(able))}).`,
     );
-  const fitting = of === ANY && query !== undefined ? await fittingWords(home, query, online) : online;
+  const fitting = of === ANY && query !== undefined ? await agentsFitting(home, query, online) : online;
   const before = new Set([...tried, ...(caller.chain?.via ?? [])]);
   const open = ledgerOf(home).openByAgent();
   const free = fitting.filter(({ id }) => !before.has(id) && (open.get(id)?.open ?? 0) < OPEN_MAX);
@@ -177,7 +178,7 @@ async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAg
 }
 
 /** Those that the question fits. Of a few agents, all that can be asked fit when it fits none by its words. */
-async function fittingWords(
+async function agentsFitting(
   home: HomeContext,
   text: string,
   online: readonly RosterAgent[],

@@ -29,7 +29,7 @@ import { NO_AGENT } from "../record/audit-lines.ts";
 import { traceForBridge } from "../trace.ts";
 import { acksOf } from "./acks.ts";
 import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
-import { watchFlights } from "./in-flight-rows.ts";
+import { armInFlightTimer } from "./in-flight-rows.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
 import { offText, outdated } from "./permission.ts";
 import { sealReturnAddress } from "./return-address.ts";
@@ -179,7 +179,7 @@ async function launch(home: HomeContext, call: NewCall): Promise<Dispatched> {
   const ledger = ledgerOf(home);
   const now = Date.now();
   const flight = ledger.launch(call, ledger.nextN(now), now);
-  watchFlights(home);
+  armInFlightTimer(home);
   await send(home, flight, now);
   // The bridge went this very moment, so the call has a row.
   if (!ledger.inFlight.get(flight.id)) await home.alarm.arm();
@@ -313,7 +313,7 @@ function runTimeOf(home: HomeContext, call: LedgerCall): number {
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
   const left = call.endsAt - now;
   const route = ledgerOf(home).inFlight.get(call.id) && (await sealReturnAddress(home, call));
-  const command = { ...call, route, acks: acksOf(home).take(call.agent) };
+  const command = { ...call, route, acks: acksOf(home).drain(call.agent) };
   const payload = await encodeCommand(home, command, left - AGENT_MARGIN_MS, now);
   const frame = {
     t: "call",

@@ -5,7 +5,7 @@ import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 
 /** Sees to it that each flight becomes a row in time. */
-export function watchFlights(home: HomeContext): void {
+export function armInFlightTimer(home: HomeContext): void {
   const { inFlight } = ledgerOf(home);
   const due = inFlight.nextDue();
   if (due === undefined || inFlight.timer !== undefined) return;
@@ -22,7 +22,7 @@ export function watchFlights(home: HomeContext): void {
 export async function storeInFlight(
   home: HomeContext,
   ids = ledgerOf(home)
-    .inFlight.of()
+    .inFlight.list()
     .map(({ id }) => id),
 ): Promise<void> {
   try {
@@ -31,5 +31,5 @@ export async function storeInFlight(
   } catch (error) {
     logError("flight.not_stored", error, { calls: ids.length });
   }
-  watchFlights(home);
+  armInFlightTimer(home);
 }

@@ -33,7 +33,7 @@ const HOUR_MS = 3_600_000;
  * @returns false: it is no flight
  */
 export function settleInFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
-  if (!ledgerOf(home).inFlight.land(call.id, outcome)) return false;
+  if (!ledgerOf(home).inFlight.answer(call.id, outcome)) return false;
   recordCall(home, call, outcome, Date.now());
   record(home, call, outcome);
   return true;

@@ -28,7 +28,7 @@ export function nextDue(home: HomeContext): number | undefined {
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   const ledger = ledgerOf(home);
   const untaken = ledger.untaken(now);
-  for (const call of untaken) ledger.markTaken(call.id);
+  for (const call of untaken) ledger.markAccepted(call.id);
   cutDeadLine(home, untaken, now);
   for (const { id } of ledger.overdue(now)) {
     // Read again: while the one before was delivered, this call may have gone out or been answered.
@@ -95,10 +95,10 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
       agentsOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
     ledgerOf(home).lineLost(call.id, lostAt, !isLost);
   }
-  const vouchedAt = bridge.lastConfirmedAt();
+  const lastConfirmedAt = bridge.lastConfirmedAt();
   bridge.closeSilent();
   // The runtime may report the end of such a socket much later, or never.
-  if (bridge.storeGone(vouchedAt ?? now)) agentsOf(home).setLastSeen(vouchedAt ?? now);
+  if (bridge.storeGone(lastConfirmedAt ?? now)) agentsOf(home).setLastSeen(lastConfirmedAt ?? now);
 }
 
 /** Calls that wait for an answer over the line. One that waits for a person, or for another call, is not: that answer goes out when the line is back. */

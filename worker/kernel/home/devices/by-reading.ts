@@ -1,7 +1,7 @@
 /** The hosted devices of which a reading fits a condition, and what a model is told where none does. Pure. */
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { type Condition, DeviceWords, fit, isKnownWord } from "./reading-condition.ts";
-import { isShown } from "./reading-words.ts";
+import { isShown } from "./reading-text.ts";
 
 /** Different readings that are named where no device fits. */
 const NAMED_MAX = 40;

@@ -8,7 +8,7 @@ import { isLabel } from "@edgecall/core/text/label.ts";
 const BETWEEN = " · ";
 
 /** A person's own words for a device. */
-export type OwnWords = { name: string | null; area: string | null };
+export type OwnNames = { name: string | null; area: string | null };
 
 /**
  * The line about a device for models and lists: what it is, where, and its model. A person's words take the place of the publisher's.
@@ -18,7 +18,7 @@ export type OwnWords = { name: string | null; area: string | null };
 export function lineOf(
   { id, line }: { id: string; line: string },
   hosted: HostedState,
-  own: OwnWords | undefined,
+  own: OwnNames | undefined,
   accepted: boolean,
 ): string {
   const [kinds = "", ...rest] = line.split(BETWEEN);
@@ -35,7 +35,7 @@ export function lineOf(
 export function nameOf(
   id: string,
   hosted: HostedState,
-  own: OwnWords | undefined,
+  own: OwnNames | undefined,
   accepted: boolean,
 ): string | undefined {
   const name = own?.name ?? (accepted || isLabel(hosted.name) ? hosted.name : undefined);
@@ -45,7 +45,7 @@ export function nameOf(
 /** Its place, for models, lists and counts. */
 export function areaOf(
   { area }: HostedState,
-  own: OwnWords | undefined,
+  own: OwnNames | undefined,
   accepted: boolean,
 ): string | undefined {
   return own?.area ?? (area !== undefined && (accepted || isLabel(area)) ? area : undefined);
@@ -57,8 +57,8 @@ const KIND = /([^(),]+)(?:\(([^()]*)\)?)?/g;
 /** @returns "light (brightness), sensor (temperature)"; classes of which one is no label are left out, and kinds of which one is none too */
 function labelsOf(kinds: string): string {
   const all = [...kinds.matchAll(KIND)].map(([, kind = "", classes = ""]) => ({
-    kind: wordsOf(kind),
-    classes: wordsOf(classes),
+    kind: listText(kind),
+    classes: listText(classes),
   }));
   if (all.some(({ kind }) => kind === undefined)) return "";
   const shown = all.map(({ kind, classes }) => (kind && classes ? `${kind} (${classes})` : kind));
@@ -66,7 +66,7 @@ function labelsOf(kinds: string): string {
 }
 
 /** @returns undefined: one of them is no label. A word that is cut says nothing. */
-function wordsOf(list: string): string | undefined {
+function listText(list: string): string | undefined {
   const words = list.split(",").flatMap((word) => word.trim() || []);
   if (!words.every(isLabel)) return undefined;
   return words.map((word) => (word.endsWith("…") ? "…" : word)).join(", ");

@@ -109,7 +109,7 @@ export class DeviceSettings extends SqlStore {
   }
 
   /** The owners are told of these. */
-  voidedTold(): void {
+  markVoidedNotified(): void {
     for (const key of this.voided().keys()) this.#forgetEarlier(key);
   }
 

@@ -15,7 +15,7 @@ import {
 import { synonyms } from "@edgecall/core/agents/synonyms.ts";
 import { fold, isStopWord, isUnspaced, stem, wordsOf } from "@edgecall/core/agents/words.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import { isShown } from "./reading-words.ts";
+import { isShown } from "./reading-text.ts";
 
 /** A battery of so much counts as low where a device tells percents. */
 const LOW_BATTERY_PERCENT = 20;
@@ -207,13 +207,13 @@ const known = new Map<string, ReadingWords>();
 
 function cachedReadingWords(reading: Reading): ReadingWords {
   const key = JSON.stringify([reading.name, reading.class, reading.kind, reading.unit]);
-  const words = known.get(key) ?? readingText(reading);
+  const words = known.get(key) ?? parseReadingWords(reading);
   if (known.size >= OWN_WORDS_MAX) known.clear();
   known.set(key, words);
   return words;
 }
 
-function readingText({ name, class: of, kind, unit }: Reading): ReadingWords {
+function parseReadingWords({ name, class: of, kind, unit }: Reading): ReadingWords {
   const folded = withPhrases(fold(`${name} ${of ?? ""} ${kind}`.replaceAll("_", " ")));
   const words = wordsOf(folded);
   const special = words.filter((word) => /^(?:colourtemp|targettemp|soilmoisture)$/.test(word));

@@ -118,7 +118,7 @@ function sendKeyToBridge(home: HomeContext, agent: string): void {
 /** @param token signed with the bridge's key @returns undefined: the bridge may connect */
 export async function refuseBridge(home: HomeContext, token: string): Promise<Response | undefined> {
   const signed = splitBridgeToken(token);
-  const state = signed ? await keysOf(home).takeBridgeToken(signed) : "unsigned";
+  const state = signed ? await keysOf(home).verifyBridgeToken(signed) : "unsigned";
   return state === "fresh" ? undefined : bridgeRefusal(state);
 }
 

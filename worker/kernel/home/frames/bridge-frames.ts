@@ -149,7 +149,7 @@ export class BridgeFrames {
       case "gone":
         return await this.#onGone(frame.agent);
       case "taken":
-        return ledgerOf(this.#home).markTaken(frame.id);
+        return ledgerOf(this.#home).markAccepted(frame.id);
       case "refused":
         return await this.#onRefused(frame);
       case "event":
@@ -189,7 +189,7 @@ export class BridgeFrames {
     const problem = versionProblem("bridge", frame.version);
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keeps = frame.features?.includes("kept") === true;
-    const vouchedAt = bridgeOf(this.#home).lastConfirmedAt();
+    const lastConfirmedAt = bridgeOf(this.#home).lastConfirmedAt();
     const goneAt = bridgeOf(this.#home).goneAt();
     const bridge = bridgeOf(this.#home);
     const { env } = this.#home;
@@ -203,7 +203,7 @@ export class BridgeFrames {
     keysOf(this.#home).markSessionsUnconfirmed();
     bridge.welcome(socket, frame.features);
     ledgerOf(this.#home).lineRestored(Date.now());
-    this.#storeBridge(frame, null, vouchedAt);
+    this.#storeBridge(frame, null, lastConfirmedAt);
     countersOf(this.#home).bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
     const welcome: HomeFrame = {
@@ -249,11 +249,11 @@ export class BridgeFrames {
     closeQuietly(socket, problem, CLOSE.badProtocol);
   }
 
-  /** @param goneAt epoch ms; null: it is connected @param vouchedAt when the one before vouched for its agents last */
+  /** @param goneAt epoch ms; null: it is connected @param lastConfirmedAt when the one before vouched for its agents last */
   #storeBridge(
     { bridge, version }: BridgeFrame & { t: "hello" },
     goneAt: number | null,
-    vouchedAt: number | null,
+    lastConfirmedAt: number | null,
   ): void {
     this.#home.ctx.storage.sql.exec(
       `INSERT INTO bridge (one, id, version, connected_at, gone_at, vouched_at) VALUES (1, ?, ?, ?, ?, ?)
@@ -263,7 +263,7 @@ export class BridgeFrames {
       version,
       Date.now(),
       goneAt,
-      vouchedAt,
+      lastConfirmedAt,
     );
   }
 
@@ -403,7 +403,7 @@ export class BridgeFrames {
   /** A report is bound to its call, and the bridge may bring it late. Only the counters of events have to rise. */
   #misplaced(agent: string, kind: SignedKind, id: string, named: string | undefined, n: number) {
     if (named !== id) return "it names another call";
-    return kind === "reports" || keysOf(this.#home).takeEvent(agent, n) ? undefined : "it was said before";
+    return kind === "reports" || keysOf(this.#home).acceptEvent(agent, n) ? undefined : "it was said before";
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
@@ -489,12 +489,12 @@ export class BridgeFrames {
     if (!refused || (refused.flags.any && frame.agent !== undefined && frame.agent !== refused.agent)) return;
     // An older bridge does not say which agent it means.
     const isThisAgent = frame.agent !== undefined || !refused.flags.any?.tried.length;
-    if (!isThisAgent) return ledgerOf(this.#home).markTaken(id);
+    if (!isThisAgent) return ledgerOf(this.#home).markAccepted(id);
     const why = OF_ONE_AGENT[code];
     const call = why === undefined ? refused : await tryNext(this.#home, refused, "refused", why);
     if (!call) return;
     // An earlier bridge may have published it. Only the device knows, and reports it when it is back.
-    if (call.sends > 1) return ledgerOf(this.#home).markTaken(id);
+    if (call.sends > 1) return ledgerOf(this.#home).markAccepted(id);
     const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.`;
     await settleByGateway(this.#home, call, {
       status: "error",

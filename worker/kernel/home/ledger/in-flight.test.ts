@@ -397,7 +397,7 @@ test("the timer is gone with the last flight, so that the home may hibernate", (
   ];
   for (const call of calls) flights.add(call, 0);
   flights.timer = setTimeout(() => {}, WITHIN_MS);
-  flights.land("one", OUTCOME);
+  flights.answer("one", OUTCOME);
   expect(flights.timer).toBeDefined();
   flights.remove("two");
   expect(flights.timer).toBeUndefined();
@@ -409,7 +409,7 @@ test("outcomes are held until they are confirmed, the newest hundred", async () 
   const ids = Array.from({ length: 101 }, (_, n) => `${n}`);
   for (const id of ids) flights.add({ id, agent: "pi" }, 0);
   const waiting = flights.ended("100");
-  for (const id of ids) flights.land(id, OUTCOME);
+  for (const id of ids) flights.answer(id, OUTCOME);
   expect(await waiting).toBe(OUTCOME);
   expect([flights.held("0"), flights.held("1"), flights.held("100")]).toEqual([undefined, OUTCOME, OUTCOME]);
   expect([flights.confirm("1")?.id, flights.confirm("1"), flights.held("1")]).toEqual([
@@ -417,7 +417,7 @@ test("outcomes are held until they are confirmed, the newest hundred", async () 
     undefined,
     undefined,
   ]);
-  expect(flights.land("1", OUTCOME)).toBe(false);
+  expect(flights.answer("1", OUTCOME)).toBe(false);
 });
 
 function holdSubmit() {

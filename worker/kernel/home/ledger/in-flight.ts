@@ -10,14 +10,14 @@ import type { SettledOutcome } from "../../api/calls.ts";
  * A call that is still out after this time gets a row. Both objects are awake until then, which costs as much as the row and
  * its alarm after about a second and a half.
  */
-const FLIGHT_MAX_MS = 1_000;
+const IN_FLIGHT_MAX_MS = 1_000;
 /** Flights that were answered, for a `submit` or a `cancel` that the answer has overtaken. */
-const LANDED_MAX = 500;
+const ANSWERED_MAX = 500;
 /** Outcomes that are kept until their conversations have them. One that is dropped comes again, since its report has no ack. */
 const HELD_MAX = 100;
 
-type FlyingCall = { id: string; agent: string };
-type Flight<Call> = {
+type Sent = { id: string; agent: string };
+type Entry<Call> = {
   call: Call;
   begunAt: number;
   ended: Promise<SettledOutcome | undefined>;
@@ -25,60 +25,62 @@ type Flight<Call> = {
 };
 type Held<Call> = { call: Call; outcome: SettledOutcome };
 
-export class CallsInFlight<Call extends FlyingCall> {
-  readonly #flights = new Map<string, Flight<Call>>();
-  readonly #landed = new Set<string>();
+export class CallsInFlight<Call extends Sent> {
+  readonly #calls = new Map<string, Entry<Call>>();
+  readonly #answered = new Set<string>();
   readonly #held = new Map<string, Held<Call>>();
   /** One for all flights; none while there is no flight, since it keeps the object from hibernating. */
   timer: ReturnType<typeof setTimeout> | undefined;
 
   add(call: Call, now: number): void {
     const { promise: ended, resolve: end } = Promise.withResolvers<SettledOutcome | undefined>();
-    this.#flights.set(call.id, { call, begunAt: now, ended, end });
+    this.#calls.set(call.id, { call, begunAt: now, ended, end });
   }
 
   get(id: string): Call | undefined {
-    return this.#flights.get(id)?.call;
+    return this.#calls.get(id)?.call;
   }
 
   /** @param agent absent: those of all agents */
-  of(agent?: string): Call[] {
-    const calls = [...this.#flights.values()].map(({ call }) => call);
+  list(agent?: string): Call[] {
+    const calls = [...this.#calls.values()].map(({ call }) => call);
     return agent === undefined ? calls : calls.filter((call) => call.agent === agent);
   }
 
   /** Flights that have to become rows by then (epoch ms). */
   overdue(now: number): string[] {
-    return [...this.#flights].filter(([, flight]) => flight.begunAt + FLIGHT_MAX_MS <= now).map(([id]) => id);
+    return [...this.#calls]
+      .filter(([, flight]) => flight.begunAt + IN_FLIGHT_MAX_MS <= now)
+      .map(([id]) => id);
   }
 
   /** When the oldest flight has to become a row, epoch ms. */
   nextDue(): number | undefined {
-    const [oldest] = this.#flights.values();
-    return oldest && oldest.begunAt + FLIGHT_MAX_MS;
+    const [oldest] = this.#calls.values();
+    return oldest && oldest.begunAt + IN_FLIGHT_MAX_MS;
   }
 
   /** The flight is over, since the call has a row. */
   remove(id: string): void {
-    this.#take(id)?.end();
+    this.#delete(id)?.end();
   }
 
   /** The flight was answered. Its outcome is held until the conversation has it. @returns false: it is no flight */
-  land(id: string, outcome: SettledOutcome): boolean {
-    const flight = this.#take(id);
+  answer(id: string, outcome: SettledOutcome): boolean {
+    const flight = this.#delete(id);
     if (!flight) return false;
-    this.#landed.add(id);
+    this.#answered.add(id);
     this.#held.set(id, { call: flight.call, outcome });
-    dropOldest(this.#landed, LANDED_MAX);
+    dropOldest(this.#answered, ANSWERED_MAX);
     dropOldest(this.#held, HELD_MAX);
     flight.end(outcome);
     return true;
   }
 
-  #take(id: string): Flight<Call> | undefined {
-    const flight = this.#flights.get(id);
-    this.#flights.delete(id);
-    if (this.#flights.size === 0) {
+  #delete(id: string): Entry<Call> | undefined {
+    const flight = this.#calls.get(id);
+    this.#calls.delete(id);
+    if (this.#calls.size === 0) {
       clearTimeout(this.timer);
       this.timer = undefined;
     }
@@ -87,7 +89,7 @@ export class CallsInFlight<Call extends FlyingCall> {
 
   /** True if it was answered a short while ago. */
   wasAnswered(id: string): boolean {
-    return this.#landed.has(id);
+    return this.#answered.has(id);
   }
 
   /** The outcome of a flight that was answered, as long as its conversation may not have it. */
@@ -104,7 +106,7 @@ export class CallsInFlight<Call extends FlyingCall> {
 
   /** Resolves when the call has its outcome or its row. @returns the outcome; undefined: the call has a row */
   async ended(id: string): Promise<SettledOutcome | undefined> {
-    return await this.#flights.get(id)?.ended;
+    return await this.#calls.get(id)?.ended;
   }
 }
 

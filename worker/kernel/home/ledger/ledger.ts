@@ -202,7 +202,7 @@ export class Ledger extends SqlStore {
       "SELECT COUNT(*) AS open FROM call WHERE state <> 'settled' AND agent = ?",
       agent,
     );
-    return open + this.inFlight.of(agent).length >= OPEN_MAX;
+    return open + this.inFlight.list(agent).length >= OPEN_MAX;
   }
 
   /** Calls that are not settled, the oldest first. */
@@ -211,7 +211,7 @@ export class Ledger extends SqlStore {
       agent === undefined
         ? this.#select("WHERE state <> 'settled' ORDER BY n")
         : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
-    const flights = this.inFlight.of(agent);
+    const flights = this.inFlight.list(agent);
     return flights.length === 0 ? rows : [...rows, ...flights].sort((a, b) => a.n - b.n);
   }
 
@@ -380,7 +380,7 @@ export class Ledger extends SqlStore {
   }
 
   /** The broker has the call, or may have it. From here on only its deadline counts. */
-  markTaken(id: string): void {
+  markAccepted(id: string): void {
     const flight = this.inFlight.get(id);
     if (flight) {
       flight.state = "taken";
@@ -484,9 +484,9 @@ export class Ledger extends SqlStore {
 
   /** When the next open call is due, epoch ms: not taken in time, silent for too long, or at its end. */
   nextDue(): number | undefined {
-    const notTaken = `state = 'sent' AND NOT ${AT_LENDER}`;
+    const notAccepted = `state = 'sent' AND NOT ${AT_LENDER}`;
     const { due } = this.sql.one<{ due: number | null }>(
-      `SELECT MIN(CASE WHEN ${notTaken} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+      `SELECT MIN(CASE WHEN ${notAccepted} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
        FROM call WHERE state <> 'settled'`,
     );
     return due ?? undefined;
@@ -498,7 +498,7 @@ export class Ledger extends SqlStore {
       "SELECT agent, COUNT(*) AS open, MAX(created_at) AS since FROM call WHERE state <> 'settled' GROUP BY agent",
     );
     const open = new Map(rows.toArray().map(({ agent, ...row }) => [agent, row]));
-    for (const { agent, createdAt } of this.inFlight.of()) {
+    for (const { agent, createdAt } of this.inFlight.list()) {
       const { open: others = 0, since = 0 } = open.get(agent) ?? {};
       open.set(agent, { open: others + 1, since: Math.max(since, createdAt) });
     }

@@ -27,7 +27,7 @@ export const NOT_DELIVERED = "not delivered to ";
  * @param opens the conversation that a browser's notification opens
  * @param from until then it is held back, epoch ms, and in quiet hours; undefined: it goes out at once
  */
-export function tell(
+export function sendNotice(
   home: HomeContext,
   recipients: readonly string[],
   notice: Notice,

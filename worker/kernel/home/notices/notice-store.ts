@@ -9,9 +9,15 @@ import { slot } from "../slot.ts";
  * @property opens the conversation that a browser opens when its notification is pressed
  * @property from epoch ms: it is held back until then, and in quiet hours
  */
-type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Briefing };
+type NoticeContent = { say: Notice; opens: string | null; from?: number } | { brief: Briefing };
 /** @property recipient a conversation's name, or an outlet's id */
-export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
+export type PendingNotice = {
+  id: string;
+  recipient: string;
+  rule: string;
+  tells: NoticeContent;
+  madeAt: number;
+};
 
 class NoticeStore extends SqlStore {
   #pending: Map<string, PendingNotice> | undefined;
@@ -23,7 +29,7 @@ class NoticeStore extends SqlStore {
         .map(({ id, recipient, rule, notice, made_at: madeAt }) => [
           id,
           // SAFETY: `add` wrote it.
-          { id, recipient, rule, tells: JSON.parse(notice) as ToTell, madeAt },
+          { id, recipient, rule, tells: JSON.parse(notice) as NoticeContent, madeAt },
         ]),
     );
     return this.#pending;

@@ -7,7 +7,7 @@ import { windowMs } from "@edgecall/core/test-clock.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
-import { tell } from "./hand-over.ts";
+import { sendNotice } from "./hand-over.ts";
 import { ownersOf } from "./reach.ts";
 
 /** Time after the first one in which the bridge tells of the others. */
@@ -28,9 +28,9 @@ export function onAlarm(home: HomeContext, now: number): void {
   const ids = agentsOf(home)
     .voided()
     .map(({ device }) => device.id);
-  agentsOf(home).voidedTold();
+  agentsOf(home).markVoidedNotified();
   const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : "";
   const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${rosterOf(home).withNames(ids.slice(0, LISTED_MAX)).join(", ")}${more}. Your next yes, or the page Devices of the console, allows them as before.`;
   const notice = { id: `allowances:${due}`, text, rules: [], buttons: [], critical: false, at: now };
-  tell(home, ownersOf(home), notice, null, now);
+  sendNotice(home, ownersOf(home), notice, null, now);
 }

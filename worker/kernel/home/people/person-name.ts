@@ -25,7 +25,7 @@ export function personName(
 }
 
 /** Names a person in words that go to several platforms. */
-export function nameInWords(
+export function personText(
   home: HomeContext,
   { principal, displayName }: { principal: string; displayName?: string | undefined },
 ): string {

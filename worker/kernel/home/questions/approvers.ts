@@ -12,7 +12,7 @@ import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
-import { tell } from "../notices/hand-over.ts";
+import { sendNotice } from "../notices/hand-over.ts";
 import { connectionsOf, peopleOver, privateChatName, subscriptionsOf } from "../notices/reach.ts";
 import type { Admitting } from "../people/channel-connections.ts";
 import { personName } from "../people/person-name.ts";
@@ -52,7 +52,7 @@ export async function askApprovers(
   const outlets = subscriptionsOf(home).filter(({ principal }) => mayTokenApprove(home, principal));
   const ids = outlets.map(({ id }) => id);
   if (ids.length > 0) {
-    tell(home, ids, noticeOf(question.id, shown, asker), question.conversation);
+    sendNotice(home, ids, noticeOf(question.id, shown, asker), question.conversation);
     // Not awaited here: a server of pushes may be slow, and the person waits.
     await home.alarm.arm();
   }

@@ -47,7 +47,7 @@ export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: 
   keysOf(home).storeCounters(parent.agent);
   const wasWaiting = isWaiting(home, parent);
   if (!isRepeated) ledger.countDelegated(parent);
-  const outcome = await take(home, parent, event);
+  const outcome = await runEvent(home, parent, event);
   if (outcome) return await sendCalled(home, parent.agent, event.call_id, outcome);
   const child = ledger.get(event.call_id);
   const waits = ledger.get(parent.id);
@@ -93,7 +93,7 @@ function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): Set
 }
 
 /** @returns the outcome of a call that is not sent to an agent. Undefined: it was, or its agent waits for a session and asks again */
-async function take(
+async function runEvent(
   home: HomeContext,
   parent: LedgerCall,
   event: CallEvent,

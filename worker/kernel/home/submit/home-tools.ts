@@ -25,7 +25,7 @@ export async function runHomeTool(home: HomeContext, request: HomeToolRequest): 
 
 async function run(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> {
   const { name } = request;
-  if (name === FIND_AGENTS) return await find(home, request);
+  if (name === FIND_AGENTS) return await findAgents(home, request);
   for (const { tool } of featuresOf(home)) {
     const answer = tool?.(home, request);
     if (answer) return await answer;
@@ -34,7 +34,7 @@ async function run(home: HomeContext, request: HomeToolRequest): Promise<ToolRep
 }
 
 /** A read that no device sees. */
-async function find(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> {
+async function findAgents(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> {
   const checked = checkFindAgents(request);
   if (!checked.ok) return checked.outcome;
   const found = await rosterOf(home).find(checked.query, request.origin.limits?.agents, Date.now());

@@ -57,7 +57,7 @@ async function submitOne(
   asker: Asker | undefined,
 ): Promise<SubmitReply> {
   await confirmOutcomes(home, request.confirmed);
-  const reply = await takeCall(home, request, asker);
+  const reply = await acceptCall(home, request, asker);
   // A call that was sent is counted when it is settled.
   if (!reply.accepted && !ledgerOf(home).get(request.id)) {
     const { agent_id, action, params, query } = request.args;
@@ -78,14 +78,14 @@ function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome)
   addToRecord(home, call.agent, call.id, [homeLine(shown, outcome, Date.now())]);
 }
 
-async function takeCall(
+async function acceptCall(
   home: HomeContext,
   request: SubmitRequest,
   asker: Asker | undefined,
 ): Promise<SubmitReply> {
   if (isKnown(home, request.id)) return await knownCall(home, request.id);
   const { agent_id: of } = request.args;
-  if (!isRouted(home, of)) return await takeNamed(home, request, asker);
+  if (!isRouted(home, of)) return await acceptNamedCall(home, request, asker);
   const { args, caller, limits = {} } = request;
   const { tainted } = taintsOf(home, request, { group: of });
   const wanted = { args, caller, limits, tainted, tried: [] };
@@ -96,7 +96,7 @@ async function takeCall(
     // Without its row it was never sent.
     const { sentBefore: _, ...first } = request;
     const named = { ...first, tainted, args: { ...args, agent_id: choice.target.id } };
-    return await takeNamed(home, named, asker, { of, tried: [], why: choice.why });
+    return await acceptNamedCall(home, named, asker, { of, tried: [], why: choice.why });
   });
 }
 
@@ -116,7 +116,7 @@ async function knownCall(home: HomeContext, id: string): Promise<SubmitReply> {
 }
 
 /** @param any absent: the caller named the agent */
-async function takeNamed(
+async function acceptNamedCall(
   home: HomeContext,
   request: SubmitRequest,
   asker: Asker | undefined,

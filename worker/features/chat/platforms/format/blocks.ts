@@ -53,7 +53,7 @@ export function withLine({ blocks }: Content, text: string): Content {
 }
 
 /** The text of runs as a place without links shows it. */
-export function wordsOf(runs: readonly Run[]): string {
+export function runsText(runs: readonly Run[]): string {
   return runs
     .map(({ text, url }) => (url === undefined || url === text ? text : `${text} (${url})`))
     .join("");

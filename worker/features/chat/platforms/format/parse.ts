@@ -52,12 +52,12 @@ class Reader {
         const end = tokens.findIndex(({ type }, index) => index > at && type === "table_close");
         this.#code(tableText(tokens.slice(at, end), runsOf), "", token);
         at = end;
-      } else this.#take(token, tokens[at - 1]);
+      } else this.#apply(token, tokens[at - 1]);
     }
     return this.#blocks;
   }
 
-  #take(token: Token, before: Token | undefined): void {
+  #apply(token: Token, before: Token | undefined): void {
     switch (token.type) {
       case "bullet_list_open":
         this.#lists.push({ ordered: false, next: 1 });

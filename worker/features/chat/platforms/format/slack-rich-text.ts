@@ -2,7 +2,7 @@
  * Slack's rich text: Slack parses nothing in it, so no character needs an escape, code arrives as it is, and no text notifies a
  * channel. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
  */
-import { type Block, isWebAddress, type Marker, type Run, wordsOf } from "./blocks.ts";
+import { type Block, isWebAddress, type Marker, type Run, runsText } from "./blocks.ts";
 import { listed } from "./lines.ts";
 import type { Format } from "./split.ts";
 
@@ -38,7 +38,7 @@ export function slackRichText(blocks: readonly Block[]): { type: "rich_text"; el
 /** Notifications show this text, since they show no blocks. Slack reads markup in it. */
 export function slackFallback(blocks: readonly Block[]): string {
   const text = blocks
-    .map((block) => (block.kind === "text" ? listed(block, wordsOf(block.runs), "•") : block.text))
+    .map((block) => (block.kind === "text" ? listed(block, runsText(block.runs), "•") : block.text))
     .join("\n");
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,6 +1,6 @@
 /** Splits what is to be shown into messages of limited length: between blocks, lines or words, else between graphemes. */
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
-import { type Block, type Content, type Run, wordsOf } from "./blocks.ts";
+import { type Block, type Content, type Run, runsText } from "./blocks.ts";
 
 /**
  * How a platform writes blocks.
@@ -83,7 +83,7 @@ function cutBlock(
 }
 
 function withUrlsWrittenOut(block: Block): Block {
-  return block.kind === "text" ? { ...block, runs: [{ text: wordsOf(block.runs) }] } : block;
+  return block.kind === "text" ? { ...block, runs: [{ text: runsText(block.runs) }] } : block;
 }
 
 function place(block: Block, text: string, most: number): number {

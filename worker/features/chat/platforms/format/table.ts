@@ -1,6 +1,6 @@
 /** A table as text in columns: chat apps have no tables, and a code block has letters of one width. */
 import type { Token } from "markdown-it";
-import { type Run, wordsOf } from "./blocks.ts";
+import { type Run, runsText } from "./blocks.ts";
 
 /** @param tokens of one table */
 export function tableText(tokens: readonly Token[], runsOf: (inline: Token) => Run[]): string {
@@ -10,7 +10,7 @@ export function tableText(tokens: readonly Token[], runsOf: (inline: Token) => R
     if (token.type === "tr_open") rows.push([]);
     if (token.type === "th_open")
       aligns.push(/text-align:(\w+)/.exec(String(token.attrGet("style") ?? ""))?.[1] ?? "");
-    if (token.type === "inline") rows.at(-1)?.push(wordsOf(runsOf(token)).replaceAll("\n", " "));
+    if (token.type === "inline") rows.at(-1)?.push(runsText(runsOf(token)).replaceAll("\n", " "));
   }
   const widths = aligns.map((_, column) => Math.max(1, ...rows.map((row) => widthOf(row[column] ?? ""))));
   const lineOf = (cells: readonly string[]) =>

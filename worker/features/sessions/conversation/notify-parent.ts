@@ -14,29 +14,29 @@ import { sessionOutcome } from "./session-view.ts";
 const GIVE_UP_MS = 48 * 3_600_000;
 
 /** Ends of turns that whoever began them could not be told. */
-const tellRetriesOf = slot(() => new RetrySchedule());
+const notifyRetriesOf = slot(() => new RetrySchedule());
 
 /** @returns when to try again what could not be told (epoch ms) */
-export async function tellParents(context: ConversationContext): Promise<number | undefined> {
+export async function notifyParents(context: ConversationContext): Promise<number | undefined> {
   const { transcript, alarm } = context;
-  const untold = transcript.untold();
+  const untold = transcript.endsToNotify();
   if (untold.length === 0) return undefined;
-  const tellRetries = tellRetriesOf(context);
+  const notifyRetries = notifyRetriesOf(context);
   for (const turn of untold) {
-    if (tellRetries.dueAt(turn.id) > Date.now()) continue;
+    if (notifyRetries.dueAt(turn.id) > Date.now()) continue;
     // A crash in the middle: the alarm tells it again.
     await alarm.lease();
     const endedAt = turn.finishedAt ?? 0;
-    if ((await tell(context, turn)) || Date.now() - endedAt > GIVE_UP_MS) {
-      transcript.told(turn.n);
-      tellRetries.remove(turn.id);
-    } else tellRetries.failed(turn.id, endedAt, Date.now());
+    if ((await notifyParent(context, turn)) || Date.now() - endedAt > GIVE_UP_MS) {
+      transcript.markNotified(turn.n);
+      notifyRetries.remove(turn.id);
+    } else notifyRetries.failed(turn.id, endedAt, Date.now());
   }
-  return tellRetries.nextDue(transcript.untold().map(({ id }) => id));
+  return notifyRetries.nextDue(transcript.endsToNotify().map(({ id }) => id));
 }
 
 /** @returns false: tell it again later */
-async function tell(context: ConversationContext, turn: Turn): Promise<boolean> {
+async function notifyParent(context: ConversationContext, turn: Turn): Promise<boolean> {
   const { session } = turn.origin;
   // It may have been forgotten meanwhile.
   if (!session || !context.transcript.turn(turn.id)) return true;

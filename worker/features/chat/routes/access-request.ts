@@ -17,7 +17,7 @@ const OWNERS_MAX = 5;
  * @param over the connection that the message is about; its own owners come first
  * @param id of the message, so that no owner gets it twice
  */
-export async function tellOwners(env: Env, over: Connection, id: string, text: string): Promise<void> {
+export async function notifyOwners(env: Env, over: Connection, id: string, text: string): Promise<void> {
   const { home } = over;
   const { senders } = await chatAt(env, home).senders();
   // `over` may be stored in the home. Other connections that the home stores are not searched.

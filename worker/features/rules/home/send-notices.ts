@@ -14,7 +14,7 @@ import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { NOT_DELIVERED, tell } from "../../../kernel/home/notices/hand-over.ts";
+import { NOT_DELIVERED, sendNotice } from "../../../kernel/home/notices/hand-over.ts";
 import { heldBy } from "./orphaned.ts";
 import { makersOwn, nextRecipients, recipientsOf } from "./recipients.ts";
 import { phrasesFor } from "./rule-languages.ts";
@@ -31,7 +31,7 @@ type Line = { row: WatchRow; notice: Told; recipients: string[]; own: boolean; t
  * A place of evaluation says that a watch's state changed. One that was said before changes nothing.
  * @param text the device's own words about it
  */
-export function takeChange(
+export function applyChange(
   home: HomeContext,
   before: WatchRow,
   change: RuleChange,
@@ -51,7 +51,7 @@ export function takeChange(
 }
 
 /** Says of the watches what is due. */
-export function tellDue(home: HomeContext, now: number): void {
+export function sendDueNotices(home: HomeContext, now: number): void {
   const due = rulesOf(home)
     .all()
     .filter(
@@ -189,7 +189,7 @@ function sayTo(
   const isOne = rows.size === 1;
   const isOwn = lines.every(({ own }) => own);
   const says = first.text === undefined ? "" : `\n${phrases.say("itSays", { text: first.text })}`;
-  tell(
+  sendNotice(
     home,
     recipients,
     {

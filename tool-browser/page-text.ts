@@ -10,10 +10,10 @@ const TITLE_CHARS = 200;
 /** An element's name in the text of a page: `[ref=e12]`, in a frame `[ref=f1e12]`. */
 const REF = /^\[?(?:ref=)?((?:f\d+)?e\d+)\]?$/;
 
-export type PageWords = { ok: true; text: string } | { ok: false; total: number };
+export type PageText = { ok: true; text: string } | { ok: false; total: number };
 
 /** @returns not ok when `offset` is after the end */
-export async function wordsOf(page: Page, offset: number, maxChars: number): Promise<PageWords> {
+export async function pageText(page: Page, offset: number, maxChars: number): Promise<PageText> {
   const seen = visible((await page.ariaSnapshot({ mode: "ai" })).slice(0, TEXT_MAX_CHARS));
   if (offset > 0 && offset >= seen.length) return { ok: false, total: seen.length };
   const part = partOf(seen, offset, maxChars, MAX_BYTES);

@@ -11,7 +11,7 @@ import { Problem } from "./load.tsx";
 type Said = NonNullable<TurnResult["rules"]>[number];
 
 /** @param text plain: no model wrote it, and a device's words may be in it */
-export function RuleWords({ text, buttons, pressed }: Said) {
+export function RuleText({ text, buttons, pressed }: Said) {
   const { failed, busy, attempt } = useAttempt();
   const [answer, setAnswer] = useState<{ done: boolean; text: string }>();
   const line = useRef<HTMLParagraphElement>(null);

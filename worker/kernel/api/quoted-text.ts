@@ -7,7 +7,7 @@ const OURS = "It replies to your own message";
 
 type What = "forwarded" | "an audio file" | "quoted" | "in this thread";
 
-export function strangersWords(what: What, words: string): string {
+export function quotedText(what: What, words: string): string {
   return `[${MARK}, ${what}: ${JSON.stringify(words)}]`;
 }
 
@@ -19,7 +19,7 @@ export function repliesToUs(words: string | undefined): string {
 }
 
 /** @returns the message without the quoted words of others, and without ours, which may be a device's */
-export function ownWords(text: string): string {
+export function ownText(text: string): string {
   return text.replace(
     /\[(?:Not the person's own words, [a-z ]{1,20}|It replies to your own message): "(?:[^"\\]|\\.)*"\]/g,
     "",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { batteryOf, readingOf } from "../../../../test/readings.ts";
-import { listedReadings, readingText } from "./reading-words.ts";
+import { listedReadings, readingText } from "./reading-text.ts";
 
 test("a reading's words have its age, and no name that is not a label", () => {
   expect(readingText(batteryOf(8), 3_600_000)).toBe("Battery 8 % (1 h ago)");
