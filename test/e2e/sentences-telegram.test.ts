@@ -61,11 +61,10 @@ describe.each(SPOKEN)("$language", (spoken) => {
   });
 
   test("what needs the model, which is down, is said with what works without it", async () => {
-    const [says, [why, works]] = spoken.general;
+    const [says, parts] = spoken.general;
     const before = refused();
-    const answer = shown(await waitForText(await say(says), works));
-    expect(answer).toContain(why);
-    expect(answer).toContain("401");
+    const answer = shown(await waitForText(await say(says), parts.at(-1) ?? ""));
+    for (const part of ["401", ...parts]) expect(answer).toContain(part);
     expect(refused()).toBe(before + 1);
   });
 });

@@ -30,8 +30,8 @@ export type Spoken = {
   fires: RegExp;
   /** More than three devices: a light that answers, and the one that is dead, which may report meanwhile what it is. */
   plural: Said<readonly [done: string, dead: string]>;
-  /** It needs a model: why there is no answer, and the title of what works. */
-  general: Said<readonly [why: string, works: string]>;
+  /** It needs a model: that there is no answer, the word that was not known, and the title of what works. */
+  general: Said<readonly string[]>;
 };
 
 /** In this order, since the names of one replace those of the one before. */
@@ -52,7 +52,7 @@ export const SPOKEN: readonly Spoken[] = [
     watch: ["tell me when the leak sensor is wet", "Watching Leak sensor, Laundry: tells you here"],
     fires: /tell me when the leak sensor is wet: wet at \d\d:\d\d/,
     plural: ["turn on all lights", ["Reading lamp: on.", "Bedroom light: sent, but not confirmed"]],
-    general: ["why is the sky blue?", ["I don't know the word “sky”.", "This works here:"]],
+    general: ["why is the sky blue?", ["I could not get an answer from the model: ", "I don't know the word “sky”.", "This works here:"]],
   },
   {
     language: "German",
@@ -70,7 +70,7 @@ export const SPOKEN: readonly Spoken[] = [
     watch: ["sag mir, wenn der Wassermelder nass ist", "Ich beobachte Wassermelder, Waschküche:"],
     fires: /sag mir, wenn der Wassermelder nass ist: nass um \d\d:\d\d/,
     plural: ["schalte alle Lichter ein", ["Leselampe: an.", "Bedroom light: gesendet, aber nicht bestätigt"]],
-    general: ["warum ist der Himmel blau?", ["Das Wort „Himmel“ kenne ich nicht.", "Das geht hier:"]],
+    general: ["warum ist der Himmel blau?", ["Das Modell hat mir keine Antwort gegeben: ", "Das Wort „Himmel“ kenne ich nicht.", "Das geht hier:"]],
   },
   {
     language: "Chinese",
@@ -88,7 +88,7 @@ export const SPOKEN: readonly Spoken[] = [
     watch: ["漏水传感器湿了告诉我", "正在关注漏水传感器"],
     fires: /漏水传感器湿了告诉我：\d\d:\d\d：有水/,
     plural: ["打开所有的灯", ["阅读灯：开。", "Bedroom light：已发送，但没有确认"]],
-    general: ["天空为什么是蓝色的？", ["我不认识", "在这里可以说："]],
+    general: ["天空为什么是蓝色的？", ["模型没有给我回答：", "我不认识", "在这里可以说："]],
   },
 ];
 
