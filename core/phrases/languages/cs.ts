@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const cs: PhraseData = {
   language: "cs",
   locale: "cs",
-  isReviewed: false,
   plurals: ["one", "few", "other"],
   space: " ",
   comma: ", ",

@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const de: PhraseData = {
   language: "de",
   locale: "de",
-  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",

@@ -9,8 +9,6 @@ import { CLASS_WORDS } from "../../text/class-words.ts";
 export const en = {
   language: "en",
   locale: "en",
-  /** A native speaker has read it. */
-  isReviewed: true,
   plurals: ["one", "other"],
   /** Between two sentences, two parts of one, and two things of a list. */
   space: " ",

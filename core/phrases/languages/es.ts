@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const es: PhraseData = {
   language: "es",
   locale: "es",
-  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",

@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const fr: PhraseData = {
   language: "fr",
   locale: "fr",
-  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",

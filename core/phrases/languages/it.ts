@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const it: PhraseData = {
   language: "it",
   locale: "it",
-  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",

@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const nl: PhraseData = {
   language: "nl",
   locale: "nl",
-  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",

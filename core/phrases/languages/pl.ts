@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const pl: PhraseData = {
   language: "pl",
   locale: "pl",
-  isReviewed: false,
   plurals: ["one", "few", "many"],
   space: " ",
   comma: ", ",

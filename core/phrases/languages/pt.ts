@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const pt: PhraseData = {
   language: "pt",
   locale: "pt-PT",
-  isReviewed: false,
   plurals: ["one", "other"],
   space: " ",
   comma: ", ",

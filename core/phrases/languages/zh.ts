@@ -4,7 +4,6 @@ import type { PhraseData } from "./phrase-data.ts";
 export const zh: PhraseData = {
   language: "zh",
   locale: "zh-CN",
-  isReviewed: false,
   plurals: ["other"],
   space: "",
   comma: "，",
