@@ -101,7 +101,11 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     await running(second);
     // With the token of the first start.
     expect(await client.turns("kept")).toMatchObject([
-      { text: "How much memory is in use?", status: "done", answer: expect.stringMatching(/memory: \d+ % used/) },
+      {
+        text: "How much memory is in use?",
+        status: "done",
+        answer: expect.stringMatching(/memory: \d+ % used/),
+      },
     ]);
     process.kill(stackPid(folder.path), "SIGTERM");
     await second.code;
