@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { languageNames } from "@edgecall/core/text/languages.ts";
 import { FILE_OPERATIONS } from "@edgecall/pi-agent/env/http/wire.ts";
 import { expect, test } from "vitest";
 import { slackManifest } from "../worker/features/console/page/slack-manifest.ts";
@@ -118,7 +119,7 @@ test("every path of the repository that a page names exists", () => {
 
 test("C2: the page of chats names each scope and event of Slack's manifest, and each command of Discord", () => {
   const section = (name: string) =>
-    read("docs/channels.md")
+    read("docs/chat.md")
       .split(/^### /m)
       .find((part) => part.startsWith(name)) ?? "";
   const { oauth_config, settings } = slackManifest("https://gateway.example/webhooks/slack/c");
@@ -129,4 +130,10 @@ test("C2: the page of chats names each scope and event of Slack's manifest, and 
   const ofMessages = [...setup.matchAll(/MESSAGE_COMMAND, name: "([^"]+)"/g)].map(([, name]) => `"${name}"`);
   expect([commands.length > 5, ofMessages.length]).toEqual([true, 1]);
   for (const name of [...commands, ...ofMessages]) expect(section("Discord"), name).toContain(name);
+});
+
+test("the page of plain sentences names each language, and those that no native speaker has read as beta", () => {
+  const [, reviewed, beta] = /^It reads (.*), and as beta (.*?)\./m.exec(read("docs/sentences.md")) ?? [];
+  const named = (text = "") => text.split(/, | and /);
+  expect({ reviewed: named(reviewed), beta: named(beta) }).toEqual(languageNames());
 });

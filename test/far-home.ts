@@ -1,11 +1,11 @@
 /** For tests inside workerd: a home at another gateway, with its own key. It asks over HTTP, and is asked through `fetch`. */
 import { fromBase64Url, toBase64Url } from "@edgecall/core/encoding.ts";
 import {
-  peerPlace,
-  peerTokenBody,
-  peerTokenBytes,
-  readPeerToken,
-} from "@edgecall/core/protocol/peer-token.ts";
+  lendingPlace,
+  lendingTokenBody,
+  lendingTokenBytes,
+  readLendingToken,
+} from "@edgecall/core/protocol/lending-token.ts";
 import {
   importPrivateKey,
   importPublicKey,
@@ -99,7 +99,7 @@ export class FarHome {
     claims: Claims = {},
   ): Promise<Reply> {
     const text = JSON.stringify(body);
-    const place = claims.for ?? peerPlace(GATEWAY, home, kind);
+    const place = claims.for ?? lendingPlace(GATEWAY, home, kind);
     const token = await this.token({ grant, from, for: place }, text, claims);
     const headers = { "content-type": "application/json" };
     const response = await ask(`/v1/peer/${home}/${kind}`, { method: "POST", body: text, token, headers });
@@ -117,18 +117,18 @@ export class FarHome {
       keys = this.keys,
     }: Claims = {},
   ): Promise<string> {
-    const first = await peerTokenBody({ ...claims, grant, from }, body, now);
+    const first = await lendingTokenBody({ ...claims, grant, from }, body, now);
     const key = await importPrivateKey(keys.privateKey);
-    const signature = await crypto.subtle.sign("Ed25519", key, peerTokenBytes(first));
+    const signature = await crypto.subtle.sign("Ed25519", key, lendingTokenBytes(first));
     return `${first}.${toBase64Url(new Uint8Array(signature))}`;
   }
 }
 
 /** True if the token is good for this body, and this key signed it. */
 export async function isGoodToken({ token, body }: Asked, publicKey: string): Promise<boolean> {
-  const read = await readPeerToken(token, JSON.stringify(body), Date.now());
+  const read = await readLendingToken(token, JSON.stringify(body), Date.now());
   const key = await importPublicKey(publicKey);
   if (!read || !key) return false;
   const signature = fromBase64Url(read.signature);
-  return await crypto.subtle.verify("Ed25519", key, signature, peerTokenBytes(read.body));
+  return await crypto.subtle.verify("Ed25519", key, signature, lendingTokenBytes(read.body));
 }

@@ -8,7 +8,7 @@ import { channels } from "./features/chat/routes/routes.ts";
 import { senders } from "./features/chat/routes/senders.ts";
 import { consolePage } from "./features/console/routes.ts";
 import { devices } from "./features/devices/routes.ts";
-import { peers } from "./features/lending/peer-routes.ts";
+import { homeRoutes } from "./features/lending/home-routes.ts";
 import { lending } from "./features/lending/routes.ts";
 import { mcpDiscovery, mcpRoutes } from "./features/mcp/routes.ts";
 import { oauthGrants } from "./features/oauth/routes/manage-routes.ts";
@@ -60,7 +60,7 @@ const CHECKING_THEMSELVES = [
   polling,
   joining,
   programManifest,
-  peers,
+  homeRoutes,
   pressed,
 ];
 

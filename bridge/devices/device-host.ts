@@ -21,7 +21,7 @@ import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
-import { HostedRules } from "../rules/hosted-rules.ts";
+import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
 import { CatalogFile } from "./catalog-file.ts";
@@ -82,7 +82,7 @@ export class DeviceHost {
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
   /** Undefined: there is no folder for them. */
-  #rules: HostedRules | undefined;
+  #rules: BridgeRules | undefined;
   readonly #loaded: Promise<void>;
   /** Topics of configs, with the number of the connection on which they came last. */
   readonly #configs = new Map<string, number>();
@@ -137,7 +137,7 @@ export class DeviceHost {
       await this.#file?.load();
       const catalog = this.#catalog;
       const path = join(folder, RULES_FILE);
-      this.#rules = await HostedRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
+      this.#rules = await BridgeRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
       this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
@@ -151,7 +151,7 @@ export class DeviceHost {
   }
 
   /** Home's rules on its devices; undefined: there is no folder for them, or it is not read yet. */
-  get rules(): HostedRules | undefined {
+  get rules(): BridgeRules | undefined {
     return this.#rules;
   }
 

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { de } from "../phrases/languages/de.ts";
+import { Phrases } from "../phrases/phrases.ts";
 import { BUDGET_SCOPES, type BudgetLimits, budgetDay, checkBudget, type Spent, type Used } from "./budget.ts";
 
 const NOW = Date.parse("2026-11-21T22:15:00Z");
@@ -9,6 +11,17 @@ const tokens = (n: number): Spent => ({ tokens: n, modelCalls: 0 });
 
 test("without limits nothing is limited", () => {
   expect(checkBudget(used({ day: { tokens: 1e12, modelCalls: 1e9 } }), {}, NOW)).toEqual({ state: "ok" });
+});
+
+test("in the conversation's language", () => {
+  const limits: BudgetLimits = { conversation: { tokens: 10_000 } };
+  const german = new Phrases(de);
+  expect(checkBudget(used({ conversation: tokens(8_123) }), limits, NOW, [], german)).toMatchObject({
+    text: "81 % des Budgets dieses Gesprächs sind verbraucht: 8 123 von 10 000 Token.",
+  });
+  expect(checkBudget(used({ conversation: tokens(10_000) }), limits, NOW, [], german)).toMatchObject({
+    text: "Das Budget dieses Gesprächs ist aufgebraucht: 10 000 von 10 000 Token. Ein neues Gespräch beginnt mit einem frischen.",
+  });
 });
 
 test("below 80 %, at 80 %, and told before", () => {

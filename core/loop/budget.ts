@@ -2,6 +2,7 @@
  * Limits on tokens and model calls: per turn, per conversation, and per day for the whole home. Pure.
  * The check runs before each model call. Its cost is not known yet, so only the last call may exceed the limit.
  */
+import { ENGLISH, type Phrases } from "../phrases/phrases.ts";
 
 export const BUDGET_SCOPES = ["turn", "conversation", "day"] as const;
 type BudgetScope = (typeof BUDGET_SCOPES)[number];
@@ -35,6 +36,7 @@ export function checkBudget(
   limits: BudgetLimits,
   now: number,
   told: readonly BudgetKey[] = [],
+  phrases: Phrases = ENGLISH,
 ): BudgetVerdict {
   const budgets = BUDGET_SCOPES.flatMap((scope) =>
     MEASURES.flatMap((measure) => {
@@ -44,7 +46,8 @@ export function checkBudget(
   );
   const spent = budgets.filter((budget) => budget.used >= budget.limit);
   if (spent.length > 0) {
-    const text = [...spent.map(spentText), ...freeTexts(spent, now)].join(" ");
+    const said = spent.map((budget) => phrases.say("budgetSpent", figures(budget, phrases)));
+    const text = phrases.sentences(...said, ...freeTexts(spent, now, phrases));
     const byTime = spent.every(({ scope }) => scope === "day");
     return { state: "refused", text, keys: spent.map(budgetKey), ...(byTime && { freeAt: dayEnd(now) }) };
   }
@@ -52,7 +55,11 @@ export function checkBudget(
     (budget) => budget.used >= budget.limit * NOTICE_AT && !told.includes(budgetKey(budget)),
   );
   if (near.length === 0) return { state: "ok" };
-  return { state: "notice", text: near.map(nearText).join(" "), keys: near.map(budgetKey) };
+  return {
+    state: "notice",
+    text: phrases.sentences(...near.map((one) => nearText(one, phrases))),
+    keys: near.map(budgetKey),
+  };
 }
 
 /** Returns the UTC day of a budget, such as `2026-11-21`. It is the same for every home and machine. */
@@ -62,35 +69,28 @@ export function budgetDay(now: number): string {
 
 type Budget = { scope: BudgetScope; measure: Measure; used: number; limit: number };
 
-const WHOSE: Record<BudgetScope, string> = {
-  turn: "for one question",
-  conversation: "of this conversation",
-  day: "of this home for today",
-};
+const WHOSE = { turn: "budgetTurn", conversation: "budgetConversation", day: "budgetDay" } as const;
 
-function spentText(budget: Budget): string {
-  return `The budget ${WHOSE[budget.scope]} is used up: ${figures(budget)}.`;
+function figures({ scope, measure, used, limit }: Budget, phrases: Phrases) {
+  const unit = phrases.say(measure === "tokens" ? "unitTokens" : "unitCalls");
+  return { scope: phrases.say(WHOSE[scope]), used: grouped(used), limit: grouped(limit), unit };
 }
 
-function nearText(budget: Budget): string {
-  const part = Math.floor((100 * budget.used) / budget.limit);
-  return `${part} % of the budget ${WHOSE[budget.scope]} is used: ${figures(budget)}.`;
-}
-
-function figures({ measure, used, limit }: Budget): string {
-  return `${grouped(used)} of ${grouped(limit)} ${measure === "tokens" ? "tokens" : "model calls"}`;
+function nearText(budget: Budget, phrases: Phrases): string {
+  const percent = phrases.figure(Math.floor((100 * budget.used) / budget.limit), "%");
+  return phrases.say("budgetNear", { percent, ...figures(budget, phrases) });
 }
 
 /** Says when and how the conversation can continue, once for each scope. */
-function freeTexts(spent: readonly Budget[], now: number): string[] {
+function freeTexts(spent: readonly Budget[], now: number, phrases: Phrases): string[] {
   const scopes = new Set(spent.map(({ scope }) => scope));
   const texts: string[] = [];
   if (scopes.has("day")) {
-    const free = new Date(dayEnd(now)).toISOString().slice(0, 16).replace("T", " ");
-    texts.push(`The one for today is free again at ${free} UTC, in ${hours(dayEnd(now) - now)}.`);
+    const time = `${new Date(dayEnd(now)).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    texts.push(phrases.say("freeDay", { time, span: hours(dayEnd(now) - now) }));
   }
-  if (scopes.has("conversation")) texts.push("A new conversation starts with a fresh one.");
-  if (scopes.has("turn")) texts.push("Each question starts with a fresh one: ask for a smaller part.");
+  if (scopes.has("conversation")) texts.push(phrases.say("freeConversation"));
+  if (scopes.has("turn")) texts.push(phrases.say("freeTurn"));
   return texts;
 }
 

@@ -5,7 +5,7 @@ import type { ModelReply } from "./model-reply.ts";
 import { ModelError } from "./retry.ts";
 
 /** @param above absent: it is not recorded @param model its name in the settings */
-export async function recordModelCall(
+export async function traceModelCall(
   tracer: Tracer | undefined,
   above: SpanContext | undefined,
   model: string,

@@ -29,7 +29,6 @@ type Arguments<Key extends MessageKey> = [keyof ParametersOf<Key>] extends [neve
 
 export class Phrases {
   readonly language: Language;
-  readonly isReviewed: boolean;
   readonly #data: PhraseData;
   /** Made when first needed: each takes longer than all of a message. */
   #plural: Intl.PluralRules | undefined;
@@ -39,7 +38,6 @@ export class Phrases {
   constructor(data: PhraseData) {
     this.#data = data;
     this.language = data.language;
-    this.isReviewed = data.isReviewed;
   }
 
   /** One message. What stands in for a placeholder is written as it is, whatever is in it. */

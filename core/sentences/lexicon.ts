@@ -42,6 +42,7 @@ export function makeLexicon(data: LanguageData): Lexicon {
     const isPlain = PLAIN_ROW.test(folded);
     for (const phrase of phrasesOf(folded)) add(isPlain ? phrase : keyOf(phrase), meanings);
   }
+  markVerbs(phrases);
   for (const [form, number] of numberForms(data.numbers))
     add(keyOf(form), [{ role: "number", value: { number, small: number < 2 } }]);
   const endings = data.endings ?? "";
@@ -59,9 +60,21 @@ export function makeLexicon(data: LanguageData): Lexicon {
   };
 }
 
+function markVerbs(phrases: Map<string, Array<readonly Meaning[]>>): void {
+  for (const [key, ways] of phrases) {
+    if (ways.length < 2 || !ways.some(([first, second]) => first?.role === "act" && !second)) continue;
+    const marked = ways.map((way) =>
+      way.map(
+        (one): Meaning => (one.role === "type" ? { ...one, value: { ...one.value, isVerb: true } } : one),
+      ),
+    );
+    phrases.set(key, marked);
+  }
+}
+
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes both".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),
@@ -70,7 +83,7 @@ const PLAIN: ReadonlySet<string> = new Set<Role>([
 const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };
 
 const LISTED: Readonly<Record<string, readonly string[]>> = {
-  do: ["any", "lock", "raise", "lower", "stop", "run"],
+  do: ["any", "lock", "raise", "lower", "stop", "run", "flip", "power"],
   change: ["raise", "lower"],
   ask: ["value", "yes_no", "which", "count", "any", "all"],
   reading: READINGS,

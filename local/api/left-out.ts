@@ -21,9 +21,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "POST /oauth/authorize": OAUTH,
   "POST /oauth/token": OAUTH,
   "POST /oauth/revoke": OAUTH,
-  "GET /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/channels.md)",
-  "POST /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/channels.md)",
-  "POST /v1/peer/:home/:kind": "for other homes' gateways, which sign with their keys (docs/federation.md)",
+  "GET /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/chat.md)",
+  "POST /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/chat.md)",
+  "POST /v1/peer/:home/:kind": "for other homes' gateways, which sign with their keys (docs/lending.md)",
   "POST /v1/relay/:home/chat/completions": DEVICE,
   "GET /v1/relay/:home/key": DEVICE,
   "GET /v1/polling":

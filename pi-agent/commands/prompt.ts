@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Usage,
 } from "@edgecall/core/loop/history.ts";
-import { recordModelCall } from "@edgecall/core/loop/model-span.ts";
+import { traceModelCall } from "@edgecall/core/loop/model-span.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { countTurn, type TurnCounts } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
@@ -162,7 +162,7 @@ async function answer(
     fit: { model: llm, limits: modelLimits },
     model: (request) => {
       trace.modelCalls += 1;
-      return recordModelCall(parts.tracer, call.span, llm.model, () =>
+      return traceModelCall(parts.tracer, call.span, llm.model, () =>
         callModel(llm, {
           ...request,
           onText: (delta) => call.progress?.output(delta, undefined),

@@ -37,7 +37,7 @@ export function npmStart(folder: string, args: string[] = [], env: Record<string
 export async function running(started: Started): Promise<GatewayClient> {
   const printed = () =>
     /gateway\s+(http:\S+)\s+token\s+(\S+)/.exec(started.out()) ?? (started.child.exitCode !== null && []);
-  const [, url, token] = await until(printed, { within: 30_000, what: "npm start prints its address" });
+  const [, url, token] = await until(printed, { within: 45_000, what: "npm start prints its address" });
   if (!url || !token) throw new Error(`npm start ended: ${started.err()}`);
   return new GatewayClient(url, token);
 }

@@ -691,7 +691,7 @@ const LOOP: Rows = {
     "test/e2e/cli.test.ts > logs --filter=tool, --follow, and metrics --tools read the audit log",
   "A command shows the last calls": [
     "test/e2e/cli.test.ts > logs --filter=tool, --follow, and metrics --tools read the audit log",
-    "worker/kernel/home/record/audit.test.ts > while somebody follows the record, agents that are online are asked for their lines, once in a while",
+    "worker/kernel/home/audit/audit-store.test.ts > while somebody follows the record, agents that are online are asked for their lines, once in a while",
   ],
   // Open questions
   "Open: large results":

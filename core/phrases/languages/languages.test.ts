@@ -23,7 +23,7 @@ const SAME: ReadonlySet<string> = new Set([
   ..."day dayOfYear dayTime seconds minutes hours named sentence now doneState value reading one countedKind inArea".split(
     " ",
   ),
-  ..."inSpan isEqual listedReminder whyHeld several isOffline isOnline no noAlone online areOffline thoseAre countOf fromTo".split(
+  ..."inSpan isEqual listedReminder whyHeld several isOffline isOnline no online areOffline countOf fromTo unitTokens".split(
     " ",
   ),
 ]);
@@ -38,11 +38,6 @@ function placeholders(text: string): string[] {
 test("each language has its file, and says so itself", () => {
   expect(Object.keys(FILES)).toEqual([...LANGUAGES]);
   for (const [language, data] of Object.entries(FILES)) expect(data.language).toBe(language);
-});
-
-test("only languages that a native speaker has read are called so", () => {
-  const reviewed = Object.values(FILES).flatMap(({ language, isReviewed }) => (isReviewed ? [language] : []));
-  expect(reviewed).toEqual(["en"]);
 });
 
 describe.each(OTHERS)("$language", (data) => {

@@ -16,8 +16,6 @@ export type PhraseData = {
   readonly language: Language;
   /** The tag by which `Intl` writes numbers and lists, and chooses plurals. */
   readonly locale: string;
-  /** False: no native speaker has read it, so it is called "beta". */
-  readonly isReviewed: boolean;
   /** The forms of a text with `|`, in their order; the last one stands for all others. */
   readonly plurals: readonly Intl.LDMLPluralRule[];
   readonly space: string;

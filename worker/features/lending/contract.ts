@@ -1,6 +1,6 @@
 /**
  * Agents that one home lends to another, at the same gateway or at another one: what owners see and give, and what the two homes
- * tell each other. docs/federation.md lists what each side may learn.
+ * tell each other. docs/lending.md lists what each side may learn.
  */
 import { toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
@@ -86,14 +86,14 @@ export function readInvitation(text: string): Invitation | undefined {
 
 // Between homes
 
-export const PEER_KINDS = ["take", "agents", "call", "cancel", "progress", "outcome"] as const;
-export type PeerKind = (typeof PEER_KINDS)[number];
+export const LENDING_KINDS = ["take", "agents", "call", "cancel", "progress", "outcome"] as const;
+export type LendingKind = (typeof LENDING_KINDS)[number];
 
 /** @property status of HTTP @property body JSON */
-export type PeerReply = { status: number; body: unknown };
+export type LendingReply = { status: number; body: unknown };
 
 /** The answer to whoever has no good grant, whatever is wrong. */
-export const UNKNOWN_PEER: PeerReply = {
+export const UNKNOWN_GRANT: LendingReply = {
   status: 401,
   body: errorBody("unauthorized", "there is no such grant here, or it has ended"),
 };
@@ -102,7 +102,7 @@ export const UNKNOWN_PEER: PeerReply = {
  * True for the address of a gateway that requests may be sent to: a public one, since whoever names it is a stranger.
  * @param isAtHome this gateway is on its own machine alone, where another one may be
  */
-export function isPeerUrl(url: string, isAtHome: boolean): boolean {
+export function isOtherHomeUrl(url: string, isAtHome: boolean): boolean {
   if (!URL.canParse(url)) return false;
   const { origin, protocol } = new URL(url);
   if (origin !== url) return false;
@@ -111,7 +111,7 @@ export function isPeerUrl(url: string, isAtHome: boolean): boolean {
 }
 
 /** The borrower takes the grant. `url`: where the lender brings outcomes; "": both homes are at one gateway. */
-export const PeerTake = z.object({
+export const AcceptGrant = z.object({
   secret: z.string().check(z.maxLength(100)),
   key: PublicKey,
   url: z.string().check(z.maxLength(200)),
@@ -119,7 +119,7 @@ export const PeerTake = z.object({
 });
 
 /** The lender's answer to `take` and `agents`. */
-export const PeerAgents = z.object({
+export const LentAgents = z.object({
   agents: z
     .array(
       z.object({
@@ -135,10 +135,10 @@ export const PeerAgents = z.object({
   reads_only: z.boolean(),
   expires_at: z.int(),
 });
-export type PeerAgents = z.infer<typeof PeerAgents>;
+export type LentAgents = z.infer<typeof LentAgents>;
 
 /** A call of a lent agent. `chain.steps`: how many agents were before it, whose names are not told. `watched`: somebody wants its output as it comes. */
-export const PeerCall = z.object({
+export const LentCall = z.object({
   id: z.string().check(z.regex(UUID)),
   agent: z.string().check(z.regex(AGENT_ID)),
   query: z.optional(z.string()),
@@ -147,25 +147,25 @@ export const PeerCall = z.object({
   chain: z.object({ steps: z.int().check(z.minimum(0), z.maximum(CHAIN_MAX)) }),
   watched: z.optional(z.boolean()),
 });
-export type PeerCall = z.infer<typeof PeerCall>;
+export type LentCall = z.infer<typeof LentCall>;
 
 /** The answer to `call`: the call's outcome, or how long it may still take. */
-export const PeerTaken = z.union([
+export const LentCallReply = z.union([
   z.object({ outcome: CalledOutcome }),
   z.object({ left_ms: z.number().check(z.minimum(0), z.maximum(8 * 86_400_000)) }),
 ]);
 
-export const PeerCancel = z.object({ id: CallId });
+export const CancelLentCall = z.object({ id: CallId });
 
 /** `waits_for`: what a person of the lender is asked for. `text`: what the device printed since. */
-export const PeerProgress = z.object({
+export const LentProgress = z.object({
   id: CallId,
   waits_for: z.optional(z.enum(["approval", "an answer", "nothing"])),
   text: z.optional(z.string().check(z.maxLength(10_000))),
 });
-export type PeerProgress = z.infer<typeof PeerProgress>;
-export type PeerNews = Omit<PeerProgress, "id">;
+export type LentProgress = z.infer<typeof LentProgress>;
+export type LentNews = Omit<LentProgress, "id">;
 
 /** `id`: of the borrower's call, or the job that its outcome named. */
-export const PeerOutcome = z.object({ id: CallId, outcome: CalledOutcome });
-export type PeerTold = z.infer<typeof PeerOutcome> | PeerProgress;
+export const LentOutcome = z.object({ id: CallId, outcome: CalledOutcome });
+export type LentReport = z.infer<typeof LentOutcome> | LentProgress;

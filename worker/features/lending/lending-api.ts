@@ -8,14 +8,14 @@ import type {
   Borrowing,
   Invitation,
   Lending,
+  LendingKind,
+  LendingReply,
   NewLending,
-  PeerKind,
-  PeerReply,
 } from "./contract.ts";
 
 export interface LendingApi {
   /** Another home asks. @param token signed with its key @param body JSON */
-  peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
+  peer(kind: LendingKind, token: string, body: string): Promise<LendingReply>;
   /** The grants that this home lends and borrows. */
   view(): Promise<LendingView>;
   /** @param by the owner @param url the gateway's own origin */

@@ -32,7 +32,7 @@ const HAN = /\p{Script=Han}/u;
  * @param last of the conversation
  */
 export function languagesFor(text: string, last: string | undefined): Language[][] {
-  if (HAN.test(text)) return [["zh"], ["en"]];
+  if (HAN.test(text)) return [["zh"], ["zh", "en"]];
   const words = new Set(
     text
       .normalize("NFD")

@@ -1,10 +1,8 @@
 /** Plain sentences in a real home: acts, questions and what is said without a model. */
 import { reset } from "cloudflare:test";
-import { de as said } from "@edgecall/core/phrases/languages/de.ts";
-import { de } from "@edgecall/core/sentences/languages/de.ts";
-import { en } from "@edgecall/core/sentences/languages/en.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { device, hosting, READ, reading, reported, SET, UNLOCK } from "../../../test/hosted-device.ts";
+import { languageFiles } from "../../../test/language-files.ts";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { conversationOf } from "../../../test/states.ts";
@@ -17,23 +15,10 @@ import { Home } from "../../home.ts";
 
 afterEach(reset);
 
-/** The gateway's files, of which two languages are there. */
-const languages: Readonly<Record<string, unknown>> = {
-  "/phrases-de.json": said,
-  "/sentences-de.json": de,
-  "/sentences-en.json": en,
-};
-const files = {
-  fetch: async (request: Request) => {
-    const file = languages[new URL(request.url).pathname];
-    return file ? Response.json(file) : new Response("not found", { status: 404 });
-  },
-};
-
 const WITHOUT_MODEL = { LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined };
 
 /** A test's own variables come after these. */
-beforeEach(() => setVariables({ ASSETS: files }));
+beforeEach(() => setVariables({ ASSETS: languageFiles }));
 
 const on = { value: true, kind: "light" };
 const confirmed = (id: string, value: boolean) => ({
@@ -257,6 +242,61 @@ describe("more than one thing", () => {
     expect(bridge.calls()).toHaveLength(1);
   });
 
+  test("a question behind an act is answered when the act is over, and one before it with what was so then", async () => {
+    const bridge = await home();
+    let isOn = true;
+    bridge.onStates = () => [
+      reported("kitchen-light", reading("Kitchen light", isOn, { kind: "light", text: "" })),
+      reported("counter-light", reading("Counter light", false, { kind: "light", text: "off" })),
+    ];
+    bridge.onCall = ({ agent }) => {
+      isOn = false;
+      return confirmed(agent, false);
+    };
+    expect((await say("after", "turn off the kitchen light and which lights are on")).body).toMatchObject({
+      answer: "Kitchen light: off.\nNone of 2.",
+      model: "edgecall",
+    });
+    isOn = true;
+    expect((await say("before", "which lights are on and turn off the kitchen light")).body.answer).toBe(
+      "Kitchen light: on (3 min ago).\nKitchen light: off.",
+    );
+  });
+
+  test("a question is answered where the act before it failed", async () => {
+    const bridge = await home();
+    bridge.onCall = () => ({
+      status: "error",
+      error: "Error: It is jammed.",
+      error_type: "execution_failed",
+      tainted: false,
+    });
+    const { body } = await say("failed", "turn on the kitchen light and is the front door locked");
+    expect(body.answer).toBe("Kitchen light: that did not work. It is jammed.\nYes. Front door: locked.");
+  });
+
+  test("open the front door unlocks it, and asks as ever", async () => {
+    const bridge = await home();
+    bridge.onCall = () => ({ ...confirmed("", true), reported: [{ value: "unlocked", kind: "lock" }] });
+    const turn = say("open", "open the front door");
+    const question = await until(async () => (await questions())[0], { what: "the question" });
+    expect(bridge.calls()).toEqual([]);
+    await answerQuestion(question.id, "approve");
+    expect((await turn).body.answer).toBe("Front door: unlocked.");
+    expect(JSON.parse(bridge.calls()[0]?.payload ?? "")).toMatchObject({ payload: { tool: "unlock" } });
+  });
+
+  test("here is asked for, and the next sentence may name the room", async () => {
+    const bridge = await home();
+    bridge.onCall = ({ agent }) => confirmed(agent, true);
+    expect((await say("here", "turn on all lights here")).body.answer).toBe("In which room?");
+    expect(bridge.calls()).toEqual([]);
+    expect((await say("here", "in the kitchen")).body.answer.split("\n").sort()).toEqual([
+      "Counter light: on.",
+      "Kitchen light: on.",
+    ]);
+  });
+
   test("it is what the last turn was about", async () => {
     const bridge = await home();
     bridge.onCall = ({ agent }) => confirmed(agent, false);
@@ -275,6 +315,36 @@ describe("rules", () => {
     expect(body.answer).toMatch(/^Reminds you here .*“turn the pizza”/);
     expect(body).toMatchObject({ status: "done", rules: [{ buttons: [{ label: "Undo" }] }] });
     expect(JSON.stringify((await say("remind", "list my reminders")).body)).toContain("turn the pizza");
+  });
+
+  const listed = async () => ((await (await ask("/v1/rules")).json()) as { rules: unknown[] }).rules.length;
+
+  test("more than one is ended after a yes alone", async () => {
+    await home();
+    await say("end", "remind me in 10 minutes to turn the pizza");
+    await say("end", "remind me in 20 minutes to call Ada");
+    expect((await say("end", "cancel all reminders")).body.answer).toMatch(
+      /^Cancel 2 rules\? (turn the pizza, call Ada|call Ada, turn the pizza)$/,
+    );
+    expect((await say("end", "no")).body.answer).toBe("Nothing was done.");
+    // A yes that answers nothing ends nothing.
+    await say("end", "yes");
+    expect(await listed()).toBe(2);
+    await say("end", "cancel all rules");
+    expect((await say("end", "yes")).body.answer).toBe("2 rules are cancelled.");
+    expect(await listed()).toBe(0);
+    expect((await say("end", "cancel all rules")).body.answer).toBe(
+      "Nothing is watched, and there is no reminder.",
+    );
+  });
+
+  test("a single one is ended at once, by what it is about", async () => {
+    await home();
+    await say("watch", "tell me when the freezer is offline");
+    expect(await listed()).toBe(1);
+    expect((await say("watch", "stop watching the front door")).body.answer).toBe("There is no such rule.");
+    expect((await say("watch", "stop watching the freezer")).body.answer).toMatch(/ is cancelled\.$/);
+    expect(await listed()).toBe(0);
   });
 });
 

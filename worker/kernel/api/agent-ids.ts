@@ -15,7 +15,7 @@ export function isAgentForm(id: string): boolean {
 }
 
 /** The channel of callers of other homes, and of what is lent and borrowed in the record. */
-export const FEDERATION = "federation";
+export const LENDING_CHANNEL = "federation";
 
 export const AgentId = z.string().check(
   z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"),

@@ -228,7 +228,7 @@ export type HomeStatus = {
   /** `over`: agents beyond `max`, of which nothing is stored. Absent: there are none. */
   agents: { known: number; online: number; max?: number; over?: number };
   /** The state of the audit log's outside store; absent when there is none. */
-  audit?: OutletState;
+  audit?: SinkState;
   calls: Array<{
     id: string;
     agent: string;
@@ -243,7 +243,7 @@ export type HomeStatus = {
 export type BridgeUpdate = { id: string; ok: boolean | null; text: string };
 
 /** `waiting`: bytes that were not sent yet. `since`: when the oldest of them came. `lost`: lines that were never sent. */
-export type OutletState = { waiting: number; since: number | null; problem: string | null; lost: number };
+export type SinkState = { waiting: number; since: number | null; problem: string | null; lost: number };
 
 /** `/v1/console/session`. */
 export type SessionView = {

@@ -1,5 +1,6 @@
 /** Home's list of its agents, for the model (edge-call.ts) and for `GET /v1/agents`. */
 import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
+import type { Viewer } from "./may-see.ts";
 
 export { oneLine } from "@edgecall/core/tools/one-line.ts";
 
@@ -87,6 +88,19 @@ export type PersonsSentence = {
   back?: unknown;
   /** Names of the home's tools that a model of the conversation has. */
   tools: string[];
+  /** Whose rules may be meant, and in which conversation. */
+  asker: Asker;
+};
+
+export type Asker = { viewer: Viewer; conversation: string };
+
+/** A rule as a sentence may mean it. @property agent the id of what it is about */
+export type SpokenRule = {
+  id: string;
+  name: string;
+  of: "watch" | "reminder" | "briefing";
+  isPaused: boolean;
+  agent?: string;
 };
 
 /** @returns the time since an agent's last sign of life, in words: "3 min ago", "never" */

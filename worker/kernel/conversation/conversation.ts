@@ -114,6 +114,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     const why = await context.subscribers.held.hold(request.id, turn.id, withinMs);
     if (why === "later" && turn.origin.client) lostClientsOf(context).expect(turn.id);
     const { transcript } = context;
+    transcript.writeAll();
     const now = transcript.turn(turn.id);
     return now ? turnResult(transcript, now) : begunResult(turn);
   }
@@ -140,9 +141,9 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   }
 
   async look(turnId: string): Promise<TurnResult | undefined> {
-    const transcript = this.#context?.transcript;
-    const turn = transcript?.turn(turnId);
-    return transcript && turn && turnResult(transcript, turn);
+    const context = this.#shown();
+    const turn = context?.transcript.turn(turnId);
+    return context && turn && turnResult(context.transcript, turn);
   }
 
   async lookStored(turnId: string): Promise<TurnResult | undefined> {
@@ -150,9 +151,10 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   }
 
   async answersOf(turnIds: readonly string[]): Promise<Array<TurnResult | undefined>> {
+    const context = this.#shown();
     return turnIds.map((id) => {
       const turn = this.#storedTurn(id);
-      const result = turn && this.#context && turnResult(this.#context.transcript, turn);
+      const result = turn && context && turnResult(context.transcript, turn);
       return result && { ...result, calls: result.calls.map(({ result: _, ...call }) => call) };
     });
   }
@@ -162,18 +164,27 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     return turn && this.#context && turnInput(this.#context.transcript, turn);
   }
 
+  /** What somebody is shown has its row: a crash must not take it back. */
+  #shown(): ConversationContext | undefined {
+    const context = this.#context;
+    context?.transcript.writeAll();
+    return context;
+  }
+
   #storedTurn(turnId: string): Turn | undefined {
     const turn = this.#context?.transcript.turn(turnId);
     return turn?.origin.unstored ? undefined : turn;
   }
 
   async meanwhile(turnId: string, origin: string, ends?: string): Promise<TurnResult | undefined> {
-    const turn = this.#context?.transcript.turn(turnId);
-    return this.#context && turn && meanwhile(this.#context, turn, origin, ends);
+    const context = this.#shown();
+    const turn = context?.transcript.turn(turnId);
+    return context && turn && meanwhile(context, turn, origin, ends);
   }
 
   async history(place: HistoryPlace): Promise<HistoryPage> {
-    return this.#context ? historyPage(this.#context.transcript, place) : { turns: [], before: null };
+    const context = this.#shown();
+    return context ? historyPage(context.transcript, place) : { turns: [], before: null };
   }
 
   async cancel(turnId: string): Promise<TurnResult | undefined> {

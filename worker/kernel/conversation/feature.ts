@@ -45,7 +45,7 @@ export type Unaided = {
   /** The answer to a turn, from the outcomes of its planned calls. @param note of the plan @param skipped batches that did not run */
   tell(
     context: ConversationContext,
-    told: { note: PlannedNote; calls: readonly StoredCall[][]; skipped: number },
+    told: { turn: Turn; note: PlannedNote; calls: readonly StoredCall[][]; skipped: number },
   ): Promise<string>;
 };
 

@@ -8,13 +8,14 @@ import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { agentOfCall, type Entry } from "@edgecall/core/loop/history.ts";
 import { pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
-import { recordModelCall } from "@edgecall/core/loop/model-span.ts";
+import { traceModelCall } from "@edgecall/core/loop/model-span.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
 import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
 import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { timeText } from "@edgecall/core/rules/time-text.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
@@ -29,7 +30,7 @@ import type { Env } from "../env.ts";
 import { logError, logInfo } from "../log.ts";
 import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
-import { phrasesOf } from "../phrases.ts";
+import { phrasesOf, readLanguage } from "../phrases.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { withUnread } from "./briefing.ts";
 import { turnsOfChat } from "./client-context.ts";
@@ -175,7 +176,7 @@ async function askModel(step: Step): Promise<void> {
       send: (entries, maxTokens, sent) => {
         estimate = sent;
         const messages = toMessages(system, entries, note, picturesOf(context, entries));
-        return recordModelCall(context.tracer, spanOfTurn(context, turn), chosen.name, () =>
+        return traceModelCall(context.tracer, spanOfTurn(context, turn), chosen.name, () =>
           callModel(chosen, { ...request, messages, maxTokens }, fetch),
         );
       },
@@ -312,7 +313,13 @@ async function isWithinBudget(step: Step, plan: Plan): Promise<boolean> {
   const chat = isOneShot ? turnsOfChat(transcript, turn) : undefined;
   const used = { ...transcript.spent(turn.n, chat), day: plan.day };
   const notified = [...transcript.notices(turn.n, chat), ...plan.told];
-  const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), notified);
+  const verdict: BudgetVerdict = checkBudget(
+    used,
+    settings.budgets,
+    Date.now(),
+    notified,
+    await phrasesFor(step),
+  );
   if (verdict.state === "ok") return true;
   if (verdict.state === "refused") {
     await endUnanswered(step, verdict.text, "budget");
@@ -340,8 +347,8 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   }
   const delay = retryDelay(error, attempts);
   if (delay === undefined) {
-    const why = /[.?!]$/.test(error.message) ? error.message : `${error.message}.`;
-    const phrases = phrasesOf(turn.origin.language);
+    const phrases = await phrasesFor(step);
+    const why = reasonText(error, phrases);
     const advice = tryAgain(history, model && modelAdvice(error, model), phrases);
     const answer = phrases.sentences(phrases.say("modelGaveNone", { why }), advice);
     return await endUnanswered(step, answer, "model");
@@ -349,6 +356,18 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   const until = Date.now() + delay;
   context.transcript.postpone(turn.n, until);
   if (delay >= WORTH_TELLING_MS) context.subscribers.waits(turn, until, error.message);
+}
+
+/** In the language of the person's sentence, also where nothing of it was understood. */
+async function phrasesFor({ context, turn, reply }: Step): Promise<Phrases> {
+  return await readLanguage(context.env, turn.origin.language ?? reply?.note?.language ?? "en");
+}
+
+/** Endpoints give their reasons in English. */
+function reasonText({ message, unreachable, spent }: ModelError, phrases: Phrases): string {
+  if (phrases.language !== "en" && (unreachable || spent))
+    return phrases.say(unreachable ? "modelUnreachable" : "modelSpent");
+  return /[.?!]$/.test(message) ? message : `${message}.`;
 }
 
 async function noteFailure(context: ConversationContext, model: NamedModel, times: number): Promise<void> {

@@ -5,7 +5,7 @@ import type { ConversationContext } from "./context.ts";
 import { listFiles } from "./listed-files.ts";
 import type { Turn } from "./store/rows.ts";
 import { lateNote } from "./texts.ts";
-import { recordCall } from "./trace.ts";
+import { traceCall } from "./trace.ts";
 
 /**
  * The first answer counts.
@@ -30,7 +30,7 @@ export function settleCall(
   if (call) {
     chat?.forUser(turn, call);
     if (outcome.shown) chat?.notify(turn, outcome.shown.text, callId);
-    recordCall(context, turn, call, outcome, sentAt);
+    traceCall(context, turn, call, outcome, sentAt);
   }
   subscribers.changed(turn);
   chat?.progress(turn);

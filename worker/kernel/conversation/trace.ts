@@ -45,7 +45,7 @@ export function traceOfCall(context: ConversationContext, turn: Turn, callId: st
 }
 
 /** A turn has ended. @param error its code */
-export function recordTurn(
+export function traceTurn(
   context: ConversationContext,
   turn: Turn,
   end: { status: string; error: string | undefined; iterations: number; failedCalls: number },
@@ -80,7 +80,7 @@ export function spanOfTurn(context: ConversationContext, turn: Turn): SpanContex
 }
 
 /** A call has its outcome. @param startMs when it went out, epoch ms; undefined: it did not */
-export function recordCall(
+export function traceCall(
   context: ConversationContext,
   turn: Turn,
   call: StoredCall,

@@ -10,7 +10,7 @@ import type { Turn } from "./store/rows.ts";
 import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
 import { cancelCalls, drainConfirmed } from "./tool-calls.ts";
-import { recordTurn, withTrace } from "./trace.ts";
+import { traceTurn, withTrace } from "./trace.ts";
 import { reportOf } from "./turn-view.ts";
 
 /** Stores a turn, or recognises it; it is not set going. */
@@ -45,7 +45,7 @@ export function finishTurn(
   const report = reportOf(transcript.turn(turn.id) ?? turn, transcript.entriesOf(turn.n));
   const { iterations, failedCalls, durationMs: ms } = report;
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
-  recordTurn(context, turn, { status, error, iterations, failedCalls });
+  traceTurn(context, turn, { status, error, iterations, failedCalls });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
   const confirmed = drainConfirmed(context);
   context.later(withRetry(() => context.home().conversations.turnEnded(reported, confirmed)));

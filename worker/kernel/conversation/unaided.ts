@@ -44,7 +44,7 @@ export async function continueUnaided(
     return true;
   }
   const skipped = Math.max(0, steps.length - replies.length);
-  const answer = (await unaidedOf(context)?.tell(context, { note, calls, skipped })) ?? "";
+  const answer = (await unaidedOf(context)?.tell(context, { turn, note, calls, skipped })) ?? "";
   const told = calls.flat().some(({ outcome }) => outcome?.shown?.text === answer);
   const last = { ...replyOf(turn, history, answer, [], { note }), told };
   finishTurn(context, turn, "done", answer, undefined, last);

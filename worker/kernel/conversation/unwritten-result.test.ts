@@ -70,6 +70,24 @@ test("a client that attaches meanwhile gets it from its row", async () => {
   expect(await kindsOf("attached")).toEqual(["begin", "reply", "result", "end"]);
 });
 
+test.each(["the conversation", "the turn"])(
+  "who looks at %s meanwhile sees what has its row",
+  async (what) => {
+    const id = `seen-${what.length}`;
+    const { said } = await untilUnwritten(id);
+    const [begin] = await rowsOf<{ id: string }>(
+      conversationOf(id),
+      "SELECT json_extract(body, '$.id') AS id FROM entry WHERE kind = 'begin'",
+    );
+    const at = what === "the turn" ? `/turns/${begin?.id}` : "";
+    const seen = await (await ask(`/v1/conversations/${id}${at}`)).text();
+    expect(seen).toContain('"result":"it sounds"');
+    expect(await kindsOf(id)).toEqual(["begin", "reply", "result"]);
+    await releaseModel(holdOf(id));
+    expect((await said).body.answer).toBe("it sounds");
+  },
+);
+
 test("a report that comes again meanwhile, and is acknowledged then, has its row", async () => {
   const { said } = await untilUnwritten("again");
   bridge.report(bridge.calls()[0]?.id ?? "", "pi", sounds);

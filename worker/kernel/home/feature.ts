@@ -10,7 +10,7 @@ import type { CallTarget } from "../api/edge-call.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
 import type { PlannedReply } from "../api/plan.ts";
-import type { RosterAgent, RosterQuestion } from "../api/roster.ts";
+import type { Asker, RosterAgent, RosterQuestion, SpokenRule } from "../api/roster.ts";
 import type { ToolReply } from "../api/tool-answer.ts";
 import { logError } from "../log.ts";
 import type { Migration } from "../migrate.ts";
@@ -122,6 +122,8 @@ export type HomeFeature = {
   readonly subscriptions?: Subscriptions;
   /** Answers the question's sentence without a model. @returns undefined: it has none, or nothing is to be said about it */
   planReply?(home: HomeContext, question: RosterQuestion, now: number): Promise<PlannedReply | undefined>;
+  /** Rules that this person may change, as a sentence may mean them. */
+  spokenRules?(home: HomeContext, asker: Asker): SpokenRule[];
   /** A person pressed a button of a notice. */
   press?(home: HomeContext, press: RulePress): Promise<Pressed>;
   /**
@@ -146,6 +148,11 @@ export function featuresOf(home: HomeContext): readonly HomeFeature[] {
 /** Tools of these features, that a home runs. */
 export function homeToolsOf(features: readonly HomeFeature[]): HomeTools[] {
   return features.flatMap(({ tools }) => tools ?? []);
+}
+
+/** Rules that this person may change, of all features. */
+export function spokenRules(home: HomeContext, asker: Asker): SpokenRule[] {
+  return featuresOf(home).flatMap((feature) => feature.spokenRules?.(home, asker) ?? []);
 }
 
 /** The first feature that answers without a model. One that fails answers nothing: the question is left to a model. */

@@ -3,12 +3,12 @@
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { agentsOf } from "./agents/agents.ts";
+import { auditOf } from "./audit/audit-store.ts";
 import type { HomeContext } from "./context.ts";
 import { featuresOf } from "./feature.ts";
 import { filesOf } from "./files/file-list.ts";
 import { ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
-import { auditOf } from "./record/audit.ts";
 
 /** Pruning reads every row of the ledger, which keeps two days of calls, and an alarm runs for nearly each of these. */
 const EVERY_MS = 3_600_000;

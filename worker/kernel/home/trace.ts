@@ -50,7 +50,7 @@ export function traceForDelegated(call: TracedCall, given: string | undefined): 
 }
 
 /** A call has its outcome. */
-export function recordCall(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
+export function traceCall(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   const of = home.tracer && call.command !== JOB ? contextOf(call) : undefined;
   if (!of) return;
   home.tracer?.add({
@@ -70,7 +70,7 @@ export function recordCall(home: HomeContext, call: LedgerCall, outcome: Settled
 }
 
 /** A question in the middle of a call is closed. */
-export function recordQuestion(
+export function traceQuestion(
   home: HomeContext,
   call: LedgerCall,
   { approval, askedAt }: Question,

@@ -1,12 +1,12 @@
-/** `CHANNELS`: the connections to chat platforms, and the people who may use each. docs/channels.md explains every field. */
+/** `CHANNELS`: the connections to chat platforms, and the people who may use each. docs/chat.md explains every field. */
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { readOnce } from "./read-once.ts";
 import { SettingsError } from "./settings-error.ts";
 import { HOME_ID } from "./tokens.ts";
 
-export const CHANNEL_NAMES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
-export type ChannelName = (typeof CHANNEL_NAMES)[number];
+export const PLATFORM_NAMES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
+export type PlatformName = (typeof PLATFORM_NAMES)[number];
 export const ROLES = ["owner", "member", "guest"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -116,13 +116,13 @@ const Connections = z
   .check(z.maxLength(100), z.refine(areUnique, "connection: two of a channel have the same name"));
 
 /** An error in `CHANNELS`. Its message names the field and never quotes a value, which may be a secret. */
-class ChannelSettingsError extends SettingsError {}
+class ChatSettingsError extends SettingsError {}
 
-/** @throws ChannelSettingsError */
+/** @throws ChatSettingsError */
 export const readConnections = readOnce((env: Variables): readonly Connection[] => {
   if (!env.CHANNELS) return [];
   const read = readJson(env.CHANNELS);
-  if (!read.ok) throw new ChannelSettingsError(`CHANNELS: ${read.error}`);
+  if (!read.ok) throw new ChatSettingsError(`CHANNELS: ${read.error}`);
   return read.value;
 });
 
@@ -142,7 +142,7 @@ function readJson(text: string): Parsed<Connection[]> {
   return check(Connections, value);
 }
 
-/** Finds a connection of `CHANNELS`; features/chat/platforms/connections.ts also finds those of the console. @throws ChannelSettingsError */
+/** Finds a connection of `CHANNELS`; features/chat/platforms/connections.ts also finds those of the console. @throws ChatSettingsError */
 export function findConnection(env: Variables, channel: string, name: string): Connection | undefined {
   return readConnections(env).find((one) => one.channel === channel && one.connection === name);
 }

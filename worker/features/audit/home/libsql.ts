@@ -6,7 +6,7 @@
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
-import type { AuditRecord, AuditStore } from "../../../kernel/home/record/audit-store.ts";
+import type { AuditRecord, AuditSink } from "../../../kernel/home/audit/audit-sink.ts";
 import type { StoreSettings } from "../../../kernel/settings/audit.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -34,7 +34,7 @@ const Answer = z.object({
   results: z.array(z.looseObject({ type: z.string(), error: z.optional(z.object({ message: z.string() })) })),
 });
 
-export function libsqlStore({ url, token }: StoreSettings): AuditStore {
+export function libsqlStore({ url, token }: StoreSettings): AuditSink {
   return {
     async keep(records) {
       const stmt = { sql: INSERT, args: [{ type: "text", value: textOf(records) }], want_rows: false };

@@ -5,9 +5,9 @@
 
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { recordId } from "../../../kernel/api/audit.ts";
+import type { AuditRecord, AuditSink } from "../../../kernel/home/audit/audit-sink.ts";
+import { auditOf } from "../../../kernel/home/audit/audit-store.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { auditOf } from "../../../kernel/home/record/audit.ts";
-import type { AuditRecord, AuditStore } from "../../../kernel/home/record/audit-store.ts";
 import { logError } from "../../../kernel/log.ts";
 import { libsqlStore } from "./libsql.ts";
 
@@ -74,7 +74,7 @@ async function recordsOf(home: string, batches: ReadonlyArray<{ at: number; line
 }
 
 /** @returns why it failed, in words; null: the store has the records */
-async function tryToKeep(store: AuditStore, records: readonly AuditRecord[]): Promise<string | null> {
+async function tryToKeep(store: AuditSink, records: readonly AuditRecord[]): Promise<string | null> {
   try {
     await store.keep(records);
     return null;

@@ -1,21 +1,24 @@
 /** What the commands of a chat answer. */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { AgentPage } from "../../../kernel/api/agent-list.ts";
 import type { HomeStatus } from "../../../kernel/api/answers.ts";
 import { ago, oneLine } from "../../../kernel/api/roster.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 
-export const HELP = [
-  "Ask me about the devices of this home, in your own words.",
-  "/stop – end what is running",
-  "/status – what is running, and whether the home is there",
-  "/agents – the devices, and which are online",
-  "/rules – what I watch and remind you of",
-  "/ack – answer what is firing here; /ack 60 to be left alone for 60 minutes",
-  "/new – begin anew, without what was said before",
-  "/answer – answer a device's question",
-  "/approve CODE – let somebody in (owners; CODE guest, CODE owner for another role)",
-].join("\n");
+export function helpText(phrases: Phrases): string {
+  return [
+    phrases.say("helpAsk"),
+    `/stop – ${phrases.say("helpStop")}`,
+    `/status – ${phrases.say("helpStatus")}`,
+    `/agents – ${phrases.say("helpAgents")}`,
+    `/rules – ${phrases.say("helpRules")}`,
+    `/ack – ${phrases.say("helpAck")}`,
+    `/new – ${phrases.say("helpNew")}`,
+    `/answer – ${phrases.say("helpAnswer")}`,
+    `/approve CODE – ${phrases.say("helpApprove")}`,
+  ].join("\n");
+}
 
 /** The number of agents that a chat shows at once. */
 export const AGENTS_SHOWN = 30;

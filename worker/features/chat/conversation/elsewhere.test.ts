@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { script } from "../../../../test/scripted-model.ts";
 import { until } from "../../../../test/wait.ts";
 import { isPlain } from "../platforms/format/blocks.ts";
-import { PlatformError } from "../platforms/platform.ts";
+import { PlatformError } from "../platforms/platform-request.ts";
 import { telegram } from "../platforms/telegram.ts";
 
 afterEach(() => {

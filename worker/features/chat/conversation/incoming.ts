@@ -1,17 +1,20 @@
 /** Takes each message and command of a chat once, and answers it over the chat. */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
 import type { NewOrigin } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import { lastLanguage } from "../../../kernel/conversation/planned.ts";
 import { forgetSessions, forgetTurns } from "../../../kernel/conversation/retention.ts";
 import { drive } from "../../../kernel/conversation/turn-loop.ts";
 import { beginTurn, cancelTurn } from "../../../kernel/conversation/turns.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
-import { channelOf } from "../platforms/all.ts";
+import { platformOf } from "../platforms/all.ts";
 import { answersOf } from "../platforms/question-text.ts";
-import { AGENTS_SHOWN, agentsText, HELP, statusText } from "./commands.ts";
+import { AGENTS_SHOWN, agentsText, helpText, statusText } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
 import { describeQuoted } from "./quoted.ts";
@@ -104,7 +107,7 @@ function receiveMessage(
 /** Over the chat. Without an address for it, the words go back to the caller. */
 function reply(chat: ChatSession, { origin }: Delivery, words: string | undefined): Accepted {
   if (!origin.reply) return words === undefined ? {} : { words };
-  if (words === undefined && !channelOf(origin.channel)?.opening) return {};
+  if (words === undefined && !platformOf(origin.channel)?.opening) return {};
   chat.outbox.say(origin.reply, words ?? DONE, "plain");
   chat.outbox.go();
   return {};
@@ -115,12 +118,14 @@ async function commandText(
   { command, ownRole }: Delivery["act"] & { do: "command" },
   { origin }: Delivery,
 ): Promise<string | undefined> {
+  const language = origin.language ?? lastLanguage(context.transcript) ?? "en";
+  const phrases = await readLanguage(context.env, language);
   const running = context.transcript.turns().filter(({ status }) => status === "running");
   switch (command.name) {
     case "stop":
-      return running.length === 0 ? "Nothing is running." : undefined;
+      return running.length === 0 ? phrases.say("nothingRuns") : undefined;
     case "new":
-      return "A new conversation: what was said before is forgotten here.";
+      return phrases.say("newBegun");
     case "status":
       return statusText(running, await context.home().status());
     case "agents":
@@ -132,16 +137,16 @@ async function commandText(
     case "ack":
       return await ruleCommandText(
         context,
-        { ...origin, role: ownRole ?? origin.role },
+        { ...origin, language, role: ownRole ?? origin.role },
         "ack",
         ackArguments(command.argument),
       );
     case "answer":
-      return await answerText(context, command.argument, origin);
+      return await answerText(context, command.argument, origin, phrases);
     case "approve":
       return "Only an owner can let somebody in, in a private chat.";
     case "help":
-      return HELP;
+      return helpText(phrases);
   }
 }
 
@@ -197,6 +202,7 @@ async function answerText(
   context: ConversationContext,
   argument: string,
   origin: NewOrigin,
+  phrases: Phrases,
 ): Promise<string | undefined> {
   const { transcript } = context;
   const open = transcript
@@ -209,8 +215,8 @@ async function answerText(
     );
   const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
   const asked = open.find(({ turn }) => maySee(person, { kind: "conversation", by: turn.origin.principal }));
-  if (!asked) return "Nobody asks you anything right now.";
-  if (argument === "") return "Please write your answer after /answer.";
+  if (!asked) return phrases.say("nobodyAsks");
+  if (argument === "") return phrases.say("writeAfter");
   const options = answersOf(asked.question);
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
   const answered = await context

@@ -12,11 +12,11 @@ import type { ConversationContext } from "../../../kernel/conversation/context.t
 import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
 import { logError } from "../../../kernel/log.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
-import type { Channel } from "../platforms/channel.ts";
+import type { ChatPlatform } from "../platforms/chat-platform.ts";
 import { type Content, withLine } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { split } from "../platforms/format/split.ts";
-import { PlatformError } from "../platforms/platform.ts";
+import { PlatformError } from "../platforms/platform-request.ts";
 import type { PlatformLine, Way } from "./platform-line.ts";
 
 /** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */
@@ -215,7 +215,7 @@ export class Live extends SqlStore {
 }
 
 /** The part of the words that fits the first message of the answer. An open code fence is closed in it. */
-function draft(words: string, { format, textMax }: Channel): Content {
+function draft(words: string, { format, textMax }: ChatPlatform): Content {
   const begun = markdownContent(words.slice(0, graphemeCut(words, DRAFT_READ * textMax)));
   return withLine(split(begun, format, textMax - MORE_ROOM)[0] ?? { blocks: [] }, MORE);
 }

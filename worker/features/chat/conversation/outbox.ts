@@ -22,16 +22,16 @@ import { SqlStore } from "../../../kernel/sql-store.ts";
 import { chatIn } from "../conversation-api.ts";
 import {
   type Attachment,
-  type Channel,
+  type ChatPlatform,
   type Line,
   type PressedRule,
   ruleButton,
   type TextSending,
-} from "../platforms/channel.ts";
+} from "../platforms/chat-platform.ts";
 import { type Content, plainContent } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { sizeOf, split } from "../platforms/format/split.ts";
-import { PlatformError } from "../platforms/platform.ts";
+import { PlatformError } from "../platforms/platform-request.ts";
 import { choicesOf, closedText, questionText } from "../platforms/question-text.ts";
 import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
@@ -316,7 +316,7 @@ export class Outbox extends SqlStore {
       : undefined;
   }
 
-  #isUnheard({ windowMs }: Channel): boolean {
+  #isUnheard({ windowMs }: ChatPlatform): boolean {
     if (windowMs === undefined) return false;
     const { transcript } = this.#context;
     const asked = transcript.turns().findLast(({ origin }) => origin.event === undefined);
@@ -407,7 +407,7 @@ export class Outbox extends SqlStore {
   }
 
   /** A person may reply to it. */
-  #noteSent({ turn }: ReplyRow, { quotesById }: Channel, message: string | undefined): void {
+  #noteSent({ turn }: ReplyRow, { quotesById }: ChatPlatform, message: string | undefined): void {
     const id = quotesById ? this.#context.transcript.turnAt(turn ?? -1)?.id : undefined;
     if (message === undefined || id === undefined) return;
     const sent = idOfSent(message);
@@ -528,7 +528,7 @@ function consoleOf(env: Env): string | undefined {
 
 /** In place of a message that stands already, where that can still be edited: whatever is wrong with it, people hear. */
 async function sayText(
-  channel: Channel,
+  channel: ChatPlatform,
   line: Line,
   content: Content,
   { edit, ...sending }: TextSending,

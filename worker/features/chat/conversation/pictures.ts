@@ -12,9 +12,9 @@ import { logError } from "../../../kernel/log.ts";
 import { transcribe } from "../../../kernel/models/transcription.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
 import type { PictureRef } from "../contract.ts";
-import { channelOf } from "../platforms/all.ts";
+import { platformOf } from "../platforms/all.ts";
 import { connectionOf } from "../platforms/connections.ts";
-import { PlatformError } from "../platforms/platform.ts";
+import { PlatformError } from "../platforms/platform-request.ts";
 
 /** Of one turn, as its model is shown. */
 const PICTURES_MAX = 8;
@@ -104,7 +104,7 @@ async function readThread(
   address: Address,
 ): Promise<{ media?: NewMedia; words?: string }> {
   const [home = "", name = ""] = conversation.split("/");
-  const channel = channelOf(name);
+  const channel = platformOf(name);
   try {
     const connection = await connectionOf(env, home, name, address.connection);
     const words = connection && (await channel?.thread?.({ connection, address }));
@@ -123,7 +123,7 @@ async function fetchPicture(
 ): Promise<{ media?: NewMedia; words?: string }> {
   const missing = { words: picture.voice ? VOICE_MISSING : PICTURE_MISSING };
   const [home = "", name = ""] = conversation.split("/");
-  const channel = channelOf(name);
+  const channel = platformOf(name);
   for (let tries = 1; ; tries += 1) {
     try {
       const connection = await connectionOf(env, home, name, address.connection);

@@ -2,18 +2,18 @@
 
 import type { Address } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
-import { channelOf } from "../platforms/all.ts";
-import type { Channel, Line } from "../platforms/channel.ts";
+import { platformOf } from "../platforms/all.ts";
+import type { ChatPlatform, Line } from "../platforms/chat-platform.ts";
 import { connectionOf } from "../platforms/connections.ts";
-import { PlatformError } from "../platforms/platform.ts";
+import { PlatformError } from "../platforms/platform-request.ts";
 
-export type Way = { channel: Channel; line: Line };
+export type Way = { channel: ChatPlatform; line: Line };
 
 export class PlatformLine {
   readonly #env: Env;
   readonly #home: string;
   readonly #name: string;
-  readonly #channel: Channel | undefined;
+  readonly #channel: ChatPlatform | undefined;
   /** The platform refuses everything until then (epoch ms), as it last said. */
   quietUntil = 0;
 
@@ -23,7 +23,7 @@ export class PlatformLine {
     this.#env = env;
     this.#home = home;
     this.#name = name;
-    this.#channel = channelOf(name);
+    this.#channel = platformOf(name);
   }
 
   /** @returns undefined: there is no such connection any more */

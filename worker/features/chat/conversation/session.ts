@@ -8,8 +8,8 @@ import type { ChatView } from "../../../kernel/conversation/chat-view.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { slot } from "../../../kernel/conversation/slot.ts";
 import type { StoredCall, Turn } from "../../../kernel/conversation/store/rows.ts";
-import { CHANNEL_NAMES } from "../../../kernel/settings/chat.ts";
-import { channelOf } from "../platforms/all.ts";
+import { PLATFORM_NAMES } from "../../../kernel/settings/chat.ts";
+import { platformOf } from "../platforms/all.ts";
 import { connectionOf } from "../platforms/connections.ts";
 import { Outbox } from "./outbox.ts";
 import { fetchPictures } from "./pictures.ts";
@@ -108,7 +108,7 @@ export class ChatSession implements ChatView {
     const [home = "", channel = "", place = ""] = name.split("/");
     const [, connection = "", person = ""] = /^([^:]+):(?:to:)?([^:]+)$/.exec(place) ?? [];
     const known = await connectionOf(env, home, channel, connection);
-    const chat = known && channelOf(channel)?.privateChat?.(known, person);
+    const chat = known && platformOf(channel)?.privateChat?.(known, person);
     return chat?.conversation === place ? chat.address : undefined;
   }
 }
@@ -118,7 +118,7 @@ const sessionOf = slot((context) => new ChatSession(context));
 /** @returns undefined: the conversation takes place in no chat app */
 export function chatOf(context: ConversationContext): ChatSession | undefined {
   const channel = context.name.split("/")[1] ?? "";
-  return (CHANNEL_NAMES as readonly string[]).includes(channel) ? sessionOf(context) : undefined;
+  return (PLATFORM_NAMES as readonly string[]).includes(channel) ? sessionOf(context) : undefined;
 }
 
 /** In a chat, a longer text would push the answer out of sight. */

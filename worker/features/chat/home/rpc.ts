@@ -1,7 +1,7 @@
 /** What the rest of the Worker asks a home about chat. */
 
 import type { HomePart } from "../../../kernel/home/part.ts";
-import { chatConnectionsOf } from "../../../kernel/home/people/channel-connections.ts";
+import { chatConnectionsOf } from "../../../kernel/home/people/chat-connections.ts";
 import { sendersOf } from "../../../kernel/home/people/senders.ts";
 import type { ChatApi } from "../chat-api.ts";
 

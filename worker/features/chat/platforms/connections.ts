@@ -6,11 +6,11 @@ import { SettingsError } from "../../../kernel/settings/settings-error.ts";
 import { chatAt } from "../chat-api.ts";
 
 /** Platforms that the console can connect. */
-export const CONSOLE_CHANNELS = ["telegram", "slack", "discord"] as const;
-export type ConsoleChannel = (typeof CONSOLE_CHANNELS)[number];
+export const CONSOLE_PLATFORMS = ["telegram", "slack", "discord"] as const;
+export type ConsolePlatform = (typeof CONSOLE_PLATFORMS)[number];
 
-export function isConsoleChannel(channel: string): channel is ConsoleChannel {
-  return (CONSOLE_CHANNELS as readonly string[]).includes(channel);
+export function isConsolePlatform(channel: string): channel is ConsolePlatform {
+  return (CONSOLE_PLATFORMS as readonly string[]).includes(channel);
 }
 
 /** @throws SettingsError */
@@ -22,7 +22,7 @@ export async function connectionOf(
 ): Promise<Connection | undefined> {
   const set = findConnection(env, channel, name);
   if (set?.home === home) return set;
-  if (!isConsoleChannel(channel)) return undefined;
+  if (!isConsolePlatform(channel)) return undefined;
   const stored = await chatAt(env, home).connection(channel, name);
   if (stored?.ok === false) throw new SettingsError(stored.error);
   return stored?.value;

@@ -1,7 +1,7 @@
 /** Connects Discord: finds the application by the bot's token, and sets its slash commands and the address for interactions. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { DiscordConnection } from "../../../kernel/settings/chat.ts";
-import { postJson, send } from "./platform.ts";
+import { postJson, send } from "./platform-request.ts";
 import type { Setup } from "./platform-setup.ts";
 
 const Application = z.looseObject({

@@ -15,7 +15,7 @@ import {
   type Ack,
   type Act,
   type Button,
-  type Channel,
+  type ChatPlatform,
   type Incoming,
   idPart,
   type Line,
@@ -23,10 +23,10 @@ import {
   type Received,
   readButton,
   type TextSending,
-} from "./channel.ts";
+} from "./chat-platform.ts";
 import { isPlain } from "./format/blocks.ts";
 import { discordFormat, discordMarkdown, escapeMarkdown } from "./format/discord-markdown.ts";
-import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform-request.ts";
 import { isEd25519, isRecent } from "./signature.ts";
 
 /** An interaction's token is valid for 15 minutes. A request has to arrive before its end. */
@@ -306,7 +306,7 @@ function rows(buttons: readonly Button[]): unknown[] {
 /** The name of the answer that shows "thinking …" until it is edited. */
 const ORIGINAL = "@original";
 
-export const discord: Channel<DiscordConnection> = {
+export const discord: ChatPlatform<DiscordConnection> = {
   format: discordFormat,
   textMax: 2_000,
   questionMax: 2_000,

@@ -10,17 +10,17 @@ import type { GenericConnection } from "../../../kernel/settings/chat.ts";
 import {
   type Act,
   type Button,
-  type Channel,
+  type ChatPlatform,
   type Incoming,
   idPart,
   type Line,
   type RawRequest,
   type Received,
   readRuleButton,
-} from "./channel.ts";
+} from "./chat-platform.ts";
 import { type Content, isPlain } from "./format/blocks.ts";
 import { commonMarkdown, markdownFormat } from "./format/discord-markdown.ts";
-import { PlatformError, send } from "./platform.ts";
+import { PlatformError, send } from "./platform-request.ts";
 import { hmac, isHmac, isRecent, isSame } from "./signature.ts";
 
 const STANDARD = "whsec_";
@@ -173,7 +173,7 @@ function sourceOf({ blocks, markdown }: Content): string {
   return markdown !== undefined && markdown.length <= TEXT_MAX ? markdown : commonMarkdown(blocks);
 }
 
-export const generic: Channel<GenericConnection> = {
+export const generic: ChatPlatform<GenericConnection> = {
   textMax: TEXT_MAX,
   questionMax: 8_000,
   format: markdownFormat,

@@ -5,7 +5,7 @@ import { approvalText } from "@edgecall/core/tools/approval-text.ts";
 import { betweenText, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
 import { ACCEPT, CLOSED, EXPIRED } from "../../../kernel/api/questions.ts";
-import { type Button, buttonData } from "./channel.ts";
+import { type Button, buttonData } from "./chat-platform.ts";
 
 /** More buttons than a chat app shows well. */
 const CHOICES_MAX = 20;

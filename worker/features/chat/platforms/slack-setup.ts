@@ -1,7 +1,7 @@
 /** Connects Slack. The person makes the app from a manifest on Slack's page; the gateway checks the token. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { SlackConnection } from "../../../kernel/settings/chat.ts";
-import { send } from "./platform.ts";
+import { send } from "./platform-request.ts";
 import type { Account, Setup } from "./platform-setup.ts";
 
 const Tested = z.looseObject({ team: z.string(), user: z.string(), url: z.optional(z.string()) });

@@ -9,17 +9,17 @@ import type { SlackConnection } from "../../../kernel/settings/chat.ts";
 import type { PictureRef } from "../contract.ts";
 import {
   type Act,
-  type Channel,
+  type ChatPlatform,
   type Incoming,
   idPart,
   type Line,
   type RawRequest,
   type Received,
   readButton,
-} from "./channel.ts";
+} from "./chat-platform.ts";
 import { type Content, isPlain, plainContent } from "./format/blocks.ts";
 import { type Element, slackFallback, slackFormat, slackRichText } from "./format/slack-rich-text.ts";
-import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform-request.ts";
 import { isHmac, isRecent } from "./signature.ts";
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));
@@ -387,7 +387,7 @@ const Said = z.looseObject({
 /** Slack's limit of a button's text. */
 const LABEL_MAX = 75;
 
-export const slack: Channel<SlackConnection> = {
+export const slack: ChatPlatform<SlackConnection> = {
   format: slackFormat,
   // Slack refuses a message whose blocks have more than about 13,000 characters. The JSON is counted, to be safe.
   textMax: 11_000,

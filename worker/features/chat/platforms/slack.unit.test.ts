@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { SlackConnection } from "../../../kernel/settings/chat.ts";
-import type { Incoming, Line } from "./channel.ts";
+import type { Incoming, Line } from "./chat-platform.ts";
 import { plainContent } from "./format/blocks.ts";
 import { slack } from "./slack.ts";
 

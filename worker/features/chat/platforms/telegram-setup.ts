@@ -2,7 +2,7 @@
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../../../kernel/api/answers.ts";
 import type { TelegramConnection } from "../../../kernel/settings/chat.ts";
-import { postJson } from "./platform.ts";
+import { postJson } from "./platform-request.ts";
 import type { Setup } from "./platform-setup.ts";
 
 /** The updates that `telegram.ts` reads; Telegram does not deliver others. */

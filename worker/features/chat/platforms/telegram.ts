@@ -8,16 +8,16 @@ import type { TelegramConnection } from "../../../kernel/settings/chat.ts";
 import type { PictureRef, Quoted } from "../contract.ts";
 import {
   type Act,
-  type Channel,
+  type ChatPlatform,
   type Incoming,
   idPart,
   type Line,
   type Received,
   readButton,
-} from "./channel.ts";
+} from "./chat-platform.ts";
 import { type Content, isPlain } from "./format/blocks.ts";
 import { telegramFormat, telegramHtml } from "./format/telegram-html.ts";
-import { download, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { download, PlatformError, postJson, type Reply, send } from "./platform-request.ts";
 import { readCommand } from "./read-command.ts";
 import { isSame } from "./signature.ts";
 
@@ -402,7 +402,7 @@ async function sayText(
 /** The types that sendPhoto accepts. Other files are sent as documents. */
 const PHOTO_TYPES = ["image/png", "image/jpeg", "image/webp"];
 
-export const telegram: Channel<TelegramConnection> = {
+export const telegram: ChatPlatform<TelegramConnection> = {
   format: telegramFormat,
   // Telegram counts after parsing the markup, so the request may be longer.
   textMax: 4_096,

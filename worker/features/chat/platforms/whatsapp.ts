@@ -13,17 +13,25 @@ import type { WhatsAppConnection } from "../../../kernel/settings/chat.ts";
 import type { PictureRef, Quoted } from "../contract.ts";
 import {
   type Act,
-  type Channel,
+  type ChatPlatform,
   type Incoming,
   idPart,
   type Line,
   type RawRequest,
   type Received,
   readButton,
-} from "./channel.ts";
+} from "./chat-platform.ts";
 import { plainContent } from "./format/blocks.ts";
 import { whatsappFormat, whatsappText } from "./format/whatsapp-text.ts";
-import { download, isOn, PlatformError, postJson, type Refusal, type Reply, send } from "./platform.ts";
+import {
+  download,
+  isOn,
+  PlatformError,
+  postJson,
+  type Refusal,
+  type Reply,
+  send,
+} from "./platform-request.ts";
 import { readCommand } from "./read-command.ts";
 import { isHmac, isSame } from "./signature.ts";
 
@@ -309,7 +317,7 @@ const TITLE_MAX = 20;
 const IMAGE_TYPES = ["image/png", "image/jpeg"];
 const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
 
-export const whatsapp: Channel<WhatsAppConnection> = {
+export const whatsapp: ChatPlatform<WhatsAppConnection> = {
   // Meta's limit for messages that are no templates.
   windowMs: 24 * 3_600_000,
   alert: (line) => {

@@ -8,7 +8,7 @@ import type { Env } from "../../../kernel/env.ts";
 import { type Connection, readConnections } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
 import { chatIn } from "../conversation-api.ts";
-import { channelOf } from "../platforms/all.ts";
+import { platformOf } from "../platforms/all.ts";
 
 /** A home has few owners. With a long list of them, not everybody gets a message. */
 const OWNERS_MAX = 5;
@@ -52,7 +52,7 @@ function ownersOf(
 
 /** Empty for platforms where a person's id does not lead to a private chat: their owners get no message. */
 function privateChat(connection: Connection, id: string) {
-  const chat = channelOf(connection.channel)?.privateChat?.(connection, id);
+  const chat = platformOf(connection.channel)?.privateChat?.(connection, id);
   return chat ? [{ channel: connection.channel, ...chat }] : [];
 }
 

@@ -7,7 +7,7 @@ import type { Limits } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { type Connection, ROLES, type Role, roleInSettings } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
-import type { Incoming } from "../platforms/channel.ts";
+import type { Incoming } from "../platforms/chat-platform.ts";
 import { notifyOwners, requestText } from "./access-request.ts";
 
 export type Admitted =

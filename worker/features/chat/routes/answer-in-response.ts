@@ -5,7 +5,7 @@ import type { App } from "../../../kernel/http/app.ts";
 import { mediaLink } from "../../../kernel/http/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../../kernel/http/turn-stream.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
-import type { Incoming } from "../platforms/channel.ts";
+import type { Incoming } from "../platforms/chat-platform.ts";
 import { answersOf, questionText } from "../platforms/question-text.ts";
 import { type Accepted, conversationName } from "./incoming.ts";
 

@@ -17,30 +17,30 @@ import { json, nothing, route } from "../../../kernel/http/route.ts";
 import { originOf } from "../../../kernel/http/wait.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import {
-  CHANNEL_NAMES,
   CONNECTION_ID,
   type Connection,
   findConnection,
+  PLATFORM_NAMES,
   readConnection,
   readConnections,
 } from "../../../kernel/settings/chat.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 import { chatAt } from "../chat-api.ts";
-import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../platforms/connections.ts";
-import { PlatformError } from "../platforms/platform.ts";
+import { CONSOLE_PLATFORMS, connectionOf, webhookPath } from "../platforms/connections.ts";
+import { PlatformError } from "../platforms/platform-request.ts";
 import type { Account, Setup } from "../platforms/platform-setup.ts";
 import { setupOf } from "../platforms/setup.ts";
 import { pollingToken } from "../polling.ts";
 
 /** A webhook's secret that the gateway makes has 256 bits. */
 const SECRET_BYTES = 32;
-const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
+const CHANNEL = new RegExp(`^(${PLATFORM_NAMES.join("|")})$`);
 /** A placeholder until Discord has told its key. */
 const NO_KEY = "0".repeat(64);
 
 const pasted = z.string().check(z.trim(), z.minLength(8), z.maxLength(1_000));
 const NewConnection = z.strictObject({
-  channel: z.enum(CONSOLE_CHANNELS),
+  channel: z.enum(CONSOLE_PLATFORMS),
   connection: z.string().check(z.regex(CONNECTION_ID, "expected a-z, 0-9 and -, at most 32")),
   token: pasted,
   /** Slack's signing secret. The gateway makes Telegram's, and Discord has none. */
@@ -98,7 +98,7 @@ route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: 
 const NAMED = {
   scope: "admin",
   path: {
-    channel: text(CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`),
+    channel: text(CHANNEL, `one of ${PLATFORM_NAMES.join(", ")}`),
     connection: text(CONNECTION_ID, "a connection's name"),
   },
 } as const;
@@ -188,7 +188,7 @@ async function named(
 function setupFor(channel: string): Setup {
   const setup = setupOf(channel);
   if (!setup)
-    throw new HttpError(400, "invalid_path", `channel: ${channel} is set up by hand, see docs/channels.md`);
+    throw new HttpError(400, "invalid_path", `channel: ${channel} is set up by hand, see docs/chat.md`);
   return setup;
 }
 

@@ -6,7 +6,7 @@ import type { Env } from "../../../kernel/env.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
 import type { Delivery, PictureRef } from "../contract.ts";
-import type { Channel, Incoming } from "../platforms/channel.ts";
+import type { ChatPlatform, Incoming } from "../platforms/chat-platform.ts";
 import { mistypedCommand, readCommand } from "../platforms/read-command.ts";
 import { type Admitted, approveUnknownSender } from "./admission.ts";
 
@@ -39,7 +39,7 @@ export function isAnsweredInResponse(connection: Connection): boolean {
 /** An owner's `/approve` is done here, and the delivery says what came of it. */
 export async function toDelivery(
   env: Env,
-  channel: Channel,
+  channel: ChatPlatform,
   connection: Connection,
   event: Incoming,
   admitted: Admitted & { ok: true },

@@ -6,7 +6,7 @@ import { logInfo } from "../../../kernel/log.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
 import type { Accepted as Delivered } from "../contract.ts";
 import { chatIn } from "../conversation-api.ts";
-import type { Channel, Incoming } from "../platforms/channel.ts";
+import type { ChatPlatform, Incoming } from "../platforms/chat-platform.ts";
 import { admit } from "./admission.ts";
 import { toDelivery } from "./delivery.ts";
 import { pressButton } from "./press-button.ts";
@@ -32,7 +32,7 @@ export function conversationName(
  * Slack and Discord name a private chat by its own id, which is not known yet when the gateway speaks there first.
  * @returns the conversation in which rules tell the sender; undefined: it is the same one, or a group
  */
-function privateChatName(channel: Channel, connection: Connection, event: Incoming): string | undefined {
+function privateChatName(channel: ChatPlatform, connection: Connection, event: Incoming): string | undefined {
   const chat = event.group ? undefined : channel.privateChat?.(connection, event.sender.id);
   return chat && chat.conversation !== event.conversation ? conversationName(connection, chat) : undefined;
 }
@@ -40,7 +40,7 @@ function privateChatName(channel: Channel, connection: Connection, event: Incomi
 /** @throws HttpError 400 */
 export async function acceptIncoming(
   env: Env,
-  channel: Channel,
+  channel: ChatPlatform,
   connection: Connection,
   event: Incoming,
 ): Promise<Accepted> {

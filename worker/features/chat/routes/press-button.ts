@@ -3,7 +3,7 @@ import { mayAnswer } from "../../../kernel/api/may-see.ts";
 import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logInfo } from "../../../kernel/log.ts";
-import type { Incoming, PressedRule } from "../platforms/channel.ts";
+import type { Incoming, PressedRule } from "../platforms/chat-platform.ts";
 import { answerOf, isTooLong, TOO_LONG } from "../platforms/question-text.ts";
 import type { Admitted } from "./admission.ts";
 

@@ -7,8 +7,8 @@ import { countAddress, countGuess, maySpeak, tooManyRequests } from "../../../ke
 import { readBytes } from "../../../kernel/http/request.ts";
 import { logError } from "../../../kernel/log.ts";
 import type { Connection } from "../../../kernel/settings/chat.ts";
-import { channelOf } from "../platforms/all.ts";
-import type { Ack, Channel, Incoming } from "../platforms/channel.ts";
+import { platformOf } from "../platforms/all.ts";
+import type { Ack, ChatPlatform, Incoming } from "../platforms/chat-platform.ts";
 import { notifyOwners } from "./access-request.ts";
 import { answerInResponse } from "./answer-in-response.ts";
 import { connectionAt } from "./connection-at.ts";
@@ -88,10 +88,10 @@ function afterwards(c: Context<App>, failure: string, work: () => Promise<void>)
 }
 
 /** @throws HttpError 404, the same whatever is missing: so a guess learns nothing */
-async function addressed(c: Context<App>): Promise<{ channel: Channel; connection: Connection }> {
+async function addressed(c: Context<App>): Promise<{ channel: ChatPlatform; connection: Connection }> {
   const name = c.req.param("connection") ?? "";
   const channelName = c.req.param("channel") ?? "";
-  const channel = channelOf(channelName);
+  const channel = platformOf(channelName);
   const connection = channel && (await connectionAt(c.env, channelName, name, c.req.raw.headers));
   if (!channel || !connection) {
     await countGuess(c);

@@ -5,13 +5,13 @@ import { newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
-import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../../../kernel/settings/chat.ts";
+import { CONNECTION_ID, PLATFORM_NAMES, ROLES } from "../../../kernel/settings/chat.ts";
 import { chatAt } from "../chat-api.ts";
 
 export const senders = newRoutes();
 
 const CODE = { code: text(/^[A-Za-z0-9]{6}$/, "a code of six characters") };
-const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
+const CHANNEL = new RegExp(`^(${PLATFORM_NAMES.join("|")})$`);
 const SENDER = /^[A-Za-z0-9._@-]{1,64}$/;
 const Approval = z.strictObject({ role: z._default(z.enum(ROLES), "member") });
 
@@ -60,7 +60,7 @@ route(
   {
     scope: "admin",
     path: {
-      channel: text(CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`),
+      channel: text(CHANNEL, `one of ${PLATFORM_NAMES.join(", ")}`),
       connection: text(CONNECTION_ID, "a connection's name"),
       sender: text(SENDER, "a sender's id"),
     },

@@ -8,6 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { betaText } from "./beta-languages.ts";
 import { CallCard } from "./call-card.tsx";
 import { Form, Small } from "./controls.tsx";
 import { ConversationList } from "./conversation-list.tsx";
@@ -318,7 +319,11 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
       {turn.rules.map((rule) => (
         <RuleText {...rule} text={rule.text ?? turn.answer ?? ""} />
       ))}
-      {turn.model === WITHOUT_MODEL && <p class="quiet">Answered without a model.</p>}
+      {turn.model === WITHOUT_MODEL && (
+        <p class="quiet" title={`edgecall understood it itself. ${betaText()}`}>
+          Answered without a model.
+        </p>
+      )}
       {turn.unasked && turn.rules.length === 0 && <p class="notice">No device was asked.</p>}
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>

@@ -1,7 +1,9 @@
 /** Setup: how other programs connect to this home, and the state of the bridge and the chat apps. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
+import { languageNames } from "@edgecall/core/text/languages.ts";
 import { useState } from "preact/hooks";
+import { betaText } from "./beta-languages.ts";
 import { ChatApps } from "./chat-apps.tsx";
 import { Panel, Select, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -56,6 +58,7 @@ function Gateway({ status, session }: { status: Status; session: SessionView }) 
         : `offline, last seen ${ago(bridge.last_seen, Date.now())}; ${bridge.problem ?? "start it at home with: npm run bridge"}`,
     ],
     ["Agents", `${status.agents.online} of ${status.agents.known} online${overText(status.agents)}`],
+    ["Plain sentences", `${languageNames().reviewed.join(", ")}. ${betaText()}`],
     ["You", `${session.name}, ${session.role}; may ${session.scopes?.join(", ")}`],
   ];
   return (

@@ -7,12 +7,12 @@ import type { DeviceActionView, DeviceList, DeviceView } from "../../../kernel/a
 import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
 import type { HostedDevice } from "../../../kernel/home/agents/agents.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { auditDecision } from "../../../kernel/home/audit/decisions.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { hasChanged, modeOf } from "../../../kernel/home/calls/permission.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { DeviceChange } from "../../../kernel/home/devices/device-settings.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
-import { recordDecision } from "../../../kernel/home/record/decisions.ts";
 
 /** @param all also readings that are diagnostic or settings */
 export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
@@ -132,5 +132,5 @@ export function forgetDevice(
 
 /** The record has who decided what about a device. */
 function record(home: HomeContext, tool: string, by: Person, parameters: Record<string, unknown>): void {
-  recordDecision(home, tool, { principal: by.name, role: by.role, channel: "api" }, parameters);
+  auditDecision(home, tool, { principal: by.name, role: by.role, channel: "api" }, parameters);
 }

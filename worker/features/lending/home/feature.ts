@@ -1,22 +1,22 @@
 /** What lending adds to a home. */
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
-import { borrowedOf } from "./borrowed.ts";
+import { borrowingsOf } from "./borrowing-store.ts";
+import { grantsOf, isOpen } from "./grant-store.ts";
 import { nextDue, onAlarm, refreshBorrowed } from "./lender-calls.ts";
-import { isOpen, lentOf } from "./lent.ts";
-import { answerPeer, cancelAtLender } from "./outgoing.ts";
+import { answerBorrower, cancelAtLender } from "./outgoing.ts";
 import { notifyBorrower } from "./progress.ts";
 import { lendingRpc } from "./rpc.ts";
 
 export const lending = {
   rpc: { lending: lendingRpc },
   alarm: { nextDue, onAlarm },
-  prune: (home, now) => lentOf(home).prune(now),
+  prune: (home, now) => grantsOf(home).prune(now),
   on: { progress: notifyBorrower, turnPlanned: refreshBorrowed },
-  elsewhere: { agents: borrowedOf, cancel: cancelAtLender },
-  answerHome: answerPeer,
+  elsewhere: { agents: borrowingsOf, cancel: cancelAtLender },
+  answerHome: answerBorrower,
   claimsId: (home, id, now) =>
-    lentOf(home)
+    grantsOf(home)
       .list()
       .some((grant) => grant.agents.includes(id) && isOpen(grant, now)),
 } satisfies HomeFeature;

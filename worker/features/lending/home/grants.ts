@@ -17,23 +17,23 @@ import {
   type BorrowInto,
   type Borrowing,
   type Invitation,
-  isPeerUrl,
+  isOtherHomeUrl,
   type Lending,
+  LentAgents,
   type NewLending,
-  PeerAgents,
   type Refused,
 } from "../contract.ts";
-import { borrowedOf, borrowedView } from "./borrowed.ts";
-import { lentOf, lentView } from "./lent.ts";
-import { peerRequest } from "./peer-request.ts";
-import { recordGrant } from "./record.ts";
+import { auditGrant } from "./audit-grant.ts";
+import { borrowedView, borrowingsOf } from "./borrowing-store.ts";
+import { grantsOf, lentView } from "./grant-store.ts";
+import { requestOfHome } from "./request.ts";
 
 /** 128 bits. */
 const SECRET_BYTES = 16;
 
 export function lendingView(home: HomeContext): LendingView {
-  const lent = lentOf(home);
-  const borrowed = borrowedOf(home);
+  const lent = grantsOf(home);
+  const borrowed = borrowingsOf(home);
   const now = Date.now();
   const usedAt = ledgerOf(home).usedByGrant();
   return {
@@ -55,7 +55,7 @@ export async function lend(
   const hash = await sha256Hex(secret);
   const key = await gatewayKeyOf(home).publicKey();
   const now = Date.now();
-  const grant = lentOf(home).make(lending, by, hash, now);
+  const grant = grantsOf(home).make(lending, by, hash, now);
   if (!grant)
     return refused(
       409,
@@ -70,16 +70,16 @@ export async function lend(
     reads_only: readsOnly,
     expires_at: new Date(expiresAt).toISOString(),
   };
-  recordGrant(home, "lend", by, { state: "offered", ...terms });
+  auditGrant(home, "lend", by, { state: "offered", ...terms });
   const invitation = { url, home: home.name, grant: grant.id, key, secret };
   return { ok: true, lent: lentView(grant, null, now), invitation };
 }
 
 /** From here on every request under the grant is refused. Its open calls are ended, and the borrower gets their outcomes. */
 export async function takeBack(home: HomeContext, id: string, by: string): Promise<boolean> {
-  const grant = lentOf(home).get(id);
-  if (!grant || !lentOf(home).revoke(id, Date.now())) return false;
-  recordGrant(home, "lend", by, { state: "revoked", label: grant.label });
+  const grant = grantsOf(home).get(id);
+  if (!grant || !grantsOf(home).revoke(id, Date.now())) return false;
+  auditGrant(home, "lend", by, { state: "revoked", label: grant.label });
   const calls = ledgerOf(home)
     .open()
     .filter(({ asker }) => asker?.by === "home" && asker.grant === id);
@@ -92,34 +92,34 @@ export async function borrow(
   { url, home: lender, grant, key: lenderKey, secret }: Invitation,
   { name, by, ownUrl, isHere }: BorrowInto,
 ): Promise<Borrowing> {
-  const borrowed = borrowedOf(home);
+  const borrowed = borrowingsOf(home);
   const key = await gatewayKeyOf(home).publicKey();
   if (key === lenderKey) return refused(400, "invalid_body", "invitation: it is this home's own");
-  if (!isHere && !isPeerUrl(url, isLoopback(ownUrl)))
+  if (!isHere && !isOtherHomeUrl(url, isLoopback(ownUrl)))
     return refused(400, "invalid_body", "invitation: its address is not a public https address");
   const known = borrowed.get(name);
   if (known ? known.grant !== grant : borrowed.isFull || borrowed.byGrant(grant))
     return refused(409, "conflict", "name: it is in use, or this is borrowed already, or too much is");
   const address = isHere ? "" : url;
-  const peer = { grant, from: "borrower", url: address, home: lender } as const;
+  const other = { grant, from: "borrower", url: address, home: lender } as const;
   const body = { secret, key, url: isHere ? "" : ownUrl, home: home.name };
-  const reply = await peerRequest(home, peer, "take", body);
+  const reply = await requestOfHome(home, other, "take", body);
   if (reply?.status === 401)
     return refused(409, "not_lent", "invitation: it is wrong, used, taken back or older than a day");
-  const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
+  const granted = reply?.status === 200 ? check(LentAgents, reply.body) : undefined;
   if (!granted?.ok) return refused(502, "lender_unreachable", "the lender's gateway gave no answer to use");
   const added = borrowed.add(
     { name, grant, url: address, home: lender, lenderKey, by },
     granted.value,
     Date.now(),
   );
-  recordGrant(home, "borrow", by, { state: "borrowed", name, agents: added.agents.map(({ id }) => id) });
+  auditGrant(home, "borrow", by, { state: "borrowed", name, agents: added.agents.map(({ id }) => id) });
   return { ok: true, borrowed: borrowedView(added) };
 }
 
 /** Its agents are gone from here on, and its open calls are ended at the lender. */
 export async function giveBack(home: HomeContext, name: string, by: string): Promise<boolean> {
-  if (!borrowedOf(home).get(name)) return false;
+  if (!borrowingsOf(home).get(name)) return false;
   const open = () =>
     ledgerOf(home)
       .openAtLenders()
@@ -127,8 +127,8 @@ export async function giveBack(home: HomeContext, name: string, by: string): Pro
   // A model whose call is ended may call again at once. After the last look nothing is awaited.
   for (let calls = open(); calls.length > 0; calls = open())
     await endAll(home, calls, "What was borrowed was given back");
-  borrowedOf(home).remove(name);
-  recordGrant(home, "borrow", by, { state: "returned", name });
+  borrowingsOf(home).remove(name);
+  auditGrant(home, "borrow", by, { state: "returned", name });
   return true;
 }
 

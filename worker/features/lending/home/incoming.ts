@@ -5,16 +5,16 @@
 
 import { fromBase64Url, sha256Hex } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import {
-  type PeerToken,
-  peerPlace,
-  peerTokenBytes,
-  readPeerToken,
-} from "@edgecall/core/protocol/peer-token.ts";
+  type LendingToken,
+  lendingPlace,
+  lendingTokenBytes,
+  readLendingToken,
+} from "@edgecall/core/protocol/lending-token.ts";
+import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import { importPublicKey } from "@edgecall/core/protocol/signing.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { FEDERATION } from "../../../kernel/api/agent-ids.ts";
+import { LENDING_CHANNEL } from "../../../kernel/api/agent-ids.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { onlyReads } from "../../../kernel/api/edge-call.ts";
 import { errorBody } from "../../../kernel/api/errors.ts";
@@ -26,25 +26,25 @@ import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
 import { submit } from "../../../kernel/home/submit/submit.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import {
-  isPeerUrl,
-  type PeerAgents,
-  PeerCall,
-  PeerCancel,
-  type PeerKind,
-  PeerOutcome,
-  PeerProgress,
-  type PeerReply,
-  PeerTake,
-  type PeerTold,
-  UNKNOWN_PEER,
+  AcceptGrant,
+  CancelLentCall,
+  isOtherHomeUrl,
+  type LendingKind,
+  type LendingReply,
+  type LentAgents,
+  LentCall,
+  LentOutcome,
+  LentProgress,
+  type LentReport,
+  UNKNOWN_GRANT,
 } from "../contract.ts";
-import { borrowedOf } from "./borrowed.ts";
+import { auditGrant } from "./audit-grant.ts";
+import { borrowingsOf } from "./borrowing-store.ts";
+import { type Grant, grantsOf, isGood } from "./grant-store.ts";
 import { settleLent } from "./lender-calls.ts";
-import { type Grant, isGood, lentOf } from "./lent.ts";
-import { toPeer } from "./outgoing.ts";
-import { peerRatesOf } from "./peer-rates.ts";
+import { toBorrower } from "./outgoing.ts";
 import { showNews } from "./progress.ts";
-import { recordGrant } from "./record.ts";
+import { requestRatesOf } from "./request-rates.ts";
 
 /** Calls of one grant that are open at once. */
 const OPEN_MAX = 20;
@@ -53,85 +53,85 @@ const ADVERTS_MAX_CHARS = 120_000;
 const NAMES_MAX_CHARS = 40_000;
 
 /** @param token and body as they came; the route has compared the token's host with the gateway's own */
-export async function onPeer(
+export async function onRequest(
   home: HomeContext,
-  kind: PeerKind,
+  kind: LendingKind,
   token: string,
   body: string,
-): Promise<PeerReply> {
-  const read = await readPeerToken(token, body, Date.now());
-  if (!read?.claims.for.endsWith(peerPlace("", home.name, kind))) return UNKNOWN_PEER;
+): Promise<LendingReply> {
+  const read = await readLendingToken(token, body, Date.now());
+  if (!read?.claims.for.endsWith(lendingPlace("", home.name, kind))) return UNKNOWN_GRANT;
   if (kind === "take") return await onAccept(home, read, body);
-  if (kind === "outcome" || kind === "progress") return await onTold(home, kind, read, body);
-  const grant = lentOf(home).get(read.claims.grant);
+  if (kind === "outcome" || kind === "progress") return await onReport(home, kind, read, body);
+  const grant = grantsOf(home).get(read.claims.grant);
   const isBorrower = grant?.borrower && (await isSignedBy(read, "borrower", grant.borrower.key));
   // Read again: it may have been taken back meanwhile.
-  if (!isBorrower || !isGood(lentOf(home).get(grant.id) ?? grant, Date.now())) return UNKNOWN_PEER;
-  if (!peerRatesOf(home).accept(grant.id, Date.now())) return TOO_MANY;
+  if (!isBorrower || !isGood(grantsOf(home).get(grant.id) ?? grant, Date.now())) return UNKNOWN_GRANT;
+  if (!requestRatesOf(home).accept(grant.id, Date.now())) return TOO_MANY;
   if (kind === "agents") return { status: 200, body: grantedAgents(home, grant) };
   if (kind === "cancel")
-    return await withBody(PeerCancel, body, (cancel) => onCancel(home, grant, cancel.id));
-  return await withBody(PeerCall, body, (call) => onCall(home, grant, call));
+    return await withBody(CancelLentCall, body, (cancel) => onCancel(home, grant, cancel.id));
+  return await withBody(LentCall, body, (call) => onCall(home, grant, call));
 }
 
-const TOO_MANY: PeerReply = {
+const TOO_MANY: LendingReply = {
   status: 429,
   body: errorBody("rate_limited", "too many requests of this grant"),
 };
 
 async function isSignedBy(
-  { claims, body, signature }: PeerToken,
-  from: PeerToken["claims"]["from"],
+  { claims, body, signature }: LendingToken,
+  from: LendingToken["claims"]["from"],
   publicKey: string,
 ): Promise<boolean> {
   const key = claims.from === from ? await importPublicKey(publicKey) : undefined;
   if (!key) return false;
-  return await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), peerTokenBytes(body));
+  return await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), lendingTokenBytes(body));
 }
 
 async function withBody<T>(
   schema: z.ZodMiniType<T>,
   body: string,
-  then: (value: T) => Promise<PeerReply>,
-): Promise<PeerReply> {
+  then: (value: T) => Promise<LendingReply>,
+): Promise<LendingReply> {
   const read = checkJson(schema, body);
   if (!read.ok) return { status: 400, body: errorBody("invalid_body", read.error) };
   return await then(read.value);
 }
 
 /** The borrower shows the invitation's secret, and from here on its key alone. The same borrower may ask again. */
-async function onAccept(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
+async function onAccept(home: HomeContext, token: LendingToken, text: string): Promise<LendingReply> {
   const now = Date.now();
   const { grant: id, for: place } = token.claims;
-  const body = checkJson(PeerTake, text);
-  const grant = lentOf(home).get(id);
-  if (!body.ok || !grant || !(await isSignedBy(token, "borrower", body.value.key))) return UNKNOWN_PEER;
+  const body = checkJson(AcceptGrant, text);
+  const grant = grantsOf(home).get(id);
+  if (!body.ok || !grant || !(await isSignedBy(token, "borrower", body.value.key))) return UNKNOWN_GRANT;
   const { secret, key, url, home: borrower } = body.value;
   const hash = await sha256Hex(secret);
-  const before = lentOf(home).get(id) ?? grant;
+  const before = grantsOf(home).get(id) ?? grant;
   const isAgain = before.borrower?.key === key && isGood(before, now);
   const isOffered = before.revokedAt === null && before.expiresAt > now && before.offeredUntil > now;
   // A hash tells nothing of the secret, so the time of this comparison does not either.
-  if (!isAgain && !(isOffered && before.secretHash === hash)) return UNKNOWN_PEER;
+  if (!isAgain && !(isOffered && before.secretHash === hash)) return UNKNOWN_GRANT;
   // Only a home of this gateway has no address, and only such a request comes without a host.
   const isHere = place.startsWith("/");
   // The request's own host is the borrower's word.
   const ownUrl = readSettings(home.env).publicUrl ?? `http://${place}`;
-  const isReachable = isHere ? url === "" : isPeerUrl(url, isLoopback(ownUrl));
+  const isReachable = isHere ? url === "" : isOtherHomeUrl(url, isLoopback(ownUrl));
   if (!isReachable)
     return {
       status: 400,
       body: errorBody("invalid_body", "url: expected the https address of your gateway, a public one"),
     };
   if (!isAgain) {
-    lentOf(home).accept(id, { key, url, home: borrower }, now);
-    recordGrant(home, "lend", before.label, { state: "taken", agents: before.agents });
+    grantsOf(home).accept(id, { key, url, home: borrower }, now);
+    auditGrant(home, "lend", before.label, { state: "taken", agents: before.agents });
   }
   return { status: 200, body: grantedAgents(home, before) };
 }
 
 /** The lent agents as the borrower sees them: no other agent, and of these only what it may use. */
-function grantedAgents(home: HomeContext, grant: Grant): PeerAgents {
+function grantedAgents(home: HomeContext, grant: Grant): LentAgents {
   const agents = agentsOf(home);
   const now = Date.now();
   let chars = 0;
@@ -163,7 +163,7 @@ async function idOf(grant: Grant, id: string): Promise<string> {
   return `p-${(await sha256Hex(`${grant.id}\n${id}`)).slice(0, 40)}`;
 }
 
-async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<PeerReply> {
+async function onCall(home: HomeContext, grant: Grant, call: LentCall): Promise<LendingReply> {
   const id = await idOf(grant, call.id);
   if (!ledgerOf(home).get(id)) {
     const refusal = refusalOf(home, grant, call);
@@ -183,7 +183,7 @@ async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<
       caller: {
         principal: principalOf(grant),
         role: "guest" as const,
-        channel: FEDERATION,
+        channel: LENDING_CHANNEL,
         ...(via.length > 0 && { chain: { id, via } }),
       },
       watched: call.watched === true,
@@ -203,7 +203,7 @@ function principalOf({ label }: Grant): string {
   return `home:${label}`;
 }
 
-function refusalOf(home: HomeContext, grant: Grant, call: PeerCall): SettledOutcome | undefined {
+function refusalOf(home: HomeContext, grant: Grant, call: LentCall): SettledOutcome | undefined {
   // Nobody learns whether there is such an agent.
   if (!grant.agents.includes(call.agent) || !agentsOf(home).isServed(call.agent))
     return notRun("not_found", `Agent '${call.agent}' is not lent.`);
@@ -228,11 +228,11 @@ function notRun(errorType: ErrorType, why: string): SettledOutcome {
   return { status: "error", errorType, text, advice: "Explain this to the user.", elapsedMs: 0, sources: [] };
 }
 
-function ended(outcome: SettledOutcome): PeerReply {
-  return { status: 200, body: { outcome: toPeer(outcome) } };
+function ended(outcome: SettledOutcome): LendingReply {
+  return { status: 200, body: { outcome: toBorrower(outcome) } };
 }
 
-async function onCancel(home: HomeContext, grant: Grant, callId: string): Promise<PeerReply> {
+async function onCancel(home: HomeContext, grant: Grant, callId: string): Promise<LendingReply> {
   // A job has its own id on both sides.
   const job = ledgerOf(home).get(callId)?.asker;
   const isJob = job?.by === "home" && job.grant === grant.id && job.call === callId;
@@ -243,23 +243,23 @@ async function onCancel(home: HomeContext, grant: Grant, callId: string): Promis
 }
 
 /** The lender brings the outcome of a call of ours, or tells what happens in it. */
-async function onTold(
+async function onReport(
   home: HomeContext,
   kind: "outcome" | "progress",
-  token: PeerToken,
+  token: LendingToken,
   text: string,
-): Promise<PeerReply> {
-  const borrowing = borrowedOf(home).byGrant(token.claims.grant);
-  if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_PEER;
+): Promise<LendingReply> {
+  const borrowing = borrowingsOf(home).byGrant(token.claims.grant);
+  if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_GRANT;
   const { grant, name } = borrowing;
   // Counted by kind: what is told meanwhile must not take the place of outcomes.
-  if (!peerRatesOf(home).accept(`${grant} ${kind}`, Date.now())) return TOO_MANY;
-  return await withBody<PeerTold>(kind === "outcome" ? PeerOutcome : PeerProgress, text, async (told) => {
-    const call = ledgerOf(home).get(told.id);
+  if (!requestRatesOf(home).accept(`${grant} ${kind}`, Date.now())) return TOO_MANY;
+  return await withBody<LentReport>(kind === "outcome" ? LentOutcome : LentProgress, text, async (report) => {
+    const call = ledgerOf(home).get(report.id);
     // A lender may speak of its own agents alone. What is forgotten here needs no outcome.
     if (call?.agent.startsWith(`${name}/`)) {
-      if ("outcome" in told) await settleLent(home, call, told.outcome);
-      else if (!call.outcome) showNews(home, call, name, told);
+      if ("outcome" in report) await settleLent(home, call, report.outcome);
+      else if (!call.outcome) showNews(home, call, name, report);
     }
     await home.alarm.arm();
     return { status: 200, body: {} };

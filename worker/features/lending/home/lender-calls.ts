@@ -26,11 +26,11 @@ import {
   ledgerOf,
   mayBeReplaced,
 } from "../../../kernel/home/ledger/ledger.ts";
-import { PeerAgents, type PeerReply, PeerTaken } from "../contract.ts";
-import type { Borrowing } from "./borrowed.ts";
-import { borrowedOf } from "./borrowed.ts";
-import { lendersAskedOf, peerRetriesOf } from "./in-memory.ts";
-import { LEASE_MS, type Peer, peerRequest } from "./peer-request.ts";
+import { type LendingReply, LentAgents, LentCallReply } from "../contract.ts";
+import type { Borrowing } from "./borrowing-store.ts";
+import { borrowingsOf } from "./borrowing-store.ts";
+import { lenderRetriesOf, lendersAskedOf } from "./in-memory.ts";
+import { LEASE_MS, type OtherHome, requestOfHome } from "./request.ts";
 
 /** The lender is asked so long before a call is given up. */
 const ASK_BEFORE_MS = 10_000;
@@ -51,31 +51,31 @@ export function onAlarm(home: HomeContext, now: number): void {
 }
 
 function openCalls(home: HomeContext): LedgerCall[] {
-  if (borrowedOf(home).list().length === 0) return [];
+  if (borrowingsOf(home).list().length === 0) return [];
   return ledgerOf(home)
     .openAtLenders()
     .filter(({ command, state }) => command !== JOB && state !== "asking");
 }
 
 function dueAt(home: HomeContext, { id, state, deadline }: LedgerCall): number {
-  const retryAt = peerRetriesOf(home).dueAt(id);
+  const retryAt = lenderRetriesOf(home).dueAt(id);
   return state === "taken" ? Math.max(retryAt, deadline - ASK_BEFORE_MS) : retryAt;
 }
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const borrowing = borrowedOf(home).ofAgent(call.agent);
+  const borrowing = borrowingsOf(home).ofAgent(call.agent);
   if (!borrowing) return;
-  peerRetriesOf(home).failed(call.id, now - LEASE_MS, now);
+  lenderRetriesOf(home).failed(call.id, now - LEASE_MS, now);
   // Stored before the request leaves: whatever is lost, it is known that the lender may have the call.
   if (call.state !== "taken") ledgerOf(home).markSent(call.id, ledgerOf(home).nextN(now), now);
   // If this object is stopped meanwhile, its next life asks again.
   await home.alarm.wakeBy(now + LEASE_MS);
-  const reply = await peerRequest(home, peerOf(borrowing), "call", bodyOf(call, borrowing.name));
+  const reply = await requestOfHome(home, lenderOf(borrowing), "call", bodyOf(call, borrowing.name));
   await applyLenderReply(home, call.id, borrowing, reply);
   await home.alarm.arm();
 }
 
-function peerOf({ grant, url, home }: Borrowing): Peer {
+function lenderOf({ grant, url, home }: Borrowing): OtherHome {
   return { grant, from: "borrower", url, home };
 }
 
@@ -92,22 +92,22 @@ async function applyLenderReply(
   home: HomeContext,
   id: string,
   { grant }: Borrowing,
-  reply: PeerReply | undefined,
+  reply: LendingReply | undefined,
 ): Promise<void> {
   const ledger = ledgerOf(home);
-  const peerRetries = peerRetriesOf(home);
+  const lenderRetries = lenderRetriesOf(home);
   const now = Date.now();
   const call = ledger.get(id);
-  if (!call || call.outcome) return peerRetries.remove(id);
-  if (reply?.status === 401) borrowedOf(home).setProblem(grant, TAKEN_BACK);
+  if (!call || call.outcome) return lenderRetries.remove(id);
+  if (reply?.status === 401) borrowingsOf(home).setProblem(grant, TAKEN_BACK);
   // Only the first try tells that nothing was run; one before it may have arrived.
   if (reply && isFinal(reply.status) && call.sends === 1 && call.state === "sent") {
     const [errorType, why] = reply.status === 401 ? NOT_LENT : REFUSED;
     return void (await settleByGateway(home, call, notRun(call, errorType, why, now)));
   }
-  const taken = reply?.status === 200 ? check(PeerTaken, reply.body) : undefined;
-  if (!taken?.ok) return peerRetries.failed(id, Math.max(call.createdAt, now - LONGEST_PAUSE_MS), now);
-  peerRetries.remove(id);
+  const taken = reply?.status === 200 ? check(LentCallReply, reply.body) : undefined;
+  if (!taken?.ok) return lenderRetries.failed(id, Math.max(call.createdAt, now - LONGEST_PAUSE_MS), now);
+  lenderRetries.remove(id);
   if ("outcome" in taken.value) return await settleLent(home, call, taken.value.outcome);
   ledger.markAccepted(id);
   const until = now + taken.value.left_ms + LENT_MARGIN_MS;
@@ -145,7 +145,7 @@ export async function settleLent(home: HomeContext, call: LedgerCall, called: Ca
   const outcome = announces ? { ...read, job } : read;
   if (announces) await expectJob(home, job, call, JOB_MAX_MS);
   if (call.outcome || !(await settleFromReport(home, call, outcome))) await settleLate(home, call, outcome);
-  peerRetriesOf(home).remove(call.id);
+  lenderRetriesOf(home).remove(call.id);
 }
 
 /** It is read like a device's report. Whose texts it holds is unknown, so it always taints. */
@@ -177,7 +177,7 @@ function readLent(
 
 /** Asks the lenders of old copies for their agents, in the background: a turn begins. Nothing is asked while nobody talks. */
 export function refreshBorrowed(home: HomeContext, now: number): void {
-  for (const borrowing of borrowedOf(home).list()) {
+  for (const borrowing of borrowingsOf(home).list()) {
     const { name, expiresAt } = borrowing;
     if (expiresAt <= now || (lendersAskedOf(home).get(name) ?? 0) > now - FRESH_MS) continue;
     lendersAskedOf(home).set(name, now);
@@ -186,11 +186,11 @@ export function refreshBorrowed(home: HomeContext, now: number): void {
 }
 
 async function refresh(home: HomeContext, borrowing: Borrowing): Promise<void> {
-  const reply = await peerRequest(home, peerOf(borrowing), "agents", {});
-  const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
-  if (granted?.ok) borrowedOf(home).refresh(borrowing.grant, granted.value, Date.now());
+  const reply = await requestOfHome(home, lenderOf(borrowing), "agents", {});
+  const granted = reply?.status === 200 ? check(LentAgents, reply.body) : undefined;
+  if (granted?.ok) borrowingsOf(home).refresh(borrowing.grant, granted.value, Date.now());
   else
-    borrowedOf(home).setProblem(
+    borrowingsOf(home).setProblem(
       borrowing.grant,
       reply?.status === 401 ? TAKEN_BACK : "the lender does not answer",
     );

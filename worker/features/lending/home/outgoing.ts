@@ -5,16 +5,16 @@ import { toCalled } from "../../../kernel/home/calls/answer-agent.ts";
 import { deliveryRetriesOf } from "../../../kernel/home/calls/delivery-retries.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { JOB, type LedgerCall, ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
-import { borrowedOf } from "./borrowed.ts";
-import { lentOf } from "./lent.ts";
-import { LEASE_MS, peerRequest } from "./peer-request.ts";
+import { borrowingsOf } from "./borrowing-store.ts";
+import { grantsOf } from "./grant-store.ts";
+import { LEASE_MS, requestOfHome } from "./request.ts";
 
 /**
  * Sends the outcome to the home that asked, without waiting for its answer: the other gateway may be slow. The row says when it
  * has the outcome.
  * @returns false: it does not have it yet
  */
-export function answerPeer(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
+export function answerBorrower(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
   const now = Date.now();
   if (!knowsOf(home, call)) {
     deliveryRetriesOf(home).failed(call.id, call.settledAt ?? now, now);
@@ -38,12 +38,12 @@ function knowsOf(home: HomeContext, { command, lateFor }: LedgerCall): boolean {
 }
 
 async function bringOutcome(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-  const grant = call.asker?.by === "home" ? lentOf(home).get(call.asker.grant) : undefined;
+  const grant = call.asker?.by === "home" ? grantsOf(home).get(call.asker.grant) : undefined;
   // A grant that was taken back still has the outcomes of its calls delivered.
   if (call.asker?.by === "home" && grant?.borrower) {
-    const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
-    const body = { id: call.asker.call, outcome: toPeer(outcome) };
-    const reply = await peerRequest(home, peer, "outcome", body);
+    const other = { grant: grant.id, from: "lender", ...grant.borrower } as const;
+    const body = { id: call.asker.call, outcome: toBorrower(outcome) };
+    const reply = await requestOfHome(home, other, "outcome", body);
     // 401: it does not borrow any more, so nobody waits for the outcome.
     if (reply?.status !== 200 && reply?.status !== 401) return await home.alarm.arm();
   }
@@ -63,7 +63,7 @@ async function notifyEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void
 }
 
 /** Files that were uploaded stay here: their ids mean nothing at the other home. Small pictures are in the outcome itself. */
-export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<string, unknown> {
+export function toBorrower({ media = [], ...outcome }: SettledOutcome): Record<string, unknown> {
   const inline = media.filter((item) => "data" in item);
   const left = media.filter((item) => !("data" in item));
   const words = left.map(({ media_type, bytes }) => `${media_type}, ${bytes} bytes`).join("; ");
@@ -73,9 +73,9 @@ export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<strin
 
 /** The home that lends the agent is to stop the call. It may be lost; the call ends by itself then. */
 export function cancelAtLender(home: HomeContext, call: LedgerCall): void {
-  const borrowing = borrowedOf(home).ofAgent(call.agent);
+  const borrowing = borrowingsOf(home).ofAgent(call.agent);
   if (!borrowing) return;
   const { grant, url, home: lender } = borrowing;
-  const peer = { grant, from: "borrower", url, home: lender } as const;
-  home.ctx.waitUntil(peerRequest(home, peer, "cancel", { id: call.id }));
+  const other = { grant, from: "borrower", url, home: lender } as const;
+  home.ctx.waitUntil(requestOfHome(home, other, "cancel", { id: call.id }));
 }

@@ -6,10 +6,10 @@
 import { showProgress } from "../../../kernel/home/calls/call-watchers.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { idInConversation, type LedgerCall, ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
-import type { PeerNews } from "../contract.ts";
-import { peerNewsOf } from "./in-memory.ts";
-import { lentOf } from "./lent.ts";
-import { peerRequest } from "./peer-request.ts";
+import type { LentNews } from "../contract.ts";
+import { grantsOf } from "./grant-store.ts";
+import { lentNewsOf } from "./in-memory.ts";
+import { requestOfHome } from "./request.ts";
 
 /** The least time between two requests of one call. */
 const GAP_MS = 1_000;
@@ -17,25 +17,25 @@ const GAP_MS = 1_000;
 const TEXT_MAX = 8_000;
 
 /** Tells the home that asked for this call, or for the one with which its chain began, if one did. */
-export function notifyBorrower(home: HomeContext, call: LedgerCall, news: PeerNews): void {
+export function notifyBorrower(home: HomeContext, call: LedgerCall, news: LentNews): void {
   const asker = ledgerOf(home).get(idInConversation(call))?.asker;
-  const grant = asker?.by === "home" ? lentOf(home).get(asker.grant) : undefined;
+  const grant = asker?.by === "home" ? grantsOf(home).get(asker.grant) : undefined;
   if (!asker || !grant?.borrower) return;
-  const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
-  const peerNews = peerNewsOf(home);
+  const other = { grant: grant.id, from: "lender", ...grant.borrower } as const;
+  const lentNews = lentNewsOf(home);
   const id = asker.call;
-  const before = peerNews.get(id);
+  const before = lentNews.get(id);
   const text = `${before?.text ?? ""}${news.text ?? ""}`.slice(-TEXT_MAX);
-  peerNews.set(id, { ...before, ...news, ...(text && { text }) });
+  lentNews.set(id, { ...before, ...news, ...(text && { text }) });
   // One request at a time: what comes meanwhile goes with the next one.
   if (before) return;
   const send = async () => {
-    for (let next = peerNews.get(id); next && Object.keys(next).length > 0; next = peerNews.get(id)) {
-      peerNews.set(id, {});
-      await peerRequest(home, peer, "progress", { id, ...next });
+    for (let next = lentNews.get(id); next && Object.keys(next).length > 0; next = lentNews.get(id)) {
+      lentNews.set(id, {});
+      await requestOfHome(home, other, "progress", { id, ...next });
       await scheduler.wait(GAP_MS);
     }
-    peerNews.delete(id);
+    lentNews.delete(id);
   };
   home.ctx.waitUntil(send());
 }
@@ -45,7 +45,7 @@ export function showNews(
   home: HomeContext,
   call: LedgerCall,
   lender: string,
-  { waits_for, text }: PeerNews,
+  { waits_for, text }: LentNews,
 ): void {
   if (text !== undefined) showProgress(home, call, text);
   if (waits_for === undefined) return;

@@ -1,9 +1,9 @@
 /** Gives tokens to clients: for the code of a consent, or for a refresh token. Ends the grants of which one was used twice. */
 
 import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { auditDecision } from "../../../kernel/home/audit/decisions.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { tokensOf } from "../../../kernel/home/people/tokens.ts";
-import { recordDecision } from "../../../kernel/home/record/decisions.ts";
 import { type ApiToken, apiTokenRecords, SECRET_RECORD } from "../../../kernel/settings/tokens.ts";
 import {
   type ClientProof,
@@ -176,5 +176,5 @@ function record(
   { name, role }: Person,
   parameters: Record<string, unknown>,
 ): void {
-  recordDecision(home, tool, { principal: name, role, channel: "oauth" }, parameters);
+  auditDecision(home, tool, { principal: name, role, channel: "oauth" }, parameters);
 }

@@ -29,42 +29,45 @@ const BROWSER_BUTTONS = 2;
 const NTFY_BUTTONS = 3;
 const NTFY_PRIORITY = { critical: 5, normal: 3 };
 
-/** @param outlet the id of one @param opens the conversation that its notification opens @throws an error: try again later */
+/** @param id of one @param opens the conversation that its notification opens @throws an error: try again later */
 export async function deliverPush(
   home: HomeContext,
-  outlet: string,
+  id: string,
   opens: string | null,
   notice: Notice,
 ): Promise<void> {
-  const outlets = subscriptionStoreOf(home);
+  const subscriptions = subscriptionStoreOf(home);
   const { env } = home;
   const now = Date.now();
-  const row = outlets.get(outlet);
+  const row = subscriptions.get(id);
   if (!row || now - notice.at > LIFE_MS) return;
   if (!hasAccess(home, row, now)) {
-    outlets.remove(row.id);
+    subscriptions.remove(row.id);
     return;
   }
   const { target } = row;
   // The settings may have named its server when it was turned on.
   const checked = pushUrl(env, target.kind === "browser" ? target.endpoint : target.server);
-  if ("problem" in checked) return outlets.noteProblem(row.id, `its address ${checked.problem}`);
-  const access = target.kind === "ntfy" && target.token ? await outlets.accessToken(row, target) : "";
+  if ("problem" in checked) return subscriptions.noteProblem(row.id, `its address ${checked.problem}`);
+  const access = target.kind === "ntfy" && target.token ? await subscriptions.accessToken(row, target) : "";
   if (access === undefined)
-    return outlets.noteProblem(row.id, `its access token ${OTHER_KEY}; remove it here and add it again`);
+    return subscriptions.noteProblem(
+      row.id,
+      `its access token ${OTHER_KEY}; remove it here and add it again`,
+    );
   const response =
     target.kind === "browser"
       ? await toBrowser(home, row, target, opens, notice)
       : await toTopic(env, home.name, row, { ...target, token: access }, notice);
   await response.body?.cancel();
   const { status } = response;
-  if (response.ok) return outlets.noteProblem(row.id, null);
+  if (response.ok) return subscriptions.noteProblem(row.id, null);
   logInfo("push.refused", { kind: target.kind, status });
   if (target.kind === "browser" && (status === 404 || status === 410)) {
-    outlets.remove(row.id);
+    subscriptions.remove(row.id);
     return;
   }
-  outlets.noteProblem(row.id, `the server answered ${status}`);
+  subscriptions.noteProblem(row.id, `the server answered ${status}`);
   if (status === 429 || status >= 500) throw new DeliverLaterError(status, pauseOf(response));
 }
 
@@ -112,7 +115,7 @@ async function toBrowser(
 async function toTopic(
   env: Env,
   home: string,
-  { id: outlet, origin }: Subscription,
+  { id, origin }: Subscription,
   { server, topic, token }: NtfyTarget,
   { text, buttons, critical }: Notice,
 ): Promise<Response> {
@@ -121,7 +124,7 @@ async function toTopic(
     label,
     method: "POST",
     clear: true,
-    url: await pressLink(env, origin, { home, outlet, ...press }),
+    url: await pressLink(env, origin, { home, outlet: id, ...press }),
   }));
   return await send(env, server, {
     headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },

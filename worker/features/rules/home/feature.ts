@@ -12,6 +12,7 @@ import { pressRule } from "./press.ts";
 import { rulesRpc } from "./rpc.ts";
 import { readLanguages } from "./rule-languages.ts";
 import { rulesOf } from "./rule-store.ts";
+import { spokenRules } from "./spoken.ts";
 import { runRuleTool } from "./tools.ts";
 import { maySpeak, onUnsolicited } from "./unsolicited.ts";
 
@@ -21,6 +22,7 @@ export const rules = {
   frames: { changes: onHostedChanges },
   tools: ruleTools,
   tool: runRuleTool,
+  spokenRules,
   press: pressRule,
   on: {
     presence: onPresence,

@@ -14,7 +14,7 @@ import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
 import type { PastTurn } from "../../../kernel/api/answers.ts";
-import { PlatformError } from "../../chat/platforms/platform.ts";
+import { PlatformError } from "../../chat/platforms/platform-request.ts";
 import { telegram } from "../../chat/platforms/telegram.ts";
 import type { RuleList, RuleView } from "../contract.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "../../../kernel/home/notices/reach.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { roleInChat, roleNow } from "../../../kernel/home/people/roles.ts";
-import { CHANNEL_NAMES } from "../../../kernel/settings/chat.ts";
+import { PLATFORM_NAMES } from "../../../kernel/settings/chat.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
 import type { Maker, RuleRow } from "./rule-store.ts";
 
@@ -189,7 +189,7 @@ function mayUse(home: HomeContext, maker: Maker, name: string): boolean {
     const by = conversationListOf(home).principalOf(name);
     return by !== undefined && (isOwner || by === maker.principal || isReader(home, maker, name));
   }
-  if (!(CHANNEL_NAMES as readonly string[]).includes(channel) || !conversationListOf(home).has(name))
+  if (!(PLATFORM_NAMES as readonly string[]).includes(channel) || !conversationListOf(home).has(name))
     return false;
   return isOwner || (maker.channel === channel && isAdmitted(home, maker, id.split(":")[0] ?? ""));
 }

@@ -26,7 +26,6 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import { seesAll } from "../../../kernel/api/may-see.ts";
 import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
@@ -38,6 +37,7 @@ import { readSettings } from "../../../kernel/settings/settings.ts";
 import { isRuleTool } from "../model-tools.ts";
 import { onPresence } from "./alarm-part.ts";
 import { askFirst } from "./ask-first.ts";
+import { mayChange, nameOf } from "./may-change.ts";
 import { whyNotResumed } from "./orphaned.ts";
 import { acknowledgeRule, snoozeRule } from "./press.ts";
 import { findRecipient, secondOf } from "./recipients.ts";
@@ -307,18 +307,9 @@ async function changeRule(
   return phrases.say(CHANGED[what], { name });
 }
 
-function mayChange({ maker }: RuleRow, { viewer, from }: HomeToolRequest): boolean {
-  const isHere = from.conversation !== null && maker.conversation === from.conversation;
-  return seesAll(viewer) || maker.principal === viewer.name || isHere;
-}
-
 /** Whoever was told here may answer too. */
 function isNotifiedIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
   return here.some((one) => maker.conversation === one || said.to.includes(one));
-}
-
-function nameOf(row: RuleRow): string {
-  return row.kind === "watch" ? row.rule.name : row.rule.text;
 }
 
 function listText(home: HomeContext, rows: readonly RuleRow[], phrases: Phrases): string {

@@ -5,15 +5,13 @@ import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PersonsSentence } from "../../../kernel/api/roster.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { offeredTools } from "../../../kernel/conversation/feature.ts";
-import { noteOf } from "../../../kernel/conversation/planned.ts";
+import { lastLanguage, noteOf } from "../../../kernel/conversation/planned.ts";
 import type { StoredEntry, Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Settings } from "../../../kernel/settings/settings.ts";
 import type { SentenceNote } from "../note.ts";
 
 /** "It" means what was spoken of so long ago at most. */
 const EARLIER_MS = 10 * 60_000;
-/** Turns before it that tell the language. */
-const LANGUAGE_TURNS = 3;
 
 /** @returns undefined: the turn is a program's, or has more than words */
 export function sentence(
@@ -37,7 +35,7 @@ export function sentence(
   // After a model's calls the turn is the model's.
   if (!first || own.at(-1) !== words.at(-1) || words.some(({ images }) => images && images.length > 0))
     return undefined;
-  const language = languageOf(context, turn);
+  const language = context.isOneShot ? undefined : lastLanguage(context.transcript, turn.n);
   const last = lastOf(context, turn);
   const earlier = last ? earlierIn(last) : [];
   const back = last && noteIn(last)?.back;
@@ -47,6 +45,10 @@ export function sentence(
     ...(earlier.length > 0 && { earlier }),
     ...(back && { back }),
     tools: offeredTools(context, turn, settings).flatMap(({ all }) => Object.keys(all)),
+    asker: {
+      viewer: { name: origin.principal, role: origin.role, scopes: ["ask"] },
+      conversation: context.name,
+    },
   };
 }
 
@@ -72,13 +74,4 @@ function earlierIn(entries: readonly StoredEntry[]): string[] {
 function noteIn(entries: readonly StoredEntry[]): SentenceNote | undefined {
   // SAFETY: home/plan-reply.ts wrote it.
   return noteOf(entries) as SentenceNote | undefined;
-}
-
-function languageOf({ transcript, isOneShot }: ConversationContext, turn: Turn): string | undefined {
-  if (isOneShot) return undefined;
-  for (let n = turn.n - 1; n > 0 && n >= turn.n - LANGUAGE_TURNS; n -= 1) {
-    const note = noteIn(transcript.entriesOf(n));
-    if (note) return note.language;
-  }
-  return undefined;
 }

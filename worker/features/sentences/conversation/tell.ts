@@ -4,42 +4,81 @@ import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Unaided } from "../../../kernel/conversation/feature.ts";
+import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
+import { logError } from "../../../kernel/log.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
 import { type MachineAsk, machineAnswer } from "../machines/text.ts";
 import type { SentenceNote } from "../note.ts";
 import { reportedText } from "../reported-text.ts";
+import { type LaterQuestions, sentencesAt } from "../sentences-api.ts";
 
-/** @returns a line for each call, and what was left out */
+/** @returns a line for each call, the answers beside them, and what was left out */
 export async function tell(
   context: ConversationContext,
-  { note, calls, skipped }: Parameters<Unaided["tell"]>[1],
+  { turn, note, calls, skipped }: Parameters<Unaided["tell"]>[1],
 ): Promise<string> {
   // SAFETY: home/plan-reply.ts wrote it.
-  const { language, names = [], asked = [], left = [], said } = note as SentenceNote;
+  const { language, names = [], asked = [], left = [], said, about, parts } = note as SentenceNote;
   const phrases = await readLanguage(context.env, language);
-  const lines = calls.flatMap((batch, step) => {
+  const stepLines = (step: number): string[] => {
+    const batch = calls[step];
+    if (!batch)
+      return (names[step] ?? []).flatMap((name) => (name === null ? [] : phrases.say("skipped", { name })));
     const told = batch.flatMap(({ outcome }, at): Told[] =>
       outcome ? [{ outcome, name: names[step]?.[at] ?? null }] : [],
     );
     const ask = asked[step];
-    return ask ? machineLines(told, ask, phrases) : told.map((one) => lineOf(one, phrases));
-  });
-  const unrun =
-    skipped === 0 ? [] : names.slice(calls.length).flatMap((step) => step.flatMap((name) => name ?? []));
+    return ask
+      ? machineLines(told, ask, phrases)
+      : (rulesLine(batch, phrases) ?? told.map((one) => lineOf(one, phrases)));
+  };
+  const all = parts ?? Array.from({ length: calls.length + skipped }, (_, step) => step);
+  const frames = all.filter((part) => typeof part === "object");
+  const reach = turn.origin.limits?.agents;
+  const later = await answersTo(context, { frames, language, earlier: about, reach }, phrases);
   return [
     said ?? "",
-    ...lines,
-    ...unrun.map((name) => phrases.say("skipped", { name })),
+    ...all.flatMap((part) =>
+      typeof part === "number" ? stepLines(part) : typeof part === "string" ? part : (later.shift() ?? ""),
+    ),
     left.length > 0 ? phrases.say("leftOutOffline", { names: phrases.list(left, "and") }) : "",
   ]
     .filter(Boolean)
     .join("\n");
 }
 
+/** Of questions behind an act, which is over now. */
+async function answersTo(
+  { env, name }: ConversationContext,
+  questions: LaterQuestions,
+  phrases: Phrases,
+): Promise<string[]> {
+  const { frames } = questions;
+  if (frames.length === 0) return [];
+  const [home = ""] = name.split("/");
+  try {
+    return await sentencesAt(env, home).answer(questions);
+  } catch (error) {
+    // What was done is told all the same.
+    logError("sentence.failed", error, {});
+    return frames.map(() => phrases.say("tryLater"));
+  }
+}
+
+const ENDED = { cancel: "rulesCancelled", pause: "rulesPaused", resume: "rulesResumed" } as const;
+
+/** @returns how many rules were ended; undefined: not several, or not all of them */
+function rulesLine(batch: readonly StoredCall[], phrases: Phrases): string[] | undefined {
+  const [first] = batch;
+  const isDone = batch.every(({ name, outcome }) => name === "rules" && outcome?.status === "success");
+  const key = Object.keys(ENDED).find((one): one is keyof typeof ENDED => one === first?.args.do);
+  return batch.length > 1 && isDone && key ? [phrases.say(ENDED[key], { count: batch.length })] : undefined;
+}
+
 type Told = { outcome: Outcome; name: string | null };
 
 function lineOf({ outcome, name }: Told, phrases: Phrases): string {
-  return name === null ? ownText(outcome) : outcomeText(outcome, name, phrases);
+  return name === null ? ownText(outcome, phrases) : outcomeText(outcome, name, phrases);
 }
 
 /** What machines said of themselves. A question whether it is so has yes or no, or those alone of which it is. */
@@ -57,10 +96,14 @@ function machineLines(told: readonly Told[], ask: MachineAsk, phrases: Phrases):
   return shown.length > 0 ? shown : [phrases.say("countOfNone", { total: String(answers.length) })];
 }
 
-/** The text of a call whose answer is its own, as that of a rule. */
-function ownText(outcome: Outcome): string {
+/** The text of a call whose answer is its own, as that of a rule. Why one was refused is in the tool's words. */
+function ownText(outcome: Outcome, phrases: Phrases): string {
+  if (outcome.errorType === "invalid_params")
+    return phrases.sentences(phrases.say("nothingDone"), reasonOf(outcome).replace(NOTHING_DONE, ""));
   return outcome.shown?.text ?? outcome.forUser ?? forPerson(outcome);
 }
+
+const NOTHING_DONE = / Nothing was done\.$/;
 
 /** What became of one call to a device, in words. */
 function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {

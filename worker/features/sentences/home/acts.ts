@@ -2,14 +2,14 @@
 
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import type { Act, Action, Setting } from "@edgecall/core/sentences/frame.ts";
+import type { Act, Action, Setting, ThingType } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
 import { actionOf, fitted, optionOf, parameterOf, settingsFor, settingsOf, switchOf } from "./parameters.ts";
 import { readingsOf, stateIn } from "./readings.ts";
 import { choices, findTarget, type Problem } from "./targets.ts";
-import type { Thing } from "./things.ts";
+import { isOfType, type Thing } from "./things.ts";
 
 /** @property things those of the calls, in their order @property left names of those that are offline */
 export type MadeCalls = { calls: PlannedCall[]; things: Thing[]; left: string[] };
@@ -31,10 +31,11 @@ const CHANGED: readonly Setting[] = ["brightness", "temperature", "volume", "pos
 
 export async function makeCalls(act: Act, context: AskContext): Promise<MadeCalls | { problem: Problem }> {
   const { phrases } = context;
-  const things = context.things.filter((thing) => thing.hosted && !thing.readOnly);
-  const found = findTarget(byAction(act), { ...context, things }, (thing) => canDo(act, thing));
-  if ("problem" in found) return found;
-  const able = found.things.filter((thing) => canDo(act, thing));
+  const changed = context.things.filter((thing) => thing.hosted && !thing.readOnly);
+  const fits = (thing: Thing) => canDo(act, thing);
+  const found = findTarget(byAction(act, context, changed), { ...context, things: changed }, fits);
+  if ("problem" in found) return unchanged(act, context.things, phrases) ?? found;
+  const able = found.things.filter(fits);
   const [first] = found.things;
   if (able.length === 0)
     return { problem: first ? cannot(first, phrases) : { text: phrases.say("nothingToDo") } };
@@ -56,11 +57,28 @@ export async function makeCalls(act: Act, context: AskContext): Promise<MadeCall
   return { calls, things: called, left: choices(able.filter((thing) => !called.includes(thing))) };
 }
 
-/** "Lock the door" means its lock. */
-function byAction({ action, target }: Act): Act["target"] {
+const DOORS: readonly ThingType[] = ["door", "window", "gate", "garage_door"];
+
+/** "Lock the door" means its lock, and so does "open the door" where none moves by itself. */
+function byAction({ action, target }: Act, context: AskContext, things: readonly Thing[]): Act["target"] {
+  if (target.of !== "type" || !DOORS.includes(target.type)) return target;
   const isLock = action === "lock" || action === "unlock";
-  const isDoor = target.of === "type" && ["door", "window", "gate", "garage_door"].includes(target.type);
-  return isLock && isDoor ? { ...target, type: "lock" } : target;
+  const moves = (thing: Thing) => isOfType(thing, target.type, context.called) && doneBy("open", thing, true);
+  const isUnlocked = action === "open" && target.type !== "window" && !things.some(moves);
+  return isLock || isUnlocked ? { ...target, type: "lock" } : target;
+}
+
+/** What was named is there, and not for this person, or for no person, to change. @returns undefined: it was not named, or is not there */
+function unchanged(
+  { target }: Act,
+  things: readonly Thing[],
+  phrases: Phrases,
+): { problem: Problem } | undefined {
+  const [first, other] = target.of === "named" ? things.filter(({ id }) => target.ids.includes(id)) : [];
+  if (!first || other || (first.hosted && !first.readOnly)) return undefined;
+  return {
+    problem: { text: phrases.say(first.hosted ? "notAllowed" : "cannotActAtAll", { name: first.name }) },
+  };
 }
 
 type Done = { action: string; params: Record<string, unknown> };
@@ -72,7 +90,8 @@ function canDo(act: Act, thing: Thing): boolean {
     return (setting === undefined ? settingsFor(value) : [setting]).some((one) => parameterOf(thing, one));
   }
   if (act.action === "raise" || act.action === "lower")
-    return changedSetting(act.setting, thing) !== undefined;
+    return movedBy(act, thing) !== undefined || changedSetting(act.setting, thing) !== undefined;
+  if (unlockedBy(act, thing)) return true;
   return [act.action, ...("or" in act && act.or !== undefined ? [act.or] : [])].some((one) =>
     doneBy(one, thing, true),
   );
@@ -85,13 +104,35 @@ function callOf(
   phrases: Phrases,
 ): Done | { problem: Problem } {
   if (act.action === "set") return setCall(act, thing, phrases);
-  if (act.action === "raise" || act.action === "lower") return changeCall(act, thing, readings, phrases);
+  if (act.action === "raise" || act.action === "lower")
+    return movedBy(act, thing) ?? changeCall(act, thing, readings, phrases);
   const isOn = stateIn(readings, "on")?.so;
   const or = "or" in act ? act.or : undefined;
-  const done = doneBy(act.action, thing, isOn) ?? (or === undefined ? undefined : doneBy(or, thing, isOn));
+  const done =
+    doneBy(act.action, thing, isOn) ??
+    unlockedBy(act, thing) ??
+    (or === undefined ? undefined : doneBy(or, thing, isOn));
   if (act.action === "toggle" && isOn === undefined)
     return { problem: { text: phrases.say("unknownNow", { name: thing.name }) } };
   return done ?? { problem: cannot(thing, phrases) };
+}
+
+/** "Raise the blinds" opens them. @returns undefined: it is a setting that changes, or the device does not move */
+function movedBy(act: Act & { action: "raise" | "lower" }, thing: Thing): Done | undefined {
+  const isWhole = act.setting === undefined && act.by === undefined && thing.kinds.has("cover");
+  return isWhole ? doneBy(act.action === "raise" ? "open" : "close", thing, undefined) : undefined;
+}
+
+/** "Open the front door" unlocks it, where the lock itself was meant: never as one of everything. */
+function unlockedBy(act: Act, thing: Thing): Done | undefined {
+  const { action, target } = act;
+  const opens = action === "open" || ("or" in act && act.or === "open");
+  const isMeant =
+    target.of === "named" ||
+    target.of === "earlier" ||
+    (target.of === "type" && target.type === "lock") ||
+    (target.of === "type" && DOORS.includes(target.type));
+  return opens && isMeant && thing.kinds.has("lock") ? doneBy("unlock", thing, undefined) : undefined;
 }
 
 /** The device's own action. @param isOn its state, for `toggle` @returns undefined: it has none */

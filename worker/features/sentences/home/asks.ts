@@ -205,7 +205,7 @@ function hasNone(
 /** "Which devices are online?", "which lights do you know?" */
 export function answerDevices(
   { state, type, place, form }: Devices,
-  { things, phrases }: TargetContext,
+  { things, phrases, called }: TargetContext,
 ): Answer {
   const placed = things.filter(
     ({ area }) =>
@@ -214,7 +214,7 @@ export function answerDevices(
       place.is === "here" ||
       (area !== undefined && place.ids.includes(area)),
   );
-  const all = placed.filter((thing) => type === undefined || isOfType(thing, type));
+  const all = placed.filter((thing) => type === undefined || isOfType(thing, type, called));
   const about = all.map(({ id }) => id).slice(0, TOLD_MAX);
   if (all.length === 0) return { answer: phrases.say("noDevices"), about: [] };
   const names = (of: readonly Thing[]) =>

@@ -23,10 +23,17 @@ export function chosenFrames(
     return target.of === "type" ? [withTarget(frame, { ...target, number: "all" })] : undefined;
   const words = keyOf(text).split(" ");
   for (let at = 0; at <= Math.min(BEFORE_MAX, words.length - 1); at += 1) {
-    const named = table.get(words.slice(at).join(" ")).find(({ role }) => role === "name");
+    const found = table.get(words.slice(at).join(" "));
+    const place = "place" in target && target.place ? { place: target.place } : {};
+    if (place.place?.is === "here") {
+      const area = found.find(({ role }) => role === "area");
+      if (area?.role !== "area") continue;
+      const { ids, name } = area.value;
+      return [withTarget(frame, { ...target, place: { is: "area", ids, name } } as Target)];
+    }
+    const named = found.find(({ role }) => role === "name");
     if (named?.role !== "name") continue;
     const { ids, name } = named.value;
-    const place = "place" in target && target.place ? { place: target.place } : {};
     return [withTarget(frame, { of: "named", ids, name, ...place })];
   }
   return undefined;

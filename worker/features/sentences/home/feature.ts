@@ -2,5 +2,6 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { planReply } from "./plan-reply.ts";
+import { sentencesRpc } from "./rpc.ts";
 
-export const sentences = { planReply } satisfies HomeFeature;
+export const sentences = { rpc: { sentences: sentencesRpc }, planReply } satisfies HomeFeature;

@@ -1,5 +1,5 @@
 /** Questions about machines: calls of their own read tools. Pure. */
-import type { Ask, Comparison, Reading } from "@edgecall/core/sentences/frame.ts";
+import type { Ask, Comparison, Reading, State, WatchFor } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { MachineAsk } from "../machines/text.ts";
@@ -91,3 +91,65 @@ function askedIn(ask: Ask): MachineAsk | undefined {
 function readingOf({ value }: Comparison): Reading | undefined {
   return value.unit?.startsWith("°") ? "temperature" : undefined;
 }
+
+const GB = 1e9;
+const MB = 1e6;
+
+/** The fields of a watch on a machine's own readings, which are its tools' figures. @returns undefined: none of them could say it */
+export function machineWatch(
+  condition: WatchFor,
+  thing: Thing,
+): { reading: string; field?: string; is: string; value: number } | undefined {
+  if (!("is" in condition)) return undefined;
+  const { is, share, value } = condition;
+  const reading = condition.reading ?? readingOf(condition);
+  const tool = reading && WATCHED[reading];
+  if (!tool || !thing.adverts().some(({ name }) => name === tool)) return undefined;
+  const { number, unit } = value;
+  const watched = (field: string | undefined, of = number, when: string = is) => ({
+    reading: tool,
+    ...(field !== undefined && { field }),
+    is: when,
+    value: of,
+  });
+  if (reading === "temperature")
+    return unit?.startsWith("°") || unit === undefined ? watched(undefined) : undefined;
+  if (reading === "load") return unit === "%" ? watched("usage_percent") : undefined;
+  if (unit === "GB" || unit === "MB") {
+    const bytes = number * (unit === "GB" ? GB : MB);
+    if (reading === "memory") return watched(share === "used" ? "used_bytes" : "available_bytes", bytes);
+    return watched(share === "used" ? "/.used_bytes" : "/.free_bytes", bytes);
+  }
+  if (reading !== "disk" || (unit !== undefined && unit !== "%")) return undefined;
+  // Less than 10 % free is more than 90 % used.
+  const isFree = share === "free";
+  const turned = is === "above" ? "below" : is === "below" ? "above" : is;
+  return isFree ? watched("/.used_percent", 100 - number, turned) : watched("/.used_percent");
+}
+
+/** Our agent's tools, which it can watch. */
+const WATCHED: Readonly<Partial<Record<Reading, string>>> = {
+  disk: "disk",
+  memory: "memory",
+  load: "cpu",
+  temperature: "temperature",
+};
+
+/** "Is vm on?", "is vm running?" ask whether the machine is online. */
+export function asPresence(ask: Ask, { things, earlier }: TargetContext): Ask {
+  if (!("state" in ask)) return ask;
+  const { target } = ask;
+  const ids = target.of === "named" ? target.ids : target.of === "earlier" ? earlier : [];
+  const meant = things.filter(({ id }) => ids.includes(id));
+  const isMachine =
+    (target.of === "type" && target.type === "machine") ||
+    (meant.length > 0 && meant.every(({ hosted }) => !hosted));
+  const state = isMachine ? PRESENCE[ask.state] : undefined;
+  return state ? { ...ask, state } : ask;
+}
+
+const PRESENCE: Readonly<Partial<Record<State, State>>> = {
+  on: "online",
+  running: "online",
+  off: "offline",
+};

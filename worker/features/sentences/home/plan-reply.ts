@@ -1,25 +1,29 @@
 /** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
-import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Frames, Understood } from "@edgecall/core/sentences/frame.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
 import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import type { PlannedReply } from "../../../kernel/api/plan.ts";
 import type { PersonsSentence, RosterQuestion } from "../../../kernel/api/roster.ts";
 import type { Env } from "../../../kernel/env.ts";
-import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
+import { spokenRules } from "../../../kernel/home/feature.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
 import type { FastPath } from "../../../kernel/settings/fast-path.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
-import type { SentenceNote } from "../note.ts";
+import type { Back, SentenceNote } from "../note.ts";
+import { answerContextOf } from "./ask-context.ts";
+import { calledFor } from "./called.ts";
 import { chosenFrames } from "./choice.ts";
 import { examplesFor } from "./examples.ts";
 import { type HomeNames, namesOf } from "./names.ts";
 import { reasonText } from "./reasons.ts";
 import { type ResolveContext, type Resolved, resolveFrames, resolveMeanings } from "./resolve.ts";
+import { answeredEnds } from "./rule-ends.ts";
 import type { Problem } from "./targets.ts";
+import type { IsCalled } from "./things.ts";
 
 /** With more calls that change something a person is asked, whatever the devices' settings say. */
 const UNASKED_MAX = 3;
@@ -32,11 +36,14 @@ export async function planReply(
 ): Promise<PlannedReply | undefined> {
   if (!sentence) return undefined;
   const names = namesOf(home).of(reach, now);
+  const ended = await answeredRules(home, sentence, names, now);
+  if (ended) return ended;
   const asRead = await read(home.env, sentence.text, names, sentence.language);
   const language = languageOf(asRead, sentence.language);
   const phrases = await readLanguage(home.env, language);
   const understood = withChoice(asRead, sentence, { names, phrases, language });
-  const context = contextOf(home, { sentence, names, phrases, now });
+  const called = await calledFor(home.env, framesIn(understood), language);
+  const context = contextOf(home, { sentence, names, phrases, called, now });
   const resolved = await resolve(understood, context);
   const { fastPath: mode, models } = readSettings(home.env);
   const hasModel = models.length > 0 && !sentence.alone;
@@ -61,19 +68,41 @@ export async function planReply(
   };
   if ("answer" in resolved)
     return { ...first, answer: [said, resolved.answer].filter(Boolean).join("\n"), note };
-  const { steps, names: told, asked, left } = resolved;
-  const most = Math.max(...steps.map(({ length }) => length));
+  const { steps, names: told, asked, parts, left, changes } = resolved;
   return {
     ...first,
     steps,
-    ...(most > UNASKED_MAX && !isRead && { asks: `it is one of ${most} devices at once` }),
+    ...(changes > UNASKED_MAX && { asks: `it is one of ${changes} devices at once` }),
     note: {
       ...note,
       names: told,
       ...(asked.some((one) => one !== null) && { asked }),
+      ...(parts && { parts }),
       ...(left.length > 0 && { left }),
     },
   };
+}
+
+/** The person was asked whether rules are to be ended, and this is the answer. @returns undefined: it is another sentence */
+async function answeredRules(
+  home: HomeContext,
+  sentence: PersonsSentence,
+  names: HomeNames,
+  now: number,
+): Promise<PlannedReply | undefined> {
+  // SAFETY: `without` noted it.
+  const back = sentence.back as Back | undefined;
+  if (!back || !("rules" in back) || !sentence.tools.includes("rules")) return undefined;
+  const language = LANGUAGES.find((one) => one === sentence.language) ?? "en";
+  const phrases = await readLanguage(home.env, language);
+  const context = contextOf(home, { sentence, names, phrases, called: () => false, now });
+  const ended = answeredEnds(back.rules, sentence.text, context, [phrases, ENGLISH]);
+  if (!ended || "problem" in ended) return undefined;
+  const { fastPath } = readSettings(home.env);
+  const first = fastPath === "all" ? { first: true as const } : {};
+  const note: SentenceNote = { language, about: [] };
+  if ("answer" in ended) return { ...first, answer: ended.answer, note };
+  return { ...first, steps: [ended.calls], note: { ...note, names: [ended.calls.map(() => null)] } };
 }
 
 /** The likeliest language alone, and others beside it where it does not understand. */
@@ -99,10 +128,16 @@ function withChoice(
   { text, back }: PersonsSentence,
   { names, phrases, language }: { names: HomeNames; phrases: Phrases; language: Language },
 ): Understood {
-  if (understood.result !== "none" || back === undefined) return understood;
   // SAFETY: `without` noted it.
-  const frames = chosenFrames(back as Frames, text, phrases.say("allOfThem"), names.table);
+  const asked = back as Back | undefined;
+  if (understood.result !== "none" || !asked || !("frames" in asked)) return understood;
+  const frames = chosenFrames(asked.frames, text, phrases.say("allOfThem"), names.table);
   return frames ? { result: "one", language, frames } : understood;
+}
+
+function framesIn(understood: Understood): Frames[] {
+  if (understood.result === "one") return [understood.frames];
+  return understood.result === "several" ? understood.meanings.map(({ frames }) => frames) : [];
 }
 
 function languageOf(understood: Understood, last: string | undefined): Language {
@@ -117,18 +152,16 @@ function contextOf(
     sentence,
     names,
     phrases,
+    called,
     now,
-  }: { sentence: PersonsSentence; names: HomeNames; phrases: Phrases; now: number },
+  }: { sentence: PersonsSentence; names: HomeNames; phrases: Phrases; called: IsCalled; now: number },
 ): ResolveContext {
+  const { things } = names;
   const context: ResolveContext = {
-    things: names.things,
-    phrases,
-    earlier: sentence.earlier ?? [],
-    now,
-    zone: clockOf(home).read().zone,
+    ...answerContextOf(home, { things, phrases, earlier: sentence.earlier ?? [], called, now }),
     text: sentence.text,
     tools: sentence.tools,
-    states: (ids) => deviceStatesOf(home).ask(ids, true),
+    rules: () => spokenRules(home, sentence.asker),
     examples: async () => {
       let known: ReturnType<ResolveContext["states"]> | undefined;
       const states = () => {
@@ -158,7 +191,7 @@ async function resolve(understood: Understood, context: ResolveContext): Promise
 
 /** Asks back, or says what works here where no model answers. */
 async function without(
-  { text, asks, which }: Problem,
+  { text, asks, which, back: rules }: Problem,
   {
     mode,
     context,
@@ -175,8 +208,9 @@ async function without(
     understood: Understood;
   },
 ): Promise<PlannedReply> {
-  const back = which && understood.result === "one" ? { back: understood.frames } : {};
-  const note: SentenceNote = { language, about: [], ...back };
+  const isSentence = which && understood.result === "one";
+  const back: Back | undefined = rules ? { rules } : isSentence ? { frames: understood.frames } : undefined;
+  const note: SentenceNote = { language, about: [], ...(back && { back }) };
   if (asks) return { ...(mode === "all" && { first: true as const }), answer: text, note };
   // What the model answers needs no examples, which take a question to the bridge.
   if (hasModel) return { instead: text, note };

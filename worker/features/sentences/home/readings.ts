@@ -42,6 +42,9 @@ const NAMED: Readonly<Partial<Record<Asked, string>>> = { color: "colour", mode:
 /** @returns the readings of what is asked for, the likeliest first; of a state those that say what the device does */
 export function readingsOf(readings: readonly Reading[], asked: Asked): Reading[] {
   if (asked === "state") return stateReadings(readings);
+  // A cover's is called by its class.
+  const positions = asked === "position" ? readings.filter((one) => position(one) !== undefined) : [];
+  if (positions.length > 0) return positions;
   const word = NAMED[asked];
   const condition: Condition = {
     words: [

@@ -2,11 +2,15 @@
 import type { Frame, Frames, Meaning } from "@edgecall/core/sentences/frame.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { MachineAsk } from "../machines/text.ts";
+import type { SentenceNote } from "../note.ts";
 import { makeCalls } from "./acts.ts";
-import { answerAsk, answerDevices } from "./asks.ts";
-import { machineCalls } from "./machines.ts";
+import { type Answer, type AskContext, answerAsk, answerDevices } from "./asks.ts";
+import { asPresence, machineCalls } from "./machines.ts";
 import { type RuleContext, ruleCalls } from "./rules.ts";
 import type { Problem } from "./targets.ts";
+
+/** @property zone the home's */
+export type AnswerContext = AskContext & { zone: string };
 
 export type ResolveContext = RuleContext & {
   /** Names of the home's tools that this conversation has. */
@@ -21,14 +25,20 @@ export type Resolved =
       steps: PlannedCall[][];
       names: Array<Array<string | null>>;
       asked: Array<MachineAsk | null>;
+      /** Where some parts of the answer are no calls. */
+      parts?: Parts;
       left: string[];
       about: string[];
       reads: boolean;
+      /** Calls of one step that change something. */
+      changes: number;
     }
   | { answer: string; about: string[] }
   | { problem: Problem }
   /** The person wants the model. */
   | { model: true };
+
+type Parts = NonNullable<SentenceNote["parts"]>;
 
 type Part =
   | {
@@ -39,7 +49,9 @@ type Part =
       about: string[];
       reads: boolean;
     }
-  | Exclude<Resolved, { steps: unknown }>;
+  | Exclude<Resolved, { steps: unknown }>
+  /** A question behind an act: what is so now may not be so then. */
+  | { later: Frame; about: string[] };
 
 /** Meanings of one sentence that are looked at. */
 const MEANINGS_MAX = 4;
@@ -69,29 +81,69 @@ function someOf(all: readonly Resolved[], fits: (one: Resolved) => boolean): rea
 
 export async function resolveFrames(frames: Frames, context: ResolveContext): Promise<Resolved> {
   const parts: Part[] = [];
+  let isActed = false;
   for (const frame of frames) {
     const part = await resolveFrame(frame, context);
     if ("problem" in part || "model" in part) return part;
-    parts.push(part);
+    const isLater = isActed && "answer" in part && isQuestion(frame);
+    parts.push(isLater ? { later: frame, about: part.about } : part);
+    isActed ||= "calls" in part && !part.reads;
   }
   const about = [...new Set(parts.flatMap((part) => ("about" in part ? part.about : [])))];
   const answers = parts.flatMap((part) => ("answer" in part ? part.answer : []));
   if (answers.length === parts.length) return { answer: answers.join("\n"), about };
-  // An answer from now beside an act would tell what was before it.
-  if (answers.length > 0) return { problem: { text: context.phrases.say("sayOnePart") } };
   const made = parts.flatMap((part) => ("calls" in part ? part : []));
+  const changes = made.flatMap(({ calls, reads }) => (reads ? [] : calls.length));
   return {
     steps: made.map(({ calls }) => calls),
     names: made.map(({ names }) => names),
     asked: made.map(({ asked = null }) => asked),
+    ...(made.length < parts.length && { parts: partsOf(parts) }),
     left: made.flatMap(({ left }) => left),
     about,
     reads: made.every(({ reads }) => reads),
+    changes: Math.max(0, ...changes),
   };
 }
 
-async function resolveFrame(frame: Frame, context: ResolveContext): Promise<Part> {
+function partsOf(parts: readonly Part[]): Parts {
+  let step = 0;
+  return parts.flatMap((part): Parts => {
+    if ("later" in part) return [part.later];
+    if ("answer" in part) return [part.answer];
+    step += 1;
+    return [step - 1];
+  });
+}
+
+function isQuestion({ kind }: Frame): boolean {
+  return kind === "ask" || kind === "devices" || kind === "clock";
+}
+
+/** The answer to a question that takes no call. @returns undefined: the frame is none */
+export async function answerNow(frame: Frame, context: AnswerContext): Promise<Answer | undefined> {
   const { phrases, now, zone } = context;
+  switch (frame.kind) {
+    case "ask":
+      return await answerAsk(frame, context);
+    case "devices":
+      return answerDevices(frame, context);
+    case "clock":
+      return {
+        answer:
+          frame.of === "time"
+            ? phrases.say("timeIs", { time: phrases.time(now, zone, now) })
+            : phrases.say("dateIs", { date: phrases.date(now, zone) }),
+        about: [],
+      };
+    default:
+      return undefined;
+  }
+}
+
+async function resolveFrame(given: Frame, context: ResolveContext): Promise<Part> {
+  const { phrases } = context;
+  const frame = given.kind === "ask" ? asPresence(given, context) : given;
   switch (frame.kind) {
     case "act": {
       const made = await makeCalls(frame, context);
@@ -119,23 +171,16 @@ async function resolveFrame(frame: Frame, context: ResolveContext): Promise<Part
         reads: true,
       };
     }
-    case "devices":
-      return answerDevices(frame, context);
     case "help":
       return { answer: phrases.sentences(phrases.say("help")) + (await context.examples()), about: [] };
-    case "clock":
-      return {
-        answer:
-          frame.of === "time"
-            ? phrases.say("timeIs", { time: phrases.time(now, zone, now) })
-            : phrases.say("dateIs", { date: phrases.date(now, zone) }),
-        about: [],
-      };
     case "model":
       return { model: true };
     default: {
+      const answer = await answerNow(frame, context);
+      if (answer) return answer;
       const made = await ruleCalls(frame, context);
       if (!made || "problem" in made) return made ?? { problem: { text: phrases.say("notYet") } };
+      if ("answer" in made) return { ...made, about: [] };
       const { calls, things } = made;
       if (!calls.every(({ name }) => context.tools.includes(name)))
         return { problem: { text: phrases.say("notYet") } };
@@ -144,7 +189,7 @@ async function resolveFrame(frame: Frame, context: ResolveContext): Promise<Part
         names: calls.map(() => null),
         left: [],
         about: things.map(({ id }) => id),
-        reads: false,
+        reads: calls.every(({ name, args }) => name === "rules" && args.do === "list"),
       };
     }
   }

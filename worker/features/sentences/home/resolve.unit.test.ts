@@ -1,221 +1,9 @@
 /** What sentences come to with devices as real configs make them: calls with the devices' own actions, or words. */
-import { en as phraseData } from "@edgecall/core/phrases/languages/en.ts";
-import { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import { en } from "@edgecall/core/sentences/languages/en.ts";
-import { makeLexicon } from "@edgecall/core/sentences/lexicon.ts";
-import { type NamedThing, NameTable } from "@edgecall/core/sentences/names.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
 import { describe, expect, test } from "vitest";
-import { NOW, newCatalog } from "../../../../discovery/testkit/device-cases.ts";
-import { type Resolved, resolveMeanings } from "./resolve.ts";
-import { kindsIn, type Thing } from "./things.ts";
-
-type Config = [
-  kind: string,
-  area: string,
-  name: string,
-  config: Record<string, unknown>,
-  states?: Record<string, string>,
-];
-
-const lamp = (id: string, more: Record<string, unknown> = {}) => ({
-  command_topic: `${id}/set`,
-  state_topic: `${id}/on`,
-  brightness_command_topic: `${id}/b/set`,
-  brightness_state_topic: `${id}/b`,
-  brightness_scale: 100,
-  ...more,
-});
-const colour = (id: string) => ({
-  color_temp_command_topic: `${id}/ct/set`,
-  color_temp_state_topic: `${id}/ct`,
-  min_mireds: 153,
-  max_mireds: 370,
-  rgb_command_topic: `${id}/rgb/set`,
-  rgb_state_topic: `${id}/rgb`,
-});
-
-const CONFIGS: Config[] = [
-  ["light", "Kitchen", "Kitchen light", lamp("k", colour("k")), { "k/on": "ON", "k/b": "40" }],
-  ["light", "Kitchen", "Counter light", lamp("c"), { "c/on": "OFF" }],
-  ["light", "Living room", "Reading lamp", lamp("r"), { "r/on": "ON", "r/b": "90" }],
-  ["switch", "Kitchen", "Fridge", { command_topic: "f/set", state_topic: "f/on" }, { "f/on": "ON" }],
-  [
-    "cover",
-    "Living room",
-    "Blinds",
-    {
-      command_topic: "b/set",
-      position_topic: "b/pos",
-      set_position_topic: "b/pos/set",
-      device_class: "blind",
-    },
-    { "b/pos": "100" },
-  ],
-  ["lock", "Hall", "Front door", { command_topic: "d/set", state_topic: "d" }, { d: "LOCKED" }],
-  [
-    "climate",
-    "Living room",
-    "Living room heating",
-    {
-      temperature_command_topic: "h/set",
-      temperature_state_topic: "h/t",
-      current_temperature_topic: "h/c",
-      mode_command_topic: "h/m/set",
-      mode_state_topic: "h/m",
-      modes: ["off", "heat", "auto"],
-      min_temp: 5,
-      max_temp: 30,
-      temp_step: 0.5,
-    },
-    { "h/t": "20", "h/c": "21.5", "h/m": "heat" },
-  ],
-  [
-    "fan",
-    "Bathroom",
-    "Bathroom fan",
-    {
-      command_topic: "v/set",
-      state_topic: "v/on",
-      percentage_command_topic: "v/p/set",
-      percentage_state_topic: "v/p",
-    },
-    { "v/on": "OFF" },
-  ],
-  [
-    "sensor",
-    "Kitchen",
-    "Freezer",
-    { state_topic: "fr", device_class: "temperature", unit_of_measurement: "°C" },
-    { fr: "-18.4" },
-  ],
-  [
-    "sensor",
-    "Bedroom",
-    "Bedroom thermometer",
-    { state_topic: "bt", device_class: "temperature", unit_of_measurement: "°C" },
-    { bt: "19.5" },
-  ],
-  ["binary_sensor", "Kitchen", "Kitchen window", { state_topic: "kw", device_class: "window" }, { kw: "ON" }],
-  [
-    "binary_sensor",
-    "Living room",
-    "Living room window",
-    { state_topic: "lw", device_class: "window" },
-    { lw: "OFF" },
-  ],
-  [
-    "binary_sensor",
-    "Laundry",
-    "Leak sensor",
-    { state_topic: "leak", device_class: "moisture" },
-    { leak: "OFF" },
-  ],
-  [
-    "vacuum",
-    "Hall",
-    "Robot",
-    {
-      command_topic: "vac/set",
-      state_topic: "vac",
-      supported_features: ["start", "stop", "pause", "return_home"],
-    },
-    {},
-  ],
-];
-
-const catalog = newCatalog();
-for (const [kind, area, name, config] of CONFIGS)
-  catalog.config(
-    `homeassistant/${kind}/${name.replaceAll(" ", "_")}/config`,
-    JSON.stringify({
-      unique_id: name,
-      name: null,
-      device: { identifiers: [name], name, suggested_area: area },
-      ...config,
-    }),
-    NOW,
-  );
-for (const [, , , , states = {}] of CONFIGS)
-  for (const [topic, payload] of Object.entries(states))
-    catalog.state(topic, payload, { now: NOW, retained: false });
-
-const things: Thing[] = catalog.devices(NOW).map((device) => ({
-  id: device.id,
-  name: device.name,
-  own: false,
-  ...(device.area !== undefined && { area: device.area }),
-  online: true,
-  hosted: true,
-  readOnly: false,
-  kinds: kindsIn(device.line),
-  adverts: () => device.actions,
-}));
-const vm: Thing = {
-  id: "vm",
-  name: "vm",
-  own: true,
-  online: true,
-  hosted: false,
-  readOnly: false,
-  kinds: new Map(),
-  adverts: () => [{ name: "disk", description: "", parameters: {}, effect: "read", idempotent: true }],
-};
-const all = [...things, vm];
-const areas = [...new Set(things.flatMap(({ area }) => area ?? []))];
-const table = new NameTable([
-  ...all.map(
-    ({ id, name, area }): NamedThing => ({
-      id,
-      name,
-      of: "device",
-      own: true,
-      ...(area !== undefined && { area }),
-    }),
-  ),
-  ...areas.map((area): NamedThing => ({ id: area, name: area, of: "area" })),
-]);
-const lexicon = makeLexicon(en);
-const phrases = new Phrases(phraseData);
-
-async function resolve(sentence: string, earlier: string[] = []): Promise<Resolved> {
-  const understood = readSentence(sentence, table, [lexicon]);
-  if (understood.result === "none") throw new Error(`${sentence}: ${JSON.stringify(understood)}`);
-  return await resolveMeanings(understood.result === "one" ? [understood] : understood.meanings, {
-    things: all,
-    phrases,
-    earlier,
-    now: NOW,
-    zone: "Europe/Berlin",
-    text: sentence,
-    tools: ["watch", "remind", "rules", "ack"],
-    states: async (ids) =>
-      new Map(ids.map((id) => [id, { id, online: true, readings: catalog.readings(id, NOW, true) }])),
-    examples: async () => "",
-  });
-}
-
-/** The calls of all steps: "kitchen-light set {"on":true}". */
-async function callsOf(sentence: string, earlier?: string[]): Promise<string[]> {
-  const resolved = await resolve(sentence, earlier);
-  if (!("steps" in resolved)) return [JSON.stringify(resolved)];
-  return resolved.steps
-    .flat()
-    .map(({ name, args: { agent_id, action, params, ...rest } }) =>
-      name === "edge_call"
-        ? `${agent_id} ${action} ${JSON.stringify(params)}`
-        : `${name} ${JSON.stringify({ ...(agent_id !== undefined && { agent_id }), ...rest })}`,
-    );
-}
-
-async function answerTo(sentence: string): Promise<string> {
-  const resolved = await resolve(sentence);
-  return "answer" in resolved
-    ? resolved.answer
-    : "problem" in resolved
-      ? resolved.problem.text
-      : JSON.stringify(resolved);
-}
+import { answerTo, callsOf, contextOf, lexicon, resolve, table } from "../../../../test/home-of-configs.ts";
+import { chosenFrames } from "./choice.ts";
+import { resolveMeanings } from "./resolve.ts";
 
 describe("an act is the device's own action", () => {
   test.each<[sentence: string, ...calls: string[]]>([
@@ -237,6 +25,16 @@ describe("an act is the device's own action", () => {
       'kitchen-light set {"on":false}',
     ],
     ["start the robot", "robot start {}"],
+    ["raise the blinds", "blinds open {}"],
+    ["lower the blinds", "blinds close {}"],
+    ["raise the blinds by 20 %", 'blinds set_position {"position":100}'],
+    ["close all blinds", "blinds close {}"],
+    ["lower the blinds by 20 %", 'blinds set_position {"position":80}'],
+    ["open the front door", "front-door unlock {}"],
+    ["open the door", "front-door unlock {}"],
+    ["open the garage door", "garage-door open {}"],
+    ["turn off the washing machine", 'bosch-washing-machine-plug set {"on":false}'],
+    ["turn on the freezer light", 'freezer-light set {"on":true}'],
   ])("%s", async (sentence, ...calls) => {
     expect((await callsOf(sentence)).sort()).toEqual(calls);
   });
@@ -269,6 +67,37 @@ describe("an act is the device's own action", () => {
 
   test("what a device cannot do is said with what it can", async () => {
     expect(await answerTo("lock the fridge")).toBe("Fridge: it cannot do that. It can: turn on, turn off.");
+  });
+
+  test("a room that nothing tells is asked for", async () => {
+    const asked = { problem: { text: "In which room?", asks: true, which: true } };
+    expect(await resolve("turn on the lights here")).toEqual(asked);
+    expect(await resolve("how warm is it here?")).toEqual(asked);
+    const understood = readSentence("turn on the lights here", table, [lexicon]);
+    const frames = understood.result === "one" ? understood.frames : [];
+    const chosen = chosenFrames(frames, "in the Living room", "all of them", table) ?? [];
+    expect(await resolveMeanings([{ frames: chosen }], contextOf(""))).toMatchObject({
+      steps: [[{ args: { agent_id: "reading-lamp" } }]],
+    });
+    expect(chosenFrames(frames, "the robot", "all of them", table)).toBeUndefined();
+  });
+
+  test("one word for open and turn on unlocks a lock too", async () => {
+    const target = { of: "named", ids: ["front-door"], name: "Front door" } as const;
+    const frames = [{ kind: "act", action: "turn_on", or: "open", target }] as const;
+    expect(await resolveMeanings([{ frames }], contextOf(""))).toMatchObject({
+      steps: [[{ args: { agent_id: "front-door", action: "unlock" } }]],
+    });
+  });
+
+  test("everything is opened, but no lock", async () => {
+    const opened = await callsOf("open everything in the hall");
+    expect(opened.join()).not.toMatch(/unlock/);
+  });
+
+  test("a machine is not switched, and is no unknown name", async () => {
+    expect(await answerTo("turn off vm")).toBe("vm: it cannot do that.");
+    expect(await answerTo("is vm on?")).toBe("Yes. vm: online.");
   });
 
   test("two parts are two steps", async () => {
@@ -305,6 +134,33 @@ describe("a question is answered from what devices report", () => {
   });
 });
 
+describe("an act and a question in one sentence", () => {
+  test("a question before the act is answered now", async () => {
+    expect(await resolve("how warm is the freezer and turn on the reading lamp")).toMatchObject({
+      steps: [[{ args: { agent_id: "reading-lamp" } }]],
+      parts: ["Freezer: −18.4 °C.", 0],
+      changes: 1,
+    });
+  });
+
+  test("a question behind the act is left until the act is over", async () => {
+    const resolved = await resolve("turn on the counter light and how warm is the freezer");
+    expect(resolved).toMatchObject({ parts: [0, { kind: "ask", reading: "temperature" }] });
+  });
+
+  test("a question about a machine is a step of its own", async () => {
+    const resolved = await resolve("turn on the counter light and how full is the disk of vm");
+    expect(resolved).toMatchObject({ asked: [null, { reading: "disk" }], changes: 1 });
+    expect(resolved).not.toHaveProperty("parts");
+  });
+
+  test("a question that has no answer here lets nothing be done", async () => {
+    expect(await answerTo("turn on the counter light and what is the humidity of the freezer")).toBe(
+      "Freezer has no humidity. It has: temperature.",
+    );
+  });
+});
+
 describe("a rule is a call of its tool", () => {
   test("a watch has the device's own reading and a value that it reports", async () => {
     expect(await callsOf("tell me when the kitchen window is open.")).toEqual([
@@ -313,6 +169,20 @@ describe("a rule is a call of its tool", () => {
     expect(await callsOf("tell me when the freezer is above -15 degrees")).toEqual([
       'watch {"agent_id":"freezer","name":"tell me when the freezer is above -15 degrees","reading":"temperature","is":"above","value":-15}',
     ]);
+  });
+
+  test("a watch on a machine has its tool's own figure", async () => {
+    const watched = async (sentence: string) => {
+      const [call] = await callsOf(sentence);
+      return call?.replace(/"name":"[^"]*",/, "");
+    };
+    expect(await watched("tell me when the disk of vm is above 90 %")).toBe(
+      'watch {"agent_id":"vm","reading":"disk","field":"/.used_percent","is":"above","value":90}',
+    );
+    expect(await watched("tell me when less than 5 GB is free on the disk of vm")).toBe(
+      'watch {"agent_id":"vm","reading":"disk","field":"/.free_bytes","is":"below","value":5000000000}',
+    );
+    expect(await answerTo("tell me when the humidity of vm is above 90 %")).toBe("vm: it cannot do that.");
   });
 
   test("a reminder has the person's text and time", async () => {

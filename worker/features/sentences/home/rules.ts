@@ -2,30 +2,25 @@
 
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
-import type {
-  Acknowledge,
-  Briefing,
-  Frame,
-  Remind,
-  Rules,
-  Watch,
-  When,
-} from "@edgecall/core/sentences/frame.ts";
+import type { Acknowledge, Briefing, Frame, Remind, Watch, When } from "@edgecall/core/sentences/frame.ts";
 import { HOUR_MS, localTime } from "@edgecall/core/time/zone.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
+import { machineWatch } from "./machines.ts";
 import { readingsOf, stateIn, wantedValue } from "./readings.ts";
+import { type RuleEndContext, ruleEnds } from "./rule-ends.ts";
 import { findTarget, type Problem } from "./targets.ts";
 import type { Thing } from "./things.ts";
 
-export type RuleContext = AskContext & {
-  /** The home's. */
-  zone: string;
-  /** The person's words, by which a watch is called. */
-  text: string;
-};
+export type RuleContext = AskContext &
+  RuleEndContext & {
+    /** The home's. */
+    zone: string;
+    /** The person's words, by which a watch is called. */
+    text: string;
+  };
 
-export type RuleCalls = { calls: PlannedCall[]; things: Thing[] } | { problem: Problem };
+export type RuleCalls = { calls: PlannedCall[]; things: Thing[] } | { answer: string } | { problem: Problem };
 
 const NAME_MAX = 60;
 const DAYS = ["su", "mo", "tu", "we", "th", "fr", "sa"] as const;
@@ -39,8 +34,10 @@ export async function ruleCalls(frame: Frame, context: RuleContext): Promise<Rul
     case "remind":
     case "briefing":
       return remindCalls(frame, context);
-    case "rules":
-      return rulesCalls(frame, context);
+    case "rules": {
+      const ends = ruleEnds(frame, context);
+      return "calls" in ends ? { ...ends, things: [] } : ends;
+    }
     case "ack":
       return ackCalls(frame);
     default:
@@ -54,14 +51,21 @@ async function watchCalls(
 ): Promise<RuleCalls> {
   const { phrases, text } = context;
   const isPresence = "state" in condition && (condition.state === "online" || condition.state === "offline");
-  const hosted = context.things.filter((thing) => isPresence || thing.hosted);
-  const wide = findTarget(target, { ...context, things: hosted }, () => true, true);
+  const watched = context.things.filter(
+    (thing) => isPresence || thing.hosted || machineWatch(condition, thing) || isNamed(target, thing),
+  );
+  const wide = findTarget(target, { ...context, things: watched }, () => true, true);
   if ("problem" in wide) return wide;
-  const states = isPresence ? new Map() : await context.states(wide.things.map(({ id }) => id));
+  const ids = wide.things.flatMap(({ id, hosted }) => (hosted && !isPresence ? id : []));
+  const states = ids.length === 0 ? new Map() : await context.states(ids);
   if (!states) return { problem: { text: phrases.say("bridgeNotConnected") } };
   const readingsIn = (thing: Thing): readonly Reading[] => states.get(thing.id)?.readings ?? [];
   const fieldsOf = (thing: Thing) =>
-    isPresence ? presence(condition.state) : fields(condition, readingsIn(thing));
+    isPresence
+      ? presence(condition.state)
+      : thing.hosted
+        ? fields(condition, readingsIn(thing))
+        : machineWatch(condition, thing);
   const found = findTarget(
     target,
     { ...context, things: wide.things },
@@ -92,6 +96,10 @@ async function watchCalls(
     },
   }));
   return { calls, things: able };
+}
+
+function isNamed(target: Watch["target"], { id }: Thing): boolean {
+  return target.of === "named" && target.ids.includes(id);
 }
 
 function isMany(target: Watch["target"]): boolean {
@@ -157,13 +165,6 @@ function timeOf(when: When, zone: string, now: number): Record<string, unknown> 
     if (isDay && isAhead) return { at_date: `${date.toISOString().slice(0, 10)} ${at}` };
   }
   return undefined;
-}
-
-function rulesCalls(frame: Rules, { phrases }: RuleContext): RuleCalls {
-  if (frame.do === "list") return { calls: [{ name: "rules", args: { do: "list" } }], things: [] };
-  if (frame.id !== undefined)
-    return { calls: [{ name: "rules", args: { do: frame.do, id: frame.id } }], things: [] };
-  return { problem: { text: phrases.say("notYet") } };
 }
 
 function ackCalls({ snooze_minutes }: Acknowledge): RuleCalls {

@@ -2,7 +2,8 @@
 
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Place, Target } from "@edgecall/core/sentences/frame.ts";
-import { isOfType, type Thing } from "./things.ts";
+import type { RulesBack } from "../note.ts";
+import { type IsCalled, isOfType, type Thing } from "./things.ts";
 
 /** A sentence that cannot be carried out as it is. */
 export type Problem = {
@@ -13,6 +14,8 @@ export type Problem = {
   which?: true;
   /** There is no such thing in this home. */
   none?: true;
+  /** The person was asked about rules. */
+  back?: RulesBack;
 };
 
 export type Found = { things: readonly Thing[]; isPlural: boolean } | { problem: Problem };
@@ -23,6 +26,8 @@ export type TargetContext = {
   phrases: Phrases;
   /** What the conversation's last turn was about. */
   earlier: readonly string[];
+  /** Tells types by names, in the languages that were read. */
+  called: IsCalled;
 };
 
 /** Names in a question back, and in a list. */
@@ -42,6 +47,8 @@ export function findTarget(
   const problem = (text: string, more: Omit<Problem, "text"> = {}): Found => ({ problem: { text, ...more } });
   const none = { none: true } as const;
   const asks = { asks: true, which: true } as const;
+  // Nothing says yet where a conversation takes place.
+  if ("place" in target && target.place?.is === "here") return problem(phrases.say("whichRoom"), asks);
   switch (target.of) {
     case "named": {
       const named = inPlace(
@@ -53,7 +60,7 @@ export function findTarget(
     }
     case "type": {
       const typed = inPlace(things, target.place).filter(
-        (one) => isOfType(one, target.type) || target.named?.includes(one.id) === true,
+        (one) => isOfType(one, target.type, context.called) || target.named?.includes(one.id) === true,
       );
       if (typed.length === 0) {
         const kind = phrases.kind(target.type, 2);
@@ -116,6 +123,6 @@ export function choices(things: readonly Thing[]): string[] {
 }
 
 function inPlace(things: readonly Thing[], place: Place | undefined): Thing[] {
-  if (!place || place.is === "home" || place.is === "here") return [...things];
+  if (!place || place.is === "home") return [...things];
   return things.filter(({ area }) => area !== undefined && place.ids.includes(area));
 }

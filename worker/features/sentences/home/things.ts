@@ -40,21 +40,25 @@ function identifier(words: string): string {
 
 type Test = (thing: Thing, has: (kind: string, ...classes: string[]) => boolean) => boolean;
 
+const SWITCHES = ["switch", "valve", "media_player"];
+
 /** Words in names tell what is switched by a plug: core/agents/kinds.ts has them. */
 const named =
   (...kinds: string[]): Test =>
   (thing, has) =>
-    (has("switch") || has("valve") || has("media_player")) &&
+    SWITCHES.some((one) => has(one)) &&
     kinds.includes(kindOf({ id: thing.id, line: thing.name, actions: [] }));
 const kind =
   (...kinds: string[]): Test =>
   (_, has) =>
     kinds.some((one) => has(one));
-/** A cover of this class, or one that says none. */
+/** A cover of this class. @param orNone one that says no class too */
 const cover =
-  (...classes: string[]): Test =>
-  (thing, has) =>
-    has("cover", ...classes) || (has("cover") && !hasCoverClass(thing));
+  (orNone: boolean, ...classes: string[]): Test =>
+  (thing, has) => {
+    const own = has("cover") ? coverClass(thing) : "";
+    return own === undefined ? orNone : classes.includes(own);
+  };
 const sensor =
   (...classes: string[]): Test =>
   (_, has) =>
@@ -77,8 +81,15 @@ const COVER_CLASSES = [
   "window",
 ];
 
-function hasCoverClass({ kinds }: Thing): boolean {
-  return (kinds.get("cover") ?? []).some((one) => COVER_CLASSES.includes(one));
+/** @returns undefined: nothing says it. Of a class that is dangerous its actions say why */
+function coverClass({ kinds, adverts }: Thing): string | undefined {
+  const own = kinds.get("cover")?.find((one) => COVER_CLASSES.includes(one));
+  const why =
+    own ??
+    adverts()
+      .find(({ name }) => name === "open")
+      ?.danger_why?.replace("it is a ", "");
+  return why !== undefined && COVER_CLASSES.includes(why) ? why : undefined;
 }
 
 const never: Test = () => false;
@@ -89,14 +100,14 @@ const TYPES: Readonly<Record<ThingType, Test>> = {
   switch: kind("switch"),
   fan: either(kind("fan"), named("ventilation")),
   cover: kind("cover"),
-  blind: cover("blind", "shade", "shutter"),
-  shutter: cover("shutter", "blind"),
-  curtain: cover("curtain"),
-  awning: cover("awning"),
-  window: either(sensor("window", "opening"), (_, has) => has("cover", "window")),
-  door: either(sensor("door"), (_, has) => has("cover", "door")),
-  garage_door: either(sensor("garage_door"), (_, has) => has("cover", "garage")),
-  gate: (_, has) => has("cover", "gate"),
+  blind: cover(true, "blind", "shade", "shutter"),
+  shutter: cover(true, "shutter", "blind"),
+  curtain: cover(true, "curtain"),
+  awning: cover(true, "awning"),
+  window: either(sensor("window", "opening"), cover(false, "window")),
+  door: either(sensor("door"), cover(false, "door")),
+  garage_door: either(sensor("garage_door"), cover(false, "garage")),
+  gate: cover(false, "gate"),
   valve: kind("valve"),
   lock: kind("lock"),
   heating: kind("climate"),
@@ -132,10 +143,61 @@ const TYPES: Readonly<Record<ThingType, Test>> = {
   device: () => true,
 };
 
-export function isOfType(thing: Thing, type: ThingType): boolean {
+/** Types that no kind tells: of these is what is called so, whatever it is. */
+const BY_NAME: ReadonlySet<ThingType> = new Set<ThingType>([
+  "washing_machine",
+  "dryer",
+  "dishwasher",
+  "oven",
+  "fridge",
+  "freezer",
+  "coffee_machine",
+]);
+/** Types of these is also what is switched and called so: a plug that is called "heater". */
+const BY_SWITCH: ReadonlySet<ThingType> = new Set<ThingType>([
+  "light",
+  "fan",
+  "heating",
+  "pump",
+  "sprinkler",
+  "television",
+  "speaker",
+  "media_player",
+  "humidifier",
+  "water_heater",
+  "siren",
+]);
+
+/** A cover that says no class is what it is called: no blind is a garage door. */
+const BY_COVER: ReadonlySet<ThingType> = new Set<ThingType>([
+  "blind",
+  "shutter",
+  "curtain",
+  "awning",
+  "window",
+  "door",
+  "garage_door",
+  "gate",
+]);
+
+/** @returns true: the type's things are known by their names too */
+export function isNamedType(type: ThingType): boolean {
+  return BY_NAME.has(type) || BY_SWITCH.has(type) || BY_COVER.has(type);
+}
+
+/** Whether a thing's name says the type in words. */
+export type IsCalled = (name: string, type: ThingType) => boolean;
+
+export function isOfType(thing: Thing, type: ThingType, isCalled: IsCalled): boolean {
   const has = (of: string, ...classes: string[]) => {
     const own = thing.kinds.get(of);
     return own !== undefined && (classes.length === 0 || classes.some((one) => own.includes(one)));
   };
-  return TYPES[type](thing, has);
+  if (BY_COVER.has(type) && has("cover") && coverClass(thing) === undefined) {
+    const called = [...BY_COVER].find((one) => isCalled(thing.name, one));
+    if (called !== undefined) return called === type;
+  }
+  if (TYPES[type](thing, has)) return true;
+  const mayBe = BY_NAME.has(type) ? thing.hosted : BY_SWITCH.has(type) && SWITCHES.some((kind) => has(kind));
+  return mayBe && isCalled(thing.name, type);
 }

@@ -1,27 +1,15 @@
 /** Questions about machines in a real home: one call of the machine's own tool, and the answer in the person's language. */
 import { reset } from "cloudflare:test";
-import { de as said } from "@edgecall/core/phrases/languages/de.ts";
-import { de } from "@edgecall/core/sentences/languages/de.ts";
-import { en } from "@edgecall/core/sentences/languages/en.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { languageFiles } from "../../../../test/language-files.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { agent, say, TestBridge } from "../../../../test/workerd.ts";
 
 afterEach(reset);
 
-const languages: Readonly<Record<string, unknown>> = {
-  "/phrases-de.json": said,
-  "/sentences-de.json": de,
-  "/sentences-en.json": en,
-};
-const ASSETS = {
-  fetch: async (request: Request) => {
-    const file = languages[new URL(request.url).pathname];
-    return file ? Response.json(file) : new Response("not found", { status: 404 });
-  },
-};
-
-beforeEach(() => setVariables({ ASSETS, LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined }));
+beforeEach(() =>
+  setVariables({ ASSETS: languageFiles, LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined }),
+);
 
 const TOOLS = ["temperature", "disk", "journal"].map((name) => ({
   name,

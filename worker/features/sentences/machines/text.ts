@@ -169,26 +169,34 @@ function addressText({ links }: Of<"network">, phrases: Phrases): string {
   return phrases.parts(...(far.length > 0 ? far : reached).slice(0, LINKS_MAX).map(({ text }) => text));
 }
 
-/** Of several sensors or disks the highest counts. @returns undefined: the figures have no such number */
-function compares(figures: Figures, { is, value: { number, unit } }: Comparison): boolean | undefined {
-  const found = numberIn(figures, number, unit);
+/** Of several sensors the warmest counts, and of disks the fullest. @returns undefined: the figures have no such number */
+function compares(figures: Figures, compare: Comparison): boolean | undefined {
+  const { is, value } = compare;
+  const found = numberIn(figures, compare);
   if (found === undefined) return undefined;
-  const limit = unit === "°F" ? (number - 32) / 1.8 : number;
+  const limit = value.unit === "°F" ? (value.number - 32) / 1.8 : value.number;
   if (is === "above") return found > limit;
   return is === "below" ? found < limit : found === limit;
 }
 
-/** @param limit with which it is compared */
-function numberIn(figures: Figures, limit: number, unit: string | undefined): number | undefined {
+/** In the unit of the comparison. */
+function numberIn(figures: Figures, { share, value }: Comparison): number | undefined {
+  const { unit } = value;
   const isPercent = unit === undefined || unit === "%";
   switch (figures.of) {
-    case "disk":
-      return isPercent ? Math.max(...figures.disks.map(({ percent }) => percent)) : undefined;
+    case "disk": {
+      const shares = figures.disks.map((disk) => shareOf(disk, share, unit));
+      // The fullest one.
+      const isFree = (share ?? (isPercent ? "used" : "free")) === "free";
+      const known = shares.filter((one) => one !== undefined);
+      if (known.length < shares.length) return undefined;
+      return isFree ? Math.min(...known) : Math.max(...known);
+    }
     case "memory":
-      return isPercent ? figures.ram.percent : undefined;
+      return shareOf(figures.ram, share, unit);
     case "load": {
       // "Above 1" is the average of a minute, "above 80" how busy it is.
-      const isAverage = unit === undefined && limit <= AVERAGE_MAX * (figures.cores ?? 1);
+      const isAverage = unit === undefined && value.number <= AVERAGE_MAX * (figures.cores ?? 1);
       if (isAverage) return figures.average[0];
       return isPercent ? figures.percent : undefined;
     }
@@ -203,4 +211,29 @@ function numberIn(figures: Figures, limit: number, unit: string | undefined): nu
     default:
       return undefined;
   }
+}
+
+const BYTES: Readonly<Record<string, number>> = {
+  bytes: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  PB: 1e15,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+};
+
+/** What is used or free: a share in percent, or so much. Where it was not said, a share is of what is used, and so much of what is free. */
+function shareOf(
+  { percent, used, free }: Space,
+  share: Comparison["share"],
+  unit: string | undefined,
+): number | undefined {
+  if (unit === undefined || unit === "%") return share === "free" ? 100 - percent : percent;
+  const amount = share === "used" ? used : free;
+  const [of, to] = [BYTES[amount.unit], BYTES[unit]];
+  return of === undefined || to === undefined ? undefined : (amount.number * of) / to;
 }

@@ -210,6 +210,10 @@ describe("is it so?", () => {
       temperature: await said(temperature(five)),
       memory: await said(memory(zero)),
       load: await said(cpu(zero)),
+      disk: [
+        "/ 10% used (6.5 GB of 60.0 GB, 53.5 GB free) ext4 on /dev/a",
+        "/boot 85% used (435 MB of 512 MB, 77.0 MB free) vfat on /dev/b",
+      ].join("\n"),
     };
   });
   test.each([
@@ -220,7 +224,17 @@ describe("is it so?", () => {
     ["temperature", above(40, "%"), undefined],
     ["memory", above(49, "%"), true],
     ["memory", above(50, "%"), false],
-    ["memory", above(1, "GB"), undefined],
+    ["memory", { ...above(49, "%"), share: "free" }, true],
+    ["memory", { ...above(51, "%"), share: "free" }, false],
+    ["memory", { ...above(1, "GB"), is: "below" }, true],
+    ["memory", above(220, "MB"), true],
+    ["memory", { ...above(225, "MB"), share: "used" }, false],
+    ["memory", above(1, "W"), undefined],
+    ["disk", above(80), true],
+    ["disk", above(90, "%"), false],
+    ["disk", { ...above(10, "%"), share: "free", is: "below" }, false],
+    ["disk", { ...above(1, "GB"), is: "below" }, true],
+    ["disk", { ...above(6, "GB"), share: "used" }, true],
     ["load", above(1), false],
     ["load", { ...above(1), is: "below" }, true],
     ["load", above(15, "%"), true],

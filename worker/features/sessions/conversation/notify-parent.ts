@@ -19,10 +19,10 @@ const notifyRetriesOf = slot(() => new RetrySchedule());
 /** @returns when to try again what could not be told (epoch ms) */
 export async function notifyParents(context: ConversationContext): Promise<number | undefined> {
   const { transcript, alarm } = context;
-  const untold = transcript.endsToNotify();
-  if (untold.length === 0) return undefined;
+  const ended = transcript.endsToNotify();
+  if (ended.length === 0) return undefined;
   const notifyRetries = notifyRetriesOf(context);
-  for (const turn of untold) {
+  for (const turn of ended) {
     if (notifyRetries.dueAt(turn.id) > Date.now()) continue;
     // A crash in the middle: the alarm tells it again.
     await alarm.lease();

@@ -4,11 +4,11 @@ import { counter, exposition, gauge, type Sample } from "@edgecall/core/metrics/
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { auditOf } from "../../../kernel/home/audit/audit-store.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
-import { auditOf } from "../../../kernel/home/record/audit.ts";
 import { countersOf } from "../../../kernel/home/usage/usage-counters.ts";
 
 const STATES = ["asking", "waiting", "sent", "taken"];

@@ -54,7 +54,7 @@ async function runCall(context: ConversationContext, call: StoredCall, batch: Ba
   try {
     const outcome = await outcomeOf(call, batch, abort.signal);
     // Before it is answered: a crash in between runs the call again, and that has the same line.
-    await recordCall(context, call, outcome, batch);
+    await auditCall(context, call, outcome, batch);
     settleCall(context, call.id, outcome);
   } finally {
     runningCallsOf(context).delete(call.id);
@@ -62,7 +62,7 @@ async function runCall(context: ConversationContext, call: StoredCall, batch: Ba
 }
 
 /** A record that cannot be written is no reason to leave the person without an answer. */
-async function recordCall(
+async function auditCall(
   context: ConversationContext,
   call: StoredCall,
   outcome: Outcome,

@@ -39,7 +39,7 @@ export class GatewayKey extends SqlStore {
     return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));
   }
 
-  /** @param bytes with the domain of their use (peer-token.ts) @returns base64url */
+  /** @param bytes with the domain of their use (lending-token.ts) @returns base64url */
   async signBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     const { key } = await this.#read();
     return toBase64Url(new Uint8Array(await crypto.subtle.sign("Ed25519", key, bytes)));

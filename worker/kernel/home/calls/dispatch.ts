@@ -12,6 +12,7 @@ import { logInfo } from "../../log.ts";
 import { agentsOf } from "../agents/agents.ts";
 import type { HomeRoster } from "../agents/home-roster.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { NO_AGENT } from "../audit/audit-lines.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import {
@@ -25,7 +26,6 @@ import {
   OPEN_MAX,
 } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
-import { NO_AGENT } from "../record/audit-lines.ts";
 import { traceForBridge } from "../trace.ts";
 import { acksOf } from "./acks.ts";
 import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";

@@ -8,13 +8,13 @@ import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { addToAudit } from "../audit/add-to-audit.ts";
+import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
-import { addToRecord } from "../record/add-to-record.ts";
-import { foreignLine, NO_AGENT } from "../record/audit-lines.ts";
-import { recordCall } from "../trace.ts";
+import { traceCall } from "../trace.ts";
 import { countersOf } from "../usage/usage-counters.ts";
 import { answerAgent } from "./answer-agent.ts";
 import { keepBroughtFiles } from "./brought-files.ts";
@@ -34,7 +34,7 @@ const HOUR_MS = 3_600_000;
  */
 export function settleInFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
   if (!ledgerOf(home).inFlight.answer(call.id, outcome)) return false;
-  recordCall(home, call, outcome, Date.now());
+  traceCall(home, call, outcome, Date.now());
   record(home, call, outcome);
   return true;
 }
@@ -128,7 +128,7 @@ function withChoice({ agent, flags: { any } }: LedgerCall, outcome: SettledOutco
 export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   record(home, call, outcome);
   keepBroughtFiles(home, call, outcome);
-  recordCall(home, call, outcome, now);
+  traceCall(home, call, outcome, now);
   resumeParent(home, call);
   endWaits(home, call.id);
   // delegation.ts ends what its agent asked for.
@@ -150,7 +150,7 @@ function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): v
   const isOnDevice = call.sends > 0 || call.command === JOB;
   if (isOnDevice && !agentsOf(home).isForgetful(call.agent)) return;
   const shown = { ...call, payload: shownPayload(home, call) };
-  addToRecord(home, call.agent, call.id, [foreignLine(shown, outcome, questionsOf(home).decidedOf(call.id))]);
+  addToAudit(home, call.agent, call.id, [foreignLine(shown, outcome, questionsOf(home).decidedOf(call.id))]);
 }
 
 /** When an outcome has to be delivered again, epoch ms. */

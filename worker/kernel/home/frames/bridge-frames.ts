@@ -38,6 +38,7 @@ import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
+import { addToAudit } from "../audit/add-to-audit.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { loadOf } from "../calls/agent-load.ts";
@@ -62,7 +63,6 @@ import { deviceStatesOf } from "../devices/device-states.ts";
 import { emit, featuresOf } from "../feature.ts";
 import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../ledger/ledger.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
-import { addToRecord } from "../record/add-to-record.ts";
 import { onAgentCall } from "../submit/delegation.ts";
 import { countersOf } from "../usage/usage-counters.ts";
 import { admits } from "./admission.ts";
@@ -462,7 +462,7 @@ export class BridgeFrames {
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     keysOf(this.#home).storeCounters(agent);
-    addToRecord(this.#home, agent, id, batch.value.lines);
+    addToAudit(this.#home, agent, id, batch.value.lines);
     await acknowledgeReport(this.#home, id, agent, undefined);
   }
 

@@ -1,6 +1,6 @@
 /**
  * Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. A call on its way may have no
- * row yet (flights.ts). Readers see both alike, and a write to such a call makes its row first.
+ * row yet (in-flight.ts). Readers see both alike, and a write to such a call makes its row first.
  */
 
 import type { Source } from "@edgecall/core/loop/taint.ts";

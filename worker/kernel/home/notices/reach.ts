@@ -6,7 +6,7 @@ import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf, type PrivateChat, type Subscriptions } from "../feature.ts";
-import { type Admitting, chatConnectionsOf } from "../people/channel-connections.ts";
+import { type Admitting, chatConnectionsOf } from "../people/chat-connections.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { roleOfTokens } from "../people/roles.ts";
 import { sendersOf } from "../people/senders.ts";

@@ -5,7 +5,7 @@ import { findConnection, type Role, roleInSettings } from "../../settings/chat.t
 import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
-import { chatConnectionsOf } from "./channel-connections.ts";
+import { chatConnectionsOf } from "./chat-connections.ts";
 import { sendersOf } from "./senders.ts";
 import { tokensOf } from "./tokens.ts";
 

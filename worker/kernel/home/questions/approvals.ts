@@ -30,7 +30,7 @@ import type { LedgerCall, NewCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { personName } from "../people/person-name.ts";
-import { recordQuestion } from "../trace.ts";
+import { traceQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
 import { questionRetriesOf } from "./question-retries.ts";
@@ -237,7 +237,7 @@ async function passOnToAll(
 
 async function passOnToCall(home: HomeContext, question: Question, answer: string): Promise<void> {
   const call = ledgerOf(home).get(question.call);
-  if (call) recordQuestion(home, call, question, answer);
+  if (call) traceQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
     if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);

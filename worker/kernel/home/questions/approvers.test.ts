@@ -7,7 +7,7 @@ import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, type CallFrame, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
-import type { Button, Line } from "../../../features/chat/platforms/channel.ts";
+import type { Button, Line } from "../../../features/chat/platforms/chat-platform.ts";
 import { type Content, isPlain } from "../../../features/chat/platforms/format/blocks.ts";
 import { telegramHtml } from "../../../features/chat/platforms/format/telegram-html.ts";
 import { telegram } from "../../../features/chat/platforms/telegram.ts";

@@ -14,7 +14,7 @@ import type { LedgerCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { sendNotice } from "../notices/hand-over.ts";
 import { connectionsOf, peopleOver, privateChatName, subscriptionsOf } from "../notices/reach.ts";
-import type { Admitting } from "../people/channel-connections.ts";
+import type { Admitting } from "../people/chat-connections.ts";
 import { personName } from "../people/person-name.ts";
 import { sendersOf } from "../people/senders.ts";
 import { tokensOf } from "../people/tokens.ts";

@@ -4,11 +4,11 @@ import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { CallsApi } from "../../api/calls-api.ts";
 import { maySee } from "../../api/may-see.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { addToAudit } from "../audit/add-to-audit.ts";
 import { cancelCalls, watchCalls } from "../calls/dispatch.ts";
 import { JOB, ledgerOf } from "../ledger/ledger.ts";
 import type { HomePart } from "../part.ts";
 import { closeQuestions } from "../questions/approvals.ts";
-import { addToRecord } from "../record/add-to-record.ts";
 import { sessionEnded } from "../submit/agent-tools.ts";
 import { runHomeTool } from "../submit/home-tools.ts";
 import { submit, submitCommand } from "../submit/submit.ts";
@@ -20,7 +20,7 @@ export const callsRpc: HomePart<CallsApi> = {
   },
   runTool: async ({ home }, request) => await runHomeTool(home, request),
   async record({ home }, callId, line) {
-    addToRecord(home, GATEWAY_AGENT, callId, [line]);
+    addToAudit(home, GATEWAY_AGENT, callId, [line]);
   },
   command: async ({ home }, request) => await submitCommand(home, request),
   async cancel({ home }, calls, conversation) {

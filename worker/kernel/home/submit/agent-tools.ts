@@ -6,7 +6,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
-import { FEDERATION } from "../../api/agent-ids.ts";
+import { LENDING_CHANNEL } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
 import { type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
@@ -33,7 +33,7 @@ export async function runAgentsTool(
   { call_id: id, args }: CallEvent,
 ): Promise<SettledOutcome | undefined> {
   // A grant is for agents. Conversations of this home, and its own model, are for nobody of another one.
-  if (parent.caller.channel === FEDERATION && !LISTS_AGENTS.includes(name))
+  if (parent.caller.channel === LENDING_CHANNEL && !LISTS_AGENTS.includes(name))
     return {
       elapsedMs: 0,
       ...refused(

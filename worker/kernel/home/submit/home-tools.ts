@@ -10,10 +10,10 @@ import { checkFindAgents } from "../../api/find-agents.ts";
 import { asksSession, type HomeToolReply, type HomeToolRequest } from "../../api/home-tools.ts";
 import { refused, type ToolAnswer, type ToolReply } from "../../api/tool-answer.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { addToAudit } from "../audit/add-to-audit.ts";
+import { homeLine } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
-import { addToRecord } from "../record/add-to-record.ts";
-import { homeLine } from "../record/audit-lines.ts";
 
 export async function runHomeTool(home: HomeContext, request: HomeToolRequest): Promise<HomeToolReply> {
   const began = Date.now();
@@ -64,5 +64,5 @@ function record(home: HomeContext, request: HomeToolRequest, reply: HomeToolRepl
     "outcome" in reply ? reply.outcome : { status: "success", text: "", elapsedMs: 0 },
     at,
   );
-  addToRecord(home, GATEWAY_AGENT, id, [line]);
+  addToAudit(home, GATEWAY_AGENT, id, [line]);
 }

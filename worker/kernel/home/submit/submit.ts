@@ -15,6 +15,8 @@ import {
 import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { agentsOf } from "../agents/agents.ts";
+import { addToAudit } from "../audit/add-to-audit.ts";
+import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
 import { choose, isRouted } from "../calls/choose-agent.ts";
 import {
@@ -35,8 +37,6 @@ import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } fr
 import { askBeforeSending } from "../questions/approvals.ts";
 import { repliesOf } from "../questions/replies.ts";
 import { showIfComplete } from "../questions/together.ts";
-import { addToRecord } from "../record/add-to-record.ts";
-import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
 import { countersOf } from "../usage/usage-counters.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
@@ -75,7 +75,7 @@ async function submitOne(
 /** Home records what no device gets. */
 function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome): void {
   const shown = { ...call, payload: shownPayload(home, call) };
-  addToRecord(home, call.agent, call.id, [homeLine(shown, outcome, Date.now())]);
+  addToAudit(home, call.agent, call.id, [homeLine(shown, outcome, Date.now())]);
 }
 
 async function acceptCall(

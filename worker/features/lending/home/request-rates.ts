@@ -4,7 +4,7 @@ import { slot } from "../../../kernel/home/slot.ts";
 const A_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-class PeerRates {
+class RequestRates {
   readonly #counts = new Map<string, { since: number; count: number }>();
 
   /** Counts a request. @returns false: there were too many in this minute */
@@ -17,4 +17,4 @@ class PeerRates {
   }
 }
 
-export const peerRatesOf = slot(() => new PeerRates());
+export const requestRatesOf = slot(() => new RequestRates());

@@ -21,7 +21,7 @@ const AGAIN_MS = 30_000;
 const Place = z.object({ device: z.string() });
 type Rule = WatchedRule<z.infer<typeof Place>>;
 
-export type HostedRulesParts = {
+export type BridgeRulesParts = {
   path: string;
   catalog: Pick<DeviceCatalog, "keysOn" | "mark" | "readingOf">;
   clock: Clock;
@@ -32,8 +32,8 @@ export type HostedRulesParts = {
 /** The last thing that a rule was given, so that the same value is not given twice: a repetition would count as a sign of life. */
 type Given = { message: number; value: SourcedReading["value"] } | "missing";
 
-export class HostedRules {
-  readonly #parts: HostedRulesParts;
+export class BridgeRules {
+  readonly #parts: BridgeRulesParts;
   readonly #rules: WatchedRules<z.infer<typeof Place>>;
   readonly #given = new Map<string, Given>();
   /** Until when a value is taken for the answer to our own command (monotonic ms), by device and reading. */
@@ -46,12 +46,12 @@ export class HostedRules {
   #isOut = false;
   #again: NodeJS.Timeout | undefined;
 
-  private constructor(parts: HostedRulesParts, rules: WatchedRules<z.infer<typeof Place>>) {
+  private constructor(parts: BridgeRulesParts, rules: WatchedRules<z.infer<typeof Place>>) {
     this.#parts = parts;
     this.#rules = rules;
   }
 
-  static async open(parts: HostedRulesParts): Promise<HostedRules> {
+  static async open(parts: BridgeRulesParts): Promise<BridgeRules> {
     const { path, log, clock } = parts;
     let onChanges = () => {};
     const rules = await WatchedRules.open({
@@ -62,7 +62,7 @@ export class HostedRules {
       clock,
       onChanges: () => onChanges(),
     });
-    const hosted = new HostedRules(parts, rules);
+    const hosted = new BridgeRules(parts, rules);
     onChanges = () => hosted.#send();
     return hosted;
   }

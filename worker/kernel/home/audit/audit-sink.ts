@@ -5,7 +5,7 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 export type AuditRecord = { id: string; home: string; seq: number; line: AuditLine };
 
 /** Another kind than libSQL is another function that returns one of these. */
-export type AuditStore = {
+export type AuditSink = {
   /** Stores records; it leaves those that it has as they are. @throws Error whose message holds no secret */
   keep(records: readonly AuditRecord[]): Promise<void>;
 };

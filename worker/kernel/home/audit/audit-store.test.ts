@@ -11,7 +11,7 @@ import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
 import { Home } from "../../../home.ts";
 import type { AuditPage } from "../../api/audit.ts";
-import { Audit } from "./audit.ts";
+import { AuditStore } from "./audit-store.ts";
 
 const line = (timestamp: string, tool: string, more = {}) => ({
   timestamp,
@@ -80,9 +80,12 @@ const storedLine = (timestamp: string, tool: string, more: Partial<AuditLine> = 
   ({ ...line(timestamp, tool), ...more }) as AuditLine;
 
 /** A separate audit log with these variables. */
-async function record<T>(vars: Variables, work: (audit: Audit, ctx: DurableObjectState) => T): Promise<T> {
+async function record<T>(
+  vars: Variables,
+  work: (audit: AuditStore, ctx: DurableObjectState) => T,
+): Promise<T> {
   const stub = await madeHome();
-  return await runInDurableObject(stub, (_, ctx) => work(new Audit(ctx.storage, vars), ctx));
+  return await runInDurableObject(stub, (_, ctx) => work(new AuditStore(ctx.storage, vars), ctx));
 }
 const rowsIn = ({ storage }: DurableObjectState) =>
   storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM audit").one().n;
@@ -90,7 +93,7 @@ const rowsIn = ({ storage }: DurableObjectState) =>
 describe("is bounded", () => {
   const DAY_MS = 86_400_000;
   const NOW = Date.parse("2026-11-22T12:00:00Z");
-  const toolsOf = (audit: Audit) => {
+  const toolsOf = (audit: AuditStore) => {
     const tools: string[] = [];
     let page: AuditPage = { batches: [], after: 0, more: true };
     while (page.more) {
@@ -317,7 +320,7 @@ describe("GET /v1/audit/export", () => {
   test("returns everything in pages, continues where it ended, and accepts the filter", async () => {
     const parameters = "x".repeat(20_000);
     await runInDurableObject(await madeHome("b"), (_, ctx) => {
-      const audit = new Audit(ctx.storage, {});
+      const audit = new AuditStore(ctx.storage, {});
       for (let n = 0; n < 40; n += 1)
         audit.add("pi", `e${n}`, [
           storedLine(`2026-11-22T10:${n + 10}:00.000Z`, `t${n % 2}`, { parameters }),
@@ -341,7 +344,7 @@ describe("GET /v1/audit/export", () => {
     const nothing = await exported(`?after=${end?.after}`, TOKENS.otherHome);
     expect(nothing.lines).toEqual([{ end: true, lines: 0, after: end?.after }]);
     await runInDurableObject(await madeHome("b"), (_, ctx) =>
-      new Audit(ctx.storage, {}).add("pi", "new", [storedLine("2026-11-22T09:00:00.000Z", "news")]),
+      new AuditStore(ctx.storage, {}).add("pi", "new", [storedLine("2026-11-22T09:00:00.000Z", "news")]),
     );
     const since = await exported(`?after=${end?.after}`, TOKENS.otherHome);
     expect(since.lines).toMatchObject([{ tool: "news" }, { end: true, lines: 1 }]);
@@ -398,7 +401,7 @@ describe("with an outside store", () => {
       const at = await until(() => ctx.storage.getAlarm());
       expect(at).toBeGreaterThanOrEqual(now + 60_000);
       expect(at).toBeLessThan(now + 120_000);
-      new Audit(ctx.storage, vars)
+      new AuditStore(ctx.storage, vars)
         .sink()
         ?.put({ sentTo: now * 2, tries: 0, retryAt: 0, problem: null, lost: 0 });
       await ctx.storage.deleteAlarm();
@@ -414,7 +417,7 @@ describe("with an outside store", () => {
       const now = Date.now();
       ctx.storage.sql.exec("INSERT INTO audit VALUES (1, 1, 'pi', 'x', '2026', '2026', '{broken')");
       await home.alarm();
-      const tries = () => new Audit(ctx.storage, vars).sink()?.get().tries;
+      const tries = () => new AuditStore(ctx.storage, vars).sink()?.get().tries;
       await until(() => tries() === 1);
       await home.alarm();
       expect(tries()).toBe(1);

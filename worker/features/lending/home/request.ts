@@ -1,13 +1,13 @@
 /** A signed request to another home: over HTTPS, or directly to an object of this gateway, which may not fetch itself. */
 
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
+import { lendingPlace, lendingTokenBody, lendingTokenBytes } from "@edgecall/core/protocol/lending-token.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import { readUpTo } from "@edgecall/core/web/read-up-to.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logError } from "../../../kernel/log.ts";
-import type { PeerKind, PeerReply } from "../contract.ts";
+import type { LendingKind, LendingReply } from "../contract.ts";
 import { lendingAt } from "../lending-api.ts";
 
 const WITHIN_MS = 10_000;
@@ -16,20 +16,24 @@ const ANSWER_MAX_BYTES = 256 * 1024;
 export const LEASE_MS = WITHIN_MS + 2_000;
 
 /** @property from our own side of the grant @property url of the other home's gateway; "": this one */
-export type Peer = { grant: string; from: "lender" | "borrower"; url: string; home: string };
+export type OtherHome = { grant: string; from: "lender" | "borrower"; url: string; home: string };
 
 /** @returns undefined: no answer came that can be read, so it is not known what the request did */
-export async function peerRequest(
+export async function requestOfHome(
   context: HomeContext,
-  { grant, from, url, home }: Peer,
-  kind: PeerKind,
+  { grant, from, url, home }: OtherHome,
+  kind: LendingKind,
   body: object,
-): Promise<PeerReply | undefined> {
+): Promise<LendingReply | undefined> {
   const { env } = context;
   const text = JSON.stringify(body);
   try {
-    const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());
-    const token = `${claims}.${await gatewayKeyOf(context).signBytes(peerTokenBytes(claims))}`;
+    const claims = await lendingTokenBody(
+      { grant, from, for: lendingPlace(url, home, kind) },
+      text,
+      Date.now(),
+    );
+    const token = `${claims}.${await gatewayKeyOf(context).signBytes(lendingTokenBytes(claims))}`;
     if (url === "") return await lendingAt(env, home).peer(kind, token, text);
     return await withTimeLimit(WITHIN_MS, async (signal) => {
       const init = {

@@ -7,7 +7,7 @@
 
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
-import type { OutletState } from "../../api/answers.ts";
+import type { SinkState } from "../../api/answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { readAuditSettings } from "../../settings/audit.ts";
@@ -20,7 +20,7 @@ const CLOCK_AHEAD_MS = 86_400_000;
 /** Characters of rows that are taken out at once. One row has at most 100 lines of 4,096. */
 const PAGE_CHARS = 128_000;
 
-export class Audit extends SqlStore {
+export class AuditStore extends SqlStore {
   readonly #env: Variables;
   /** The outlet is asking the outside store right now. In memory only. */
   isSending = false;
@@ -121,7 +121,7 @@ export class Audit extends SqlStore {
       ?.at;
   }
 
-  sinkState(): OutletState | undefined {
+  sinkState(): SinkState | undefined {
     const place = this.sink()?.get();
     if (!place) return undefined;
     const { sentTo, problem, lost } = place;
@@ -262,4 +262,4 @@ function isOf(chain: string, { call_id, request_id, caller }: AuditLine): boolea
   return [call_id, request_id, (caller.chain as { id?: unknown } | undefined)?.id].includes(chain);
 }
 
-export const auditOf = slot(({ ctx, env }) => new Audit(ctx.storage, env));
+export const auditOf = slot(({ ctx, env }) => new AuditStore(ctx.storage, env));

@@ -51,7 +51,7 @@ type Row = {
   revoked_at: number | null;
 };
 
-class Lent extends SqlStore {
+class GrantStore extends SqlStore {
   /** The newest first. */
   list(): Grant[] {
     return this.sql.all<Row>("SELECT * FROM lent ORDER BY made_at DESC, id").map(toGrant);
@@ -152,4 +152,4 @@ function toGrant(row: Row): Grant {
   };
 }
 
-export const lentOf = slot(({ ctx }) => new Lent(ctx.storage));
+export const grantsOf = slot(({ ctx }) => new GrantStore(ctx.storage));

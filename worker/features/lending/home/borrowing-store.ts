@@ -15,7 +15,7 @@ import {
 import { namesByUse } from "../../../kernel/home/agents/adverts.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
-import type { PeerAgents } from "../contract.ts";
+import type { LentAgents } from "../contract.ts";
 
 const BORROWED_MAX = 50;
 const LINE_MAX = 1_000;
@@ -23,7 +23,7 @@ const LINE_MAX = 1_000;
 const SEEN_GRAIN_MS = 3_600_000;
 
 /** As the lender described it, and what of that an owner of this home accepted. */
-type BorrowedAgent = PeerAgents["agents"][number] & { accepted: AcceptedText };
+type BorrowedAgent = LentAgents["agents"][number] & { accepted: AcceptedText };
 
 export type Borrowing = {
   name: string;
@@ -60,7 +60,7 @@ type Row = {
   at: number;
 };
 
-class Borrowed extends SqlStore {
+class BorrowingStore extends SqlStore {
   /** Read once: this class alone writes the rows, and each plan of a turn needs them. */
   #stored: Map<string, Borrowing> | undefined;
   /** Rises with each change of what a roster says of a lent agent. */
@@ -90,7 +90,7 @@ class Borrowed extends SqlStore {
   }
 
   /** An owner borrows: that accepts the words by which the agents describe themselves now. */
-  add(borrowing: NewBorrowing, granted: PeerAgents, now: number): Borrowing {
+  add(borrowing: NewBorrowing, granted: LentAgents, now: number): Borrowing {
     const added: Borrowing = {
       ...borrowing,
       ...termsOf(granted),
@@ -104,7 +104,7 @@ class Borrowed extends SqlStore {
   }
 
   /** The lender described what it lends. It may be given back by now, and another lender have its name. */
-  refresh(grant: string, granted: PeerAgents, now: number): void {
+  refresh(grant: string, granted: LentAgents, now: number): void {
     const before = this.byGrant(grant);
     if (!before) return;
     const acceptedOf = new Map(before.agents.map(({ id, accepted }) => [id, accepted]));
@@ -214,7 +214,7 @@ class Borrowed extends SqlStore {
   #all(): Map<string, Borrowing> {
     if (this.#stored) return this.#stored;
     const rows = this.sql.all<Row>("SELECT * FROM borrowed ORDER BY name");
-    this.#stored = new Map(rows.map((row) => [row.name, toBorrowing(row)]));
+    this.#stored = new Map(rows.map((row) => [row.name, toStored(row)]));
     return this.#stored;
   }
 }
@@ -257,7 +257,7 @@ function toRoster(id: string, { seenAt, problem }: Borrowing, agent: BorrowedAge
 }
 
 /** The lender's words are bounded like those of a device. */
-function read(agent: PeerAgents["agents"][number]): PeerAgents["agents"][number] {
+function read(agent: LentAgents["agents"][number]): LentAgents["agents"][number] {
   return { ...agent, line: oneLine(agent.line, LINE_MAX) };
 }
 
@@ -266,11 +266,11 @@ function acceptAll({ line, actions }: { line: string; actions: ActionAdvert[] },
   return accept(words, before);
 }
 
-function termsOf({ scopes, reads_only, expires_at }: PeerAgents) {
+function termsOf({ scopes, reads_only, expires_at }: LentAgents) {
   return { scopes, readsOnly: reads_only, expiresAt: expires_at };
 }
 
-function toBorrowing(row: Row): Borrowing {
+function toStored(row: Row): Borrowing {
   return {
     name: row.name,
     grant: row.grant_id,
@@ -288,4 +288,4 @@ function toBorrowing(row: Row): Borrowing {
   };
 }
 
-export const borrowedOf = slot(({ ctx }) => new Borrowed(ctx.storage));
+export const borrowingsOf = slot(({ ctx }) => new BorrowingStore(ctx.storage));

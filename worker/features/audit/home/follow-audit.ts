@@ -1,16 +1,16 @@
 /** Somebody follows the record: devices that are online bring their lines within seconds, not minutes. */
 
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { auditOf } from "../../../kernel/home/audit/audit-store.ts";
 import { GATEWAY_CALLER, sendNotice } from "../../../kernel/home/calls/commands.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { auditOf } from "../../../kernel/home/record/audit.ts";
 
 /** A device goes on for so long after it was asked. It is asked again before that. */
 const FOLLOWED_MS = 40_000;
 const ASK_AGAIN_MS = 20_000;
 
 /** Writes no row. @param only the one agent whose lines are wanted; undefined: all */
-export async function followRecord(home: HomeContext, only: string | undefined): Promise<void> {
+export async function followAudit(home: HomeContext, only: string | undefined): Promise<void> {
   const now = Date.now();
   const { followedUntil } = auditOf(home);
   for (const agent of only === undefined ? agentsOf(home).servedIds() : [only]) {

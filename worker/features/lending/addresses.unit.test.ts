@@ -1,6 +1,6 @@
 /** Where another home's gateway may be: its address comes from a stranger, and requests are sent there. */
 import { expect, test } from "vitest";
-import { isPeerUrl } from "./contract.ts";
+import { isOtherHomeUrl } from "./contract.ts";
 
 test.each([
   "https://10.0.0.1",
@@ -28,15 +28,15 @@ test.each([
   "gateway.example.org",
   "",
 ])("S27: nothing is sent to %s, also from a gateway on its own machine", (url) => {
-  expect(isPeerUrl(url, false)).toBe(false);
-  expect(isPeerUrl(url, true)).toBe(false);
+  expect(isOtherHomeUrl(url, false)).toBe(false);
+  expect(isOtherHomeUrl(url, true)).toBe(false);
 });
 
 test.each(["https://127.0.0.1", "https://localhost:8787", "https://[::1]:8443", "http://127.0.0.1:8787"])(
   "S27: %s is a gateway only for one on the same machine",
   (url) => {
-    expect(isPeerUrl(url, false)).toBe(false);
-    expect(isPeerUrl(url, true)).toBe(true);
+    expect(isOtherHomeUrl(url, false)).toBe(false);
+    expect(isOtherHomeUrl(url, true)).toBe(true);
   },
 );
 
@@ -46,5 +46,5 @@ test.each([
   "https://1.1.1.1",
   "https://[2606:4700::1111]",
 ])("S27: %s is reached", (url) => {
-  expect(isPeerUrl(url, false)).toBe(true);
+  expect(isOtherHomeUrl(url, false)).toBe(true);
 });

@@ -19,7 +19,7 @@ export type Admitting = Pick<Connection, "channel" | "connection" | "allow" | "r
 
 type Row = StoredConnection & { settings: string; secrets: string };
 
-export class ChannelConnections extends SqlStore {
+export class ChatConnectionStore extends SqlStore {
   readonly #secrets: StoredSecrets;
 
   /** @param home the home's id @param secret CONNECTIONS_KEY */
@@ -89,5 +89,5 @@ export class ChannelConnections extends SqlStore {
 const CANNOT_OPEN = `${OTHER_KEY}; connect it anew in the console`;
 
 export const chatConnectionsOf = slot(
-  ({ ctx, env, name }) => new ChannelConnections(ctx.storage, name, env.CONNECTIONS_KEY),
+  ({ ctx, env, name }) => new ChatConnectionStore(ctx.storage, name, env.CONNECTIONS_KEY),
 );

@@ -1,5 +1,5 @@
 /**
- * The contract of a chat platform. One file for each platform implements `Channel`, and only that file knows the platform's API.
+ * The contract of a chat platform. One file for each platform implements `ChatPlatform`, and only that file knows the platform's API.
  *
  * `read` runs in the Worker and verifies on the raw body that the platform sent the request. The rest runs in the conversation,
  * which sends answers from its rows.
@@ -25,7 +25,7 @@ export type Act =
       unread?: string;
       forwarded?: string;
       quoted?: Quoted;
-      /** It answers in a thread: what was said there before is read with `Channel.thread`. */
+      /** It answers in a thread: what was said there before is read with `ChatPlatform.thread`. */
       thread?: true;
     }
   /** A button below a question. `choice`: the button's index, or the answer itself. */
@@ -92,7 +92,7 @@ type Sending = { nonce: string };
  */
 export type TextSending = Sending & { edit?: string | undefined; live?: "list" | "words" };
 
-export type Channel<C extends Connection = Connection> = {
+export type ChatPlatform<C extends Connection = Connection> = {
   /** How the platform counts what it shows. */
   format: Format;
   /** The longest message, as `format` counts. */

@@ -3,10 +3,10 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { HomeContext } from "../context.ts";
-import { addToRecord } from "./add-to-record.ts";
+import { addToAudit } from "./add-to-audit.ts";
 
 /** @param tool names the decision, for example `lend` */
-export function recordDecision(
+export function auditDecision(
   home: HomeContext,
   tool: string,
   caller: AuditLine["caller"],
@@ -25,5 +25,5 @@ export function recordDecision(
     request_id: id,
     caller,
   };
-  addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
+  addToAudit(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
 }

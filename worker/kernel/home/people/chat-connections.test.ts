@@ -6,7 +6,7 @@ import { madeHome } from "../../../../test/made-home.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { ask } from "../../../../test/workerd.ts";
 import { type Connection, readConnection } from "../../settings/chat.ts";
-import { ChannelConnections } from "./channel-connections.ts";
+import { ChatConnectionStore } from "./chat-connections.ts";
 
 const KEY = "a key of the tests that is long enough";
 const TOKEN = "123456:token-of-a-console-bot";
@@ -32,7 +32,7 @@ async function inHome<T>(run: (storage: DurableObjectStorage) => Promise<T>): Pr
 }
 
 const connectionsOf = (storage: DurableObjectStorage, key: string | undefined) =>
-  new ChannelConnections(storage, "a", key);
+  new ChatConnectionStore(storage, "a", key);
 
 describe("secrets at rest", () => {
   test("are encrypted with CONNECTIONS_KEY, and decrypted unchanged", async () => {

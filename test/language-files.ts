@@ -1,0 +1,18 @@
+/** The gateway's files of languages, of which English and German are there. */
+import { de as said } from "@edgecall/core/phrases/languages/de.ts";
+import { de } from "@edgecall/core/sentences/languages/de.ts";
+import { en } from "@edgecall/core/sentences/languages/en.ts";
+
+const FILES: Readonly<Record<string, unknown>> = {
+  "/phrases-de.json": said,
+  "/sentences-de.json": de,
+  "/sentences-en.json": en,
+};
+
+/** The binding `ASSETS`. */
+export const languageFiles = {
+  fetch: async (request: Request) => {
+    const file = FILES[new URL(request.url).pathname];
+    return file ? Response.json(file) : new Response("not found", { status: 404 });
+  },
+};
