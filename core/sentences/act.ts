@@ -21,6 +21,7 @@ const OF_STATE: Readonly<Partial<Record<State, Action>>> = {
   unlocked: "unlock",
   docked: "dock",
   running: "start",
+  paused: "pause",
 };
 
 export function act(given: Roles, target: Target): Built {
@@ -69,12 +70,15 @@ export function act(given: Roles, target: Target): Built {
     // "auf 40 Prozent" is "to", and no opening by 40 %.
     if (action?.is === "open" && (value.how !== "to" || !isPercent(value.value))) return undefined;
     if (setting !== undefined && !fits(setting, value.value)) return undefined;
-    const kind = setting ?? settingOf(value.value) ?? (action?.is === "open" ? "position" : undefined);
+    const valued = setting ?? settingOf(value.value);
+    const kind = valued ?? (action?.is === "open" ? "position" : undefined);
     // A colour is one of lights: "change to blue".
     const isOwn = "color" in value.value && doing > 0 && action === undefined;
     if ("color" in value.value && target.of === "type" && target.type !== "light" && target.type !== "device")
       return undefined;
-    if (setting === undefined && target.of === "unsaid" && !isOwn)
+    // "open the kitchen to 50 %" says no more of what is meant than "open the kitchen".
+    const isUnclear = valued === undefined && target.of === "place";
+    if (isUnclear || (setting === undefined && target.of === "unsaid" && !isOwn))
       return { refused: { because: "no_target", action: "set" } };
     return built({
       kind: "act",

@@ -14,10 +14,9 @@ const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "particle", "change", "e
 
 function isQuestionPart(items: readonly Item[], { hasQuestionMark }: PartContext): boolean {
   const has = (roles: ReadonlySet<Role>) => items.some(({ role }) => roles.has(role));
-  const isEnsured = items.some(({ role }) => role === "ensure");
-  if (isEnsured) return false;
-  if (has(ASKING)) return true;
-  if (hasQuestionMark && !items.some(({ role }) => role === "request")) return true;
+  const isDoubted = hasQuestionMark && !items.some(({ role }) => role === "request");
+  if (items.some(({ role }) => role === "ensure")) return isDoubted;
+  if (isDoubted || has(ASKING)) return true;
   return !has(ACTING) && !items.some(({ role }) => role === "value");
 }
 

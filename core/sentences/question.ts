@@ -60,6 +60,9 @@ export function question(
     return reading === undefined
       ? stateQuestion({ form, shows, is, asks: hasQuestionMark, any, state, target })
       : undefined;
+  // "Show me the desk lamp."
+  if (reading === undefined && isTold && target.of === "named" && !any && (form ?? "value") === "value")
+    return one({ kind: "ask", form: "value", reading: "state", target });
   if (reading === undefined) return undefined;
   if (any && targetItems.length > 0) return { refused: { because: "general", word: "" } };
   if (form !== undefined && form !== "value" && form !== "which") return undefined;

@@ -46,9 +46,11 @@ export function targetOf(items: readonly Item[]): Found {
       ...(type.named && { named: idsIn(type.named, place) }),
       ...at,
     });
-    const own = type.named?.own && !isAll && !isEach && !any ? idsIn(type.named, place) : [];
-    if (own.length > 0 && type.named) {
-      const named: Target = { of: "named", ids: own, name: type.named.name, ...at };
+    // A television is a speaker too, and a device that is called "Speakers" may be meant alone.
+    const isMeant = type.named?.own === true || (type.type === "speaker" && type.number === "many");
+    const ids = type.named && isMeant && !isAll && !isEach && !any ? idsIn(type.named, place) : [];
+    if (ids.length > 0 && type.named) {
+      const named: Target = { of: "named", ids, name: type.named.name, ...at };
       return type.number === "many" ? found(named, typed("many")) : found(named);
     }
     if (any) return isAll || isEach || type.number === "many" ? undefined : found(typed("any"));
