@@ -52,7 +52,10 @@ export const SPOKEN: readonly Spoken[] = [
     watch: ["tell me when the leak sensor is wet", "Watching Leak sensor, Laundry: tells you here"],
     fires: /tell me when the leak sensor is wet: wet at \d\d:\d\d/,
     plural: ["turn on all lights", ["Reading lamp: on.", "Bedroom light: sent, but not confirmed"]],
-    general: ["why is the sky blue?", ["I could not get an answer from the model: ", "I don't know the word “sky”.", "This works here:"]],
+    general: [
+      "why is the sky blue?",
+      ["I could not get an answer from the model: ", "I don't know the word “sky”.", "This works here:"],
+    ],
   },
   {
     language: "German",
@@ -70,7 +73,10 @@ export const SPOKEN: readonly Spoken[] = [
     watch: ["sag mir, wenn der Wassermelder nass ist", "Ich beobachte Wassermelder, Waschküche:"],
     fires: /sag mir, wenn der Wassermelder nass ist: nass um \d\d:\d\d/,
     plural: ["schalte alle Lichter ein", ["Leselampe: an.", "Bedroom light: gesendet, aber nicht bestätigt"]],
-    general: ["warum ist der Himmel blau?", ["Das Modell hat mir keine Antwort gegeben: ", "Das Wort „Himmel“ kenne ich nicht.", "Das geht hier:"]],
+    general: [
+      "warum ist der Himmel blau?",
+      ["Das Modell hat mir keine Antwort gegeben: ", "Das Wort „Himmel“ kenne ich nicht.", "Das geht hier:"],
+    ],
   },
   {
     language: "Chinese",
