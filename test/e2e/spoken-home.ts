@@ -54,7 +54,7 @@ export const SPOKEN: readonly Spoken[] = [
     plural: ["turn on all lights", ["Reading lamp: on.", "Bedroom light: sent, but not confirmed"]],
     general: [
       "why is the sky blue?",
-      ["I could not get an answer from the model: ", "I don't know the word “sky”.", "This works here:"],
+      ["I could not get an answer from the model:", "I don't know the word “sky”.", "This works here:"],
     ],
   },
   {
@@ -75,7 +75,7 @@ export const SPOKEN: readonly Spoken[] = [
     plural: ["schalte alle Lichter ein", ["Leselampe: an.", "Bedroom light: gesendet, aber nicht bestätigt"]],
     general: [
       "warum ist der Himmel blau?",
-      ["Das Modell hat mir keine Antwort gegeben: ", "Das Wort „Himmel“ kenne ich nicht.", "Das geht hier:"],
+      ["Das Modell hat mir keine Antwort gegeben:", "Das Wort „Himmel“ kenne ich nicht.", "Das geht hier:"],
     ],
   },
   {

@@ -13,7 +13,7 @@ const lexicons = new Map<Language, Lexicon>();
 
 /** Words of plain sentences that tell the language, so that the files of others need not be read. None stands for all others. */
 const TELLING: Readonly<Record<Language, string>> = {
-  en: "the is are on off turn what how which when tell me set my",
+  en: "the is are on off turn what how which when tell me set my a an of in at for to it i has have did who why",
   de: "der die das den dem ist sind an aus ein im wie welche wenn mir mach schalte bitte",
   fr: "le la les l est sont allume eteins quel quelle quelles quand moi dans du de mets",
   es: "el la los las esta estan enciende apaga que cual cuando en del pon",
@@ -46,7 +46,10 @@ export function languagesFor(text: string, last: string | undefined): Language[]
   const told = spaced.filter((one) => hits(one) > 0).sort((a, b) => hits(b) - hits(a));
   const known = spaced.find((one) => one === last);
   const first = known ?? told[0] ?? "en";
-  const others = (told.length > 0 ? told : spaced).filter((one) => one !== first);
+  // The words of one tell it only likely, and an English sentence may have none of its own.
+  const others = [...new Set([...(told.length > 0 ? told : spaced), "en" as const])].filter(
+    (one) => one !== first,
+  );
   return others.length > 0 ? [[first], [first, ...others]] : [[first]];
 }
 

@@ -1,9 +1,9 @@
 /** Questions about machines: calls of their own read tools. Pure. */
-import type { Ask, Comparison, Reading, State, WatchFor } from "@edgecall/core/sentences/frame.ts";
+import type { Ask, Comparison, Reading, State, Watch, WatchFor } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { MachineAsk } from "../machines/text.ts";
-import { findTarget, type Problem, type TargetContext } from "./targets.ts";
+import { choices, findTarget, type Problem, type TargetContext } from "./targets.ts";
 import type { Thing } from "./things.ts";
 
 /** Names of tools, ours and EvoClaw's, that say it, and how they are called. */
@@ -64,10 +64,20 @@ export function machineCalls(ask: Ask, context: TargetContext): MachineCalls | u
       ? []
       : [{ name: EDGE_CALL, args: { agent_id: thing.id, action: tool, params } }];
   };
+  const { phrases } = context;
+  // To ask which one is meant makes no sense where no machine has it.
+  if (target.of === "unsaid" && machines.length > 0 && !things.some((thing) => callOf(thing).length > 0))
+    return {
+      problem: {
+        text: phrases.say("hasNoReadings", {
+          name: namesOf(machines, phrases),
+          reading: phrases.reading(reading),
+        }),
+      },
+    };
   const found = findTarget(target, { ...context, things }, (thing) => callOf(thing).length > 0, isTyped);
   if ("problem" in found) return found;
   const calls = found.things.flatMap(callOf);
-  const { phrases } = context;
   const [first] = found.things;
   if (calls.length === 0)
     return {
@@ -125,6 +135,23 @@ export function machineWatch(
   const isFree = share === "free";
   const turned = is === "above" ? "below" : is === "below" ? "above" : is;
   return isFree ? watched("/.used_percent", 100 - number, turned) : watched("/.used_percent");
+}
+
+/** @returns undefined: something may be watched for it; else the machines, of which none can */
+export function unwatchable(
+  { target, condition }: Pick<Watch, "target" | "condition">,
+  { things, phrases }: TargetContext,
+): Problem | undefined {
+  if (target.of !== "unsaid" || !("is" in condition)) return undefined;
+  const machines = things.filter(({ hosted }) => !hosted);
+  const isTheirs = condition.reading !== undefined && OF_MACHINES.has(condition.reading);
+  if (!isTheirs || machines.length === 0 || machines.some((one) => machineWatch(condition, one)))
+    return undefined;
+  return { text: phrases.say("cannotActAtAll", { name: namesOf(machines, phrases) }) };
+}
+
+function namesOf(things: readonly Thing[], phrases: TargetContext["phrases"]): string {
+  return phrases.list(choices(things), "or");
 }
 
 /** Our agent's tools, which it can watch. */

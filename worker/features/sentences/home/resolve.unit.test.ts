@@ -183,6 +183,13 @@ describe("a rule is a call of its tool", () => {
       'watch {"agent_id":"vm","reading":"disk","field":"/.free_bytes","is":"below","value":5000000000}',
     );
     expect(await answerTo("tell me when the humidity of vm is above 90 %")).toBe("vm: it cannot do that.");
+    expect(await answerTo("tell me when the load is above 1")).toBe("vm: it cannot do that.");
+  });
+
+  test("what no machine has is asked of none", async () => {
+    expect(await resolve("which services are running?")).toEqual({
+      problem: { text: "vm has no services." },
+    });
   });
 
   test("a reminder has the person's text and time", async () => {

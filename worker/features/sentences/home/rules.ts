@@ -6,7 +6,7 @@ import type { Acknowledge, Briefing, Frame, Remind, Watch, When } from "@edgecal
 import { HOUR_MS, localTime } from "@edgecall/core/time/zone.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
-import { machineWatch } from "./machines.ts";
+import { machineWatch, unwatchable } from "./machines.ts";
 import { readingsOf, stateIn, wantedValue } from "./readings.ts";
 import { type RuleEndContext, ruleEnds } from "./rule-ends.ts";
 import { findTarget, type Problem } from "./targets.ts";
@@ -45,11 +45,11 @@ export async function ruleCalls(frame: Frame, context: RuleContext): Promise<Rul
   }
 }
 
-async function watchCalls(
-  { target, condition, for_minutes }: Watch,
-  context: RuleContext,
-): Promise<RuleCalls> {
+async function watchCalls(watch: Watch, context: RuleContext): Promise<RuleCalls> {
+  const { target, condition, for_minutes } = watch;
   const { phrases, text } = context;
+  const problem = unwatchable(watch, context);
+  if (problem) return { problem };
   const isPresence = "state" in condition && (condition.state === "online" || condition.state === "offline");
   const watched = context.things.filter(
     (thing) => isPresence || thing.hosted || machineWatch(condition, thing) || isNamed(target, thing),
