@@ -73,5 +73,7 @@ test("the home counts which answers no model gave", async () => {
   const page = await (await stack.gateway.fetch("/metrics")).text();
   const [, count] = /turns_without_model_total\{[^}]*\} (\d+)/.exec(page) ?? [];
   expect(Number(count)).toBe(6 * SPOKEN.length);
+  const usage = await (await stack.gateway.fetch("/v1/console/usage")).json();
+  expect(usage).toMatchObject({ turns_without_model: 6 * SPOKEN.length, turns: expect.any(Number) });
   expect(refused()).toBe(SPOKEN.length);
 });

@@ -83,11 +83,14 @@ route(
 route(consolePage, "GET /v1/console/usage", { scope: "ask" }, async (c, { token: { home } }) => {
   const settings = readSettings(c.env);
   const { budgets, models, prices } = settings;
-  const [{ health }, days] = await Promise.all([
+  const [{ health }, days, { turns, withoutModel }] = await Promise.all([
     homeOf(c.env, home).conversations.plan(undefined),
     homeOf(c.env, home).models.usage(SHOWN_DAYS),
+    homeOf(c.env, home).models.answered(),
   ]);
   return json<UsageView>(c, {
+    turns,
+    turns_without_model: withoutModel,
     counted: settings.countsDays,
     priced: Object.keys(prices).length > 0,
     days: days.map(({ day, tokens, modelCalls, models }) => ({

@@ -306,6 +306,9 @@ export type Deliveries = {
 
 /** `GET /v1/console/usage`. */
 export type UsageView = {
+  /** Turns since the home was set up, and how many of them were answered without a model. */
+  turns: number;
+  turns_without_model: number;
   /** False when days are not counted. */
   counted: boolean;
   priced: boolean;

@@ -7,6 +7,8 @@ export interface ModelsApi {
   correctSpending(difference: number, priced?: ModelUsage): Promise<void>;
   /** What the last days used, the oldest first. */
   usage(days: number): Promise<DayUsage[]>;
+  /** Turns since the home was set up, and how many of them were answered without a model. */
+  answered(): Promise<{ turns: number; withoutModel: number }>;
   setBudgetTold(keys: BudgetKey[]): Promise<void>;
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;

@@ -9,7 +9,7 @@ import { costOfDay, money, unpricedModels } from "./figures.ts";
 const ENDS = ["13 days ago", "a week ago", "today"] as const;
 
 export function Spending({ usage }: { usage: UsageView }) {
-  const { counted: isCounted, priced, days, budgets, models } = usage;
+  const { counted: isCounted, priced, days, budgets, models, turns, turns_without_model } = usage;
   const today = days.at(-1);
   const limits = budgets.day ?? {};
   const unpriced = priced ? unpricedModels(days) : [];
@@ -49,6 +49,11 @@ export function Spending({ usage }: { usage: UsageView }) {
         <p class="quiet">
           Tokens are counted from when a limit is set, BUDGET_DAY_TOKENS or BUDGET_DAY_MODEL_CALLS, or PRICES
           for money: <code>{PRICES_EXAMPLE}</code>, in USD per million tokens.
+        </p>
+      )}
+      {turns > 0 && (
+        <p class="quiet">
+          {turns_without_model.toLocaleString()} of {counted(turns, "question")} answered without a model.
         </p>
       )}
       <p class="quiet">

@@ -4,12 +4,14 @@ import type { ModelsApi } from "../../api/models-api.ts";
 import type { HomePart } from "../part.ts";
 import { modelHabitsOf } from "../usage/model-habits.ts";
 import { spendingOf } from "../usage/spending.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 
 export const modelsRpc: HomePart<ModelsApi> = {
   async correctSpending({ home }, difference, priced) {
     spendingOf(home).correct(difference, priced, Date.now());
   },
   usage: async ({ home }, days) => spendingOf(home).days(days, Date.now()),
+  answered: async ({ home }) => countersOf(home).answered(),
   async setBudgetTold({ home }, keys) {
     spendingOf(home).setTold(keys, Date.now());
   },

@@ -212,6 +212,16 @@ export class UsageCounters extends SqlStore {
     };
   }
 
+  /** Turns that ended since the home was set up, and how many of them were answered without a model. */
+  answered(): { turns: number; withoutModel: number } {
+    const sum = { turns: 0, withoutModel: 0 };
+    for (const { counts } of this.counts().turns) {
+      sum.turns += counts.done + counts.failed + counts.cancelled;
+      sum.withoutModel += counts.unaided;
+    }
+    return sum;
+  }
+
   /** What each agent was asked since the home was set up. */
   activity(): ReadonlyMap<string, AgentCounts> {
     if (this.#activity) return this.#activity;
