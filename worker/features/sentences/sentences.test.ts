@@ -1,6 +1,7 @@
 /** Plain sentences in a real home: acts, questions and what is said without a model. */
 import { reset } from "cloudflare:test";
 import { de as said } from "@edgecall/core/phrases/languages/de.ts";
+import { compileLanguage } from "@edgecall/core/sentences/compile.ts";
 import { de } from "@edgecall/core/sentences/languages/de.ts";
 import { en } from "@edgecall/core/sentences/languages/en.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -20,8 +21,8 @@ afterEach(reset);
 /** The gateway's files, of which two languages are there. */
 const languages: Readonly<Record<string, unknown>> = {
   "/phrases-de.json": said,
-  "/sentences-de.json": de,
-  "/sentences-en.json": en,
+  "/sentences-de.json": compileLanguage(de),
+  "/sentences-en.json": compileLanguage(en),
 };
 const files = {
   fetch: async (request: Request) => {
