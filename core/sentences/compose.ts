@@ -49,6 +49,9 @@ const LOOSE: ReadonlySet<Role> = new Set<Role>([
   ),
 ] as Role[]);
 
+/** Roles behind which a bare number is a value. */
+const BEFORE_NUMBERS: ReadonlySet<Role> = new Set<Role>(["reading", "compare", "becomes", "change"]);
+
 type Found = { item: Item; next: number } | undefined;
 
 function valueAt(items: readonly Item[], from: number, before: Item | undefined): Found {
@@ -71,7 +74,7 @@ function valueAt(items: readonly Item[], from: number, before: Item | undefined)
   });
   if (lead === "to" || lead === "by") return item(lead);
   if (hasUnit) return item(lead === "level" ? "to" : "bare");
-  const isNamed = before?.role === "reading" || before?.role === "compare" || before?.role === "change";
+  const isNamed = before !== undefined && BEFORE_NUMBERS.has(before.role);
   return lead === undefined && isNamed ? item("bare") : undefined;
 }
 

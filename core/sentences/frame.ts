@@ -26,7 +26,7 @@ export type Act = Do | SetValue | Change;
 /** `or`: the language has one word for both, and a device has only one of them: 打开 switches a lamp on and opens a blind. */
 type Do = { kind: "act"; action: Action; or?: Action; target: Target };
 
-/** As in the adverts of hosted devices (discovery/kinds), where `turn_on` and `turn_off` are `set` with `on`. `stop` also silences a siren. */
+/** As in the adverts of hosted devices (discovery/kinds), where `turn_on` and `turn_off` are `set` with `on`. `stop` also silences a siren, and `open` unlocks a lock that cannot open; `close` locks none. */
 export const ACTIONS = [
   "turn_on",
   "turn_off",
@@ -285,8 +285,17 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
-/** A value that is compared. `is` is as in core/protocol/rules.ts. Without a reading it is the one that the target has: "the freezer is above -15". */
-export type Comparison = { reading?: Reading; is: "above" | "below" | "equal"; value: Amount };
+/**
+ * A value that is compared. `is` is as in core/protocol/rules.ts. Without a reading it is the one that the target has: "the freezer is above -15".
+ * `share`, of disk and memory: "more than 80 % full", "less than 2 GB free". Where it was not said, a `%` is of what is used and a `GB` of what is free.
+ */
+export type Comparison = {
+  reading?: Reading;
+  share?: Share;
+  is: "above" | "below" | "equal";
+  value: Amount;
+};
+export type Share = "free" | "used";
 
 /** A question. It never acts. */
 export type Ask =
@@ -336,7 +345,7 @@ export type Rules = {
   of?: "watch" | "reminder" | "briefing";
   /** One, or all of them. A list is of all. */
   all: boolean;
-  /** Those about this. */
+  /** Those about this, also of a list. */
   target?: Target;
   /** The rule's own name as it was said, where it is in the table of names. */
   id?: string;

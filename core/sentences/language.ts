@@ -7,6 +7,8 @@
  * - Each word of a negation, condition or exception is `stop:…`. Polite forms ("can you") are `request`, and no question.
  * - A number word below 2 that is also an article stands in `numbers` and in `a`; the reader takes it for a number before a unit only.
  * - What is said in one word for two roles has both in its key: `ask:value reading:temperature` is "how warm".
+ * - A verb of change has `becomes` beside its state or comparison: "opens", "exceeds". `show ask:yes_no` is "tell me if": a watch before such a
+ *   verb, a question before a state.
  * - A plural has `+` behind its type, a word that is both `~`. One word for two acts or states is `turn_on/open`.
  */
 import type { Language } from "../text/languages.ts";

@@ -35,6 +35,7 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   const items = compose(cover.filter(({ role }) => role !== "stop"));
   if (items === undefined) return undefined;
   if (items.some(({ role }) => role === "watch")) return watch(items);
+  if (isToldOnChange(items)) return watch(items.map((item) => (item.role === "ask" ? HEAD : item)));
   if (items.some(({ role }) => role === "rule" || role === "cancel" || role === "rule_name"))
     return rules(items);
   const whole = wholePhrase(items);
@@ -89,13 +90,24 @@ function briefing(when: When, asks: readonly Ask[], text: string): Frame {
   return { kind: "briefing", when, asks, text };
 }
 
+const HEAD: Item = { role: "watch", value: null, at: 0 };
+
+/** "Tell me if the window opens". Where it says a state, "if the window is open", it is a question of now. */
+function isToldOnChange(items: readonly Item[]): boolean {
+  const has = (wanted: Role) => items.some(({ role }) => role === wanted);
+  const [ask, other] = valuesOf(items, "ask");
+  return ask === "yes_no" && other === undefined && has("show") && (has("becomes") || has("changes"));
+}
+
 function watch(items: readonly Item[]): BuiltParts {
   const at = items.findIndex(({ role }) => role === "watch");
   const [before, after] = [items.slice(0, at), items.slice(at + 1)];
   // Its head stands at one of its ends.
   const isPolite = ({ role }: Item) => role === "request" || role === "show";
   if (!before.every(isPolite) && after.length > 0) return undefined;
-  const rest = [...before, ...after].filter((item) => item.role !== "be" && !isPolite(item));
+  const rest = [...before, ...after].filter(
+    (item) => item.role !== "be" && item.role !== "becomes" && !isPolite(item),
+  );
   const targets = targetOf(rest.filter(({ role }) => TARGET_ROLES.has(role)));
   const others = rest.filter(({ role }) => !TARGET_ROLES.has(role));
   const [target, second] = targets?.targets ?? [];
@@ -131,9 +143,12 @@ function conditionOf(items: readonly Item[]): WatchFor | undefined {
   if (has("changes")) return { changes: "state" };
   const [compare] = valuesOf(items, "compare");
   const [value] = valuesOf(items, "value");
-  if (!has("compare", "value") && !has("reading", "compare", "value")) return undefined;
+  const [share] = valuesOf(items, "share");
+  const isShared =
+    has("reading", "share", "compare", "value") && (reading === "disk" || reading === "memory");
+  if (!has("compare", "value") && !has("reading", "compare", "value") && !isShared) return undefined;
   if (!compare || !value || !("number" in value.value) || value.how === "by") return undefined;
-  return { ...(reading && { reading }), is: compare, value: value.value };
+  return { ...(reading && { reading }), ...(share && { share }), is: compare, value: value.value };
 }
 
 const LISTING: ReadonlySet<Role> = new Set<Role>([

@@ -147,25 +147,28 @@ function refusedTarget(frame: Act): Built {
   return isMeant ? undefined : { refused: { because: "no_target", action } };
 }
 
-/** What a particle does beside such a verb: "schließ … ab", "heb … an". Others do nothing. */
-const BESIDE: Readonly<Record<"lock" | "raise" | "lower", Readonly<Partial<Record<Action, Action>>>>> = {
+/** What a particle does beside such a verb: "schließ … ab", "heb … an", "halte … an", "führe … aus". Others do nothing. */
+const BESIDE: Readonly<
+  Record<Exclude<RoleValues["do"], "any">, Readonly<Partial<Record<Action, Either<Action>>>>>
+> = {
   lock: {
-    turn_off: "lock",
-    close: "lock",
-    turn_on: "unlock",
-    open: "unlock",
-    lock: "lock",
-    unlock: "unlock",
+    turn_off: { is: "lock" },
+    close: { is: "lock" },
+    turn_on: { is: "unlock" },
+    open: { is: "unlock" },
+    lock: { is: "lock" },
+    unlock: { is: "unlock" },
   },
-  raise: { turn_on: "open", open: "open" },
-  lower: { turn_off: "close", close: "close" },
+  raise: { turn_on: { is: "open" }, open: { is: "open" } },
+  lower: { turn_off: { is: "close" }, close: { is: "close" } },
+  stop: { turn_on: { is: "pause", or: "stop" }, turn_off: { is: "stop" }, dock: { is: "dock" } },
+  run: { turn_on: { is: "start" }, turn_off: { is: "start" }, start: { is: "start" } },
 };
 
 function actionOf(roles: Roles, verb: RoleValues["do"] | undefined): Either<Action> | undefined | null {
   const particles = roles.take("particle").map((particle): Either<Action> | undefined => {
     if (verb === undefined || verb === "any") return particle;
-    const is = BESIDE[verb][particle.is];
-    return is && { is };
+    return BESIDE[verb][particle.is];
   });
   const acts = [...roles.take("act"), ...particles.filter((one) => one !== undefined)];
   if (particles.includes(undefined)) return null;
@@ -222,10 +225,12 @@ function question(
 ): Built {
   const left = new Roles(roles.items());
   left.take("request");
-  const shows = left.take("show").length > 0;
+  const isTold = left.take("show").length > 0;
   const is = left.take("be").length > 0;
   const exists = left.take("exist").length > 0;
   const forms = new Set(left.take("ask"));
+  // "tell me if" asks as "is it" does.
+  const shows = isTold && !forms.has("yes_no");
   const states = left.take("state");
   const ors = left.take("or").length;
   // "is it on or off?"
@@ -235,9 +240,13 @@ function question(
   const reading = isOpen && said === undefined ? "state" : said;
   const compare = left.one("compare");
   const value = left.one("value");
+  const share = left.one("share");
+  // "does it exceed 20 degrees?", "s'ouvre-t-il ?" ask how it is now.
+  left.take("becomes");
   const [target] = targets;
   if (!left.isUsed() || target === undefined || targets.length > 1) return undefined;
   if (state === null || reading === null || compare === null || value === null) return undefined;
+  if (share === null || (share && reading !== "disk" && reading !== "memory")) return undefined;
   // "czy jest włączone czy wyłączone?"
   const form = isOpen && formOf(forms) === "yes_no" ? undefined : formOf(forms);
   if (form === null) return undefined;
@@ -247,7 +256,12 @@ function question(
       return undefined;
     if (form !== undefined && form !== "yes_no" && form !== "which") return undefined;
     if (reading === undefined && target.of !== "named" && target.of !== "type") return undefined;
-    const compared = { ...(reading && { reading }), is: compare, value: value.value };
+    const compared = {
+      ...(reading && { reading }),
+      ...(share && { share }),
+      is: compare,
+      value: value.value,
+    };
     return one({ kind: "ask", form: form ?? "yes_no", compare: compared, target });
   }
   const devices = devicesOf({ form, shows, exists, state, reading, target });
@@ -322,7 +336,11 @@ function stateQuestion(asked: {
   const one = (form: "yes_no" | "which" | "count" | "any" | "all", of: Target = target): Built => ({
     frames: [{ kind: "ask", form, state: fitting(state, of), ...or(state, of), target: of }],
   });
-  if (form === "value") return undefined;
+  // "what is playing on the TV?" asks for its state.
+  if (form === "value")
+    return state.is === "playing" && target.of !== "unsaid"
+      ? { frames: [{ kind: "ask", form: "value", reading: "state", target }] }
+      : undefined;
   // A statement without a verb. Its words may also be an act, which was not asked for.
   if (form === undefined && !is && !asks && !shows && !any) return { refused: { because: "no_action" } };
   if (target.of === "type") {

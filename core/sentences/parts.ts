@@ -1,7 +1,7 @@
 /** Parts of a sentence that "and" joins: each is a frame by itself, or takes from its neighbours what it lacks. Pure. */
 import type { Frame, Target } from "./frame.ts";
 import { type Built, type PartContext, partOf } from "./part.ts";
-import type { Item } from "./roles.ts";
+import type { Item, Role } from "./roles.ts";
 import { TARGET_ROLES } from "./target.ts";
 
 const PARTS_MAX = 3;
@@ -31,10 +31,33 @@ export function partsOf(items: readonly Item[], context: PartContext): BuiltPart
 
 function split(items: readonly Item[]): Item[][] {
   const parts: Item[][] = [[]];
-  for (const item of items)
-    if (item.role === "and") parts.push([]);
-    else parts.at(-1)?.push(item);
+  for (const [at, item] of items.entries()) {
+    if (item.role === "and" || beginsNext(items, at, parts.at(-1) ?? [])) parts.push([]);
+    if (item.role !== "and") parts.at(-1)?.push(item);
+  }
   return parts;
+}
+
+const DOING: ReadonlySet<Role> = new Set<Role>(["act", "change", "particle"]);
+const VERBS: ReadonlySet<Role> = new Set<Role>(["do", "act", "change"]);
+
+/** What is named by itself. "la" of "allume la" may be an article, and an area alone is no target. */
+const THINGS: ReadonlySet<Role> = new Set<Role>(["name", "type", "everything"]);
+
+/** "close the blinds turn on the lamp": a verb and its thing behind a verb and its own, as it is heard without a comma. */
+function beginsNext(items: readonly Item[], at: number, part: readonly Item[]): boolean {
+  const role = items[at]?.role;
+  if (role !== "act" && role !== "do") return false;
+  const verb = part.findIndex((item) => VERBS.has(item.role));
+  const isDone = part.some((item) => DOING.has(item.role));
+  if (verb < 0 || !isDone || (role === "do" && part[verb]?.role === "change")) return false;
+  if (part.findIndex(isTarget) < verb || !part.some(isThing)) return false;
+  const end = items.findIndex((item, place) => place > at && item.role === "and");
+  return items.slice(at + 1, end < 0 ? items.length : end).some(isThing);
+}
+
+function isThing({ role }: Item): boolean {
+  return THINGS.has(role);
 }
 
 function isTarget({ role }: Item): boolean {

@@ -4,7 +4,7 @@ import type { Meaning, Role } from "./roles.ts";
 
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),
@@ -13,7 +13,7 @@ const PLAIN: ReadonlySet<string> = new Set<Role>([
 const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };
 
 const LISTED: Readonly<Record<string, readonly string[]>> = {
-  do: ["any", "lock", "raise", "lower"],
+  do: ["any", "lock", "raise", "lower", "stop", "run"],
   change: ["raise", "lower"],
   ask: ["value", "yes_no", "which", "count", "any", "all"],
   reading: READINGS,
@@ -25,6 +25,7 @@ const LISTED: Readonly<Record<string, readonly string[]>> = {
   bound: ["minimum", "maximum"],
   unit: UNITS,
   compare: ["above", "below", "equal"],
+  share: ["free", "used"],
   stop: ["negation", "exception", "condition", "delay", "quotation", "question", "general", "no_sense"],
   clock: ["time", "date"],
   ack: ["ack", "snooze"],

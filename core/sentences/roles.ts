@@ -7,6 +7,7 @@ import type {
   Option,
   Reading,
   Reason,
+  Share,
   State,
   ThingType,
   Unit,
@@ -38,9 +39,11 @@ export type RoleValues = {
   in: null;
   a: null;
   request: null;
-  /** A verb that needs a particle or a value: "turn", "set". */
-  /** With its particle it locks, raises or lowers: "schließ … ab", "heb … an", "senk … ab". */
-  do: "any" | "lock" | "raise" | "lower";
+  /**
+   * A verb that needs a particle or a value: "turn", "set". Of some the particle says what they do: "schließ … ab", "heb … an",
+   * "senk … ab", "halte … an", "führe … aus".
+   */
+  do: "any" | "lock" | "raise" | "lower" | "stop" | "run";
   act: Either<Action>;
   /** The rest of such a verb, or an act by itself: "off" in "turn the lamp off", "lamp off". */
   particle: Either<Action>;
@@ -80,6 +83,10 @@ export type RoleValues = {
   minus: null;
   compare: "above" | "below" | "equal";
   changes: null;
+  /** "80 % full", "2 GB free". */
+  share: Share;
+  /** Beside a state or a comparison: its word is a verb of change. "Tell me if it opens" is a watch, "if it is open" a question. */
+  becomes: null;
   /** It refuses the sentence. */
   stop: Exclude<Reason["because"], "unknown_word" | "too_long" | "empty">;
   watch: null;

@@ -63,6 +63,10 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["vypni lampu na čtení a stropní lampu", "turn_off <Lampa na čtení>; turn_off <Stropní lampa>"],
   ["je stropní lampa zapnutá nebo vypnutá?", "ask value state <Stropní lampa>"],
   ["je v pracovně tepleji než 20 stupňů?", "ask yes_no compare reading temperature is above 20° <@Pracovna>"],
+  [
+    "vypni lampu na čtení vytáhni žaluzie a zapni topení",
+    "turn_off <Lampa na čtení>; open <blind many>; turn_on <heating one>",
+  ],
 ];
 
 test.each(SENTENCES)("%s", (sentence, meaning) => {

@@ -82,19 +82,26 @@ export const cs: LanguageData = {
     "ask:any":
       "je (nějaký|nějaká|nějaké), jsou (nějaké|nějaká), je některé, je některá, jsou některé, jsou některá, je někde, jsou někde, (svítí|běží) (nějaký|nějaká|nějaké), někde, není někde, je aspoň jedno, je tam (nějaké|nějaká|nějaký), (některé|některá) z, (je|jsou) (jakékoli|jakékoliv), nějaká, nějaké",
     "ask:yes_no":
-      "zda, zdali, jestli je, (řekni|zjisti|zkontroluj|podívej se|ověř|víš|říct) [mi] (jestli|zda|zdali), jestli jsou, zkontroluj že",
+      "zda, zdali, jestli je, jestli jsou, zkontroluj že, (zjisti|zkontroluj|podívej se|ověř|víš) [mi] (jestli|zda|zdali)",
+    "show ask:yes_no": "(řekni|říct|řekněte) [mi] (jestli|zda|zdali)",
     "state:on":
-      "zapnut(ý|á|é|o|i|ých), rozsvícených, svítí, svítit, rozsvícen(ý|á|é|o|i), rozsvítí, zapne, aktivní, aktivován(o|a|y), aktivovan(ý|á|é), běží zapnutá, hoří, rozsvěcen(ý|á|é), zaple, zapl(ý|á|é)",
+      "zapnut(ý|á|é|o|i|ých), rozsvícených, svítí, svítit, rozsvícen(ý|á|é|o|i), aktivní, aktivován(o|a|y), aktivovan(ý|á|é), běží zapnutá, hoří, rozsvěcen(ý|á|é), zaple, zapl(ý|á|é)",
+    "state:on becomes": "rozsvítí, zapne",
     "state:off":
-      "vypnut(ý|á|é|o|i|ých), zhasnut(ý|á|é|o|i|ých), zhasne, vypne, neaktivní, deaktivován(o|a|y), zhaslé, zhaslá, nesvítí, vypl(ý|á|é)",
+      "vypnut(ý|á|é|o|i|ých), zhasnut(ý|á|é|o|i|ých), neaktivní, deaktivován(o|a|y), zhaslé, zhaslá, nesvítí, vypl(ý|á|é)",
+    "state:off becomes": "zhasne, vypne",
     "state:open":
-      "otevřen(ý|á|é|o|i|a|y|ých), otevře, otevřou, otevírá, pootevřen(ý|á|é), vytažen(ý|á|é|y|a), roztažen(ý|á|é), odemčen(ý|á|é) a otevřen(ý|á|é), zvednut(ý|á|é)",
+      "otevřen(ý|á|é|o|i|a|y|ých), pootevřen(ý|á|é), vytažen(ý|á|é|y|a), roztažen(ý|á|é), odemčen(ý|á|é) a otevřen(ý|á|é), zvednut(ý|á|é), otevírá",
+    "state:open becomes": "otevře, otevřou",
     "state:closed":
-      "zavřen(ý|á|é|o|i|a|y|ých), zavře, zavřou, zavírá, uzavřen(ý|á|é|o), zatažen(ý|á|é|o|y|a), stažen(ý|á|é|o|y|a)",
+      "zavřen(ý|á|é|o|i|a|y|ých), uzavřen(ý|á|é|o), zatažen(ý|á|é|o|y|a), stažen(ý|á|é|o|y|a), zavírá",
+    "state:closed becomes": "zavře, zavřou",
     "state:locked":
-      "zamčen(ý|á|é|o|i|a|y|ých), uzamčen(ý|á|é|o|y), zamkne, zajištěn(ý|á|é|o), zamknut(ý|á|é|o|y), zabezpečen(ý|á|é|o|y)",
+      "zamčen(ý|á|é|o|i|a|y|ých), uzamčen(ý|á|é|o|y), zajištěn(ý|á|é|o), zamknut(ý|á|é|o|y), zabezpečen(ý|á|é|o|y)",
+    "state:locked becomes": "zamkne",
     "state:unlocked":
-      "odemčen(ý|á|é|o|i|a|y|ých), odemkne, nezamčen(ý|á|é|o|y), odemknut(ý|á|é|o|y), odjištěn(ý|á|é|o)",
+      "odemčen(ý|á|é|o|i|a|y|ých), nezamčen(ý|á|é|o|y), odemknut(ý|á|é|o|y), odjištěn(ý|á|é|o)",
+    "state:unlocked becomes": "odemkne",
     "state:moving": "v pohybu, hýbe, pohybuje",
     "state:motion":
       "pohyb, pohybu, zaznamená pohyb, detekován pohyb, zjistí pohyb, zachytí pohyb, je pohyb, bude pohyb, něco (pohne|hýbe), někdo (pohne|hýbe), zaznamenán pohyb, pohyb zaznamenán",
@@ -112,11 +119,13 @@ export const cs: LanguageData = {
     "state:away": "pryč, mimo domov",
     "state:charging": "nabíjí, nabíjejí, nabíjen(ý|á|é)",
     "state:low_battery":
-      "slab(á|ou|é) bateri(e|i), nízký stav baterie, vybit(ý|á|é|ou|ých) [baterie|baterii|baterií], slabá baterie, vybije",
-    "state:running":
-      "běží, jede, pracuje, funguje, v provozu, běžící, spustí, rozběhne, točí, v chodu, pracují",
-    "state:finished":
-      "dokončen(ý|á|é|o|a|y), hotov(ý|á|é|o), dokončí, skončí, dopere, dosuší, doběhne, dobělá, hotovo, ukončí, dojede, domyje, dopraná, dopráno, skončil[a|o], zastaví",
+      "slab(á|ou|é) bateri(e|i), nízký stav baterie, vybit(ý|á|é|ou|ých) [baterie|baterii|baterií], slabá baterie",
+    "state:low_battery becomes": "vybije",
+    "state:running": "běží, jede, pracuje, funguje, v provozu, běžící, točí, v chodu, pracují",
+    "state:running becomes": "spustí, rozběhne",
+    "state:finished": "dokončen(ý|á|é|o|a|y), hotov(ý|á|é|o), hotovo, dopraná, dopráno, skončil[a|o]",
+    "state:finished becomes":
+      "dokončí, skončí, dopere, dosuší, doběhne, dobělá, ukončí, dojede, domyje, zastaví",
     "state:cleaning": "uklízí, vysává, seká, čistí",
     "state:docked": "v doku, (v|na) (základně|stanici|nabíječce), zadokovan(ý|á|é), zaparkovan(ý|á|é)",
     "state:paused": "pozastaven(ý|á|é|o|a|y), pauznut(ý|á|é|o)",
@@ -336,10 +345,12 @@ export const cs: LanguageData = {
     to: "na, na přibližně, na zhruba, až na, na úroveň, na hodnotu, do, na barvu",
     by: "o, o zhruba, o dalších",
     minus: "mínus",
-    "compare:above":
-      "nad, více než, víc než, přes, vyšší než, výše než, (větší|vyšší) než, překročí, přesáhne, stoupne nad, vystoupá nad",
-    "compare:below": "pod, méně než, míň než, nižší než, menší než, klesne pod, spadne pod",
-    "compare:equal": "roven, rovna, přesně, dosáhne",
+    "compare:above": "nad, více než, víc než, přes, vyšší než, výše než, (větší|vyšší) než",
+    "compare:above becomes": "překročí, přesáhne, stoupne nad, vystoupá nad",
+    "compare:below": "pod, méně než, míň než, nižší než, menší než",
+    "compare:below becomes": "klesne pod, spadne pod",
+    "compare:equal": "roven, rovna, přesně",
+    "compare:equal becomes": "dosáhne",
     "reading:temperature compare:above":
       "tepleji než, teplejší než, (bude|je) (tepleji|teplejší) než, více stupňů než",
     "reading:temperature compare:below":

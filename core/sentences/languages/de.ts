@@ -24,35 +24,46 @@ export const de: LanguageData = {
   endings: "s,es,n,en,e",
   phrases: {
     filler:
-      "der, die, das, den, dem, des, mein[e|en|em|er], unser[e|en|em|er], dein[e|en|em|er], bitte, mal, jetzt, gerade, derzeit, momentan, aktuell[e|en|er|es], doch, eben, gleich, sofort, hallo, hey, hi, ok, okay, danke, so, denn, wieder, dort, da, noch, schnell, eigentlich, vom, von, von der, von dem, im moment, zur zeit, draußen, drinnen, mir, uns, überhaupt, sich, etwas",
+      "der, die, das, den, dem, des, mein[e|en|em|er], unser[e|en|em|er], dein[e|en|em|er], bitte, mal, jetzt, gerade, derzeit, momentan, aktuell[e|en|er|es], doch, eben, gleich, sofort, hallo, hey, hi, ok, okay, danke, so, denn, wieder, dort, da, noch, schnell, eigentlich, vom, von, von der, von dem, im moment, zur zeit, draußen, drinnen, mir, uns, überhaupt, sich, etwas, sowohl, äh, ähm, vollständig, ganz, komplett, tatsächlich, wirklich, aktuelle aufgabe [von], die aktuelle aufgabe [von], dafür, medien [auf], die medien, fest, die wiedergabe (auf|von), nochmal, noch einmal, ebenfalls, auch, übrigens, aufgabe, für mich, den strom (für|von|zu), (vom|mit) (strom|netz), (die|den|das) (musik|medien|film|inhalt|video|wiedergabe|song|titel) (auf|von|am), wenn (sie|du) (möchten|möchtest|mögen|magst|wollen|willst|so nett wären|so nett wärst|können|kannst)",
     prep: "auf, an, am, für, mit, bei, beim, zum, zur, zu",
     in: "in, im, ins, in der, in dem, in den, in die, auf dem, auf der, am, an der, an dem, beim",
     a: "ein, eine, einen, einem, einer, eines, irgendein[e|en]",
     request:
-      "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, können wir, ich muss, ich möchte dass, ich will dass",
-    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|schicken|lassen|bringen) [sie], einstellen, stellst, (verändere|verändern|veränder|senden|sende) [sie], (schaltest|machst|drehst|fährst)",
+      "kannst du, könntest du, können sie, könnten sie, würdest du, würden sie, kannst du bitte, könntest du bitte, ich möchte, ich möchte dass du, ich will, ich will dass du, ich hätte gern[e], lass uns, wärst du so nett, sei so gut und, kann man, du sollst, ich brauche, ich möchte wissen, ich würde gern[e] wissen, weißt du, wissen sie, könnten wir, können wir, ich muss, ich möchte dass sich, ich will dass sich, ich (benötige|bräuchte|wünsche mir|würde gern|würde gerne), (kann|könnte|können|könnten) [ihr], (wäre|ist) es möglich, hilf mir, helfen sie mir, wärst du so lieb und, magst du, würdest du bitte, macht es dir etwas aus, lassen sie uns, (wären|wärst) (sie|du) so (nett|freundlich|lieb|gut) [und], seien sie so (nett|freundlich|gut|lieb) und, es ist zeit, zeit, (würde|würden) es (ihnen|dir) etwas ausmachen, es wird zeit, könnten sie so nett sein [und]",
+    do: "(schalt|schalte|mach|mache|stell|stelle|setz|setze|dreh|drehe|fahr|fahre|änder|ändere|regel|regle|regele|knips|knipse|schalten|machen|stellen|setzen|drehen|fahren|ändern|regeln|lass|lasse|bring|bringe|tu|zieh|ziehe|ziehen|leg|lege|park|parke|schick|schicke|schicken|lassen|bringen) [sie], einstellen, stellst, (verändere|verändern|veränder|senden|sende) [sie], (schaltest|machst|drehst|fährst), befehl[e], befiehl, (färb|färbe|färben|beleuchte|beleuchten) [sie], einfärben, einzufärben, (schalte|schalten|kehr|kehre|kehren|änder|ändere|ändern) [sie] den status, (kehr|kehre|kehren|verwandel|verwandle|verwandeln|leg|lege|legen|pass|passe|passen) [sie], (park|parke|parken|schick|schicken) sie, umwandeln, festlegen, festzulegen, leuchten lassen, zum leuchten bringen, schicken, stelle sie, ändern lassen, anpassen, umzuwandeln, zurückschicken, sich ändert, ändert, (hol|hole|holen|ruf|rufe|rufen) [sie], laufen lassen",
     "do:raise": "(heb|hebe|heben) [sie]",
     "do:lower": "(senk|senke|senken) [sie]",
     "do:lock": "(schließ|schließe|sperr|sperre|schließen|sperren) [sie]",
+    "do:stop":
+      "(halt|halte|halten|brich|brech|breche|brechen|beend|beende|beenden|stopp|stoppe|stoppen) [sie], (frier|friere|frieren) [sie]",
+    "do:run":
+      "(führ|führe|führen|spiel|spiele|spielen|fang|fange|fangen|start|starte|starten|beginn|beginne|beginnen) [sie]",
+    "do reading:temperature": "(heiz|heize|heizen|wärm|wärme|kühl|kühle|kühlen) [sie]",
     "act:turn_on":
-      "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen",
+      "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen, (versorg|versorge|versorgen) [sie], (an|ein)geschaltet werden, aktiviert werden, (an|ein)zuschalten",
     "act:turn_off":
-      "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen",
+      "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen, (trenn|trenne|trennen) [sie], (aus|ab)geschaltet werden, deaktiviert werden",
     "act:turn_on/open": "aufdrehen, aufzudrehen",
     "act:turn_off/close": "abdrehen, zudrehen, abzudrehen",
-    "act:toggle": "umschalten, umzuschalten, wechsle, wechsel",
+    "act:toggle":
+      "umschalten, umzuschalten, umgeschaltet werden, umdrehen, umkehren, (wechsle|wechsel|wechseln) [sie] [den status], (wechsle|wechsel|wechseln|änder|ändere|ändern|kehre|kehren) [sie] [den] (status|zustand) [von]",
     "act:open":
-      "öffne, öffnen, öffnen sie, aufmachen, aufzumachen, hochzufahren, hochziehen, aufziehen, zu öffnen, hochmachen",
+      "(öffne|öffnen) [sie], aufmachen, aufzumachen, hochzufahren, hochziehen, (hoch|herauf|rauf|auf)(fahren|ziehen|zufahren|zuziehen|kurbeln|lassen), (anheben|anzuheben), aufziehen, zu öffnen, hochmachen, geöffnet werden",
     "act:close":
-      "schließ, schließe, schließen, schließen sie, zumachen, zuzumachen, herunterfahren, runterfahren, runterzufahren, zuziehen, zu schließen, runtermachen, runterlassen, herunterlassen",
-    "act:stop": "stopp[e|en], stoppen sie, halte an, halt an, anhalten, anzuhalten, beende, beenden, stop",
+      "schließ, schließe, schließen, schließen sie, zumachen, zuzumachen, (herunter|runter|hinunter|zu)(fahren|ziehen|zufahren|zuziehen|kurbeln|lassen|machen), runterfahren, runterzufahren, zuziehen, zu schließen, runtermachen, runterlassen, herunterlassen, geschlossen werden",
+    "act:stop":
+      "(stopp|stoppe|stoppen|beend|beende|beenden) [sie], stop, abbrechen, abzubrechen, gestoppt werden, zu stoppen, (stopp|stoppe|stoppen|beende|beenden) [sie] (die|das|den) (reinigung|aufgabe|aktuelle aufgabe|arbeit|wiedergabe|saugen|betrieb) (von|auf|vom|des)",
+    "act:pause/stop": "anhalten, anzuhalten, angehalten werden, einfrieren",
     "act:lock":
-      "verriegel[e|n], verriegle, verriegeln sie, abschließen, zusperren, absperren, abzuschließen, verschließe, verschließen",
+      "verriegel[e|n], verriegle, verriegeln sie, abschließen, zusperren, absperren, abzuschließen, verschließe, verschließen, (sichere|sichern) [sie], (sperr|sperre|sperren) [sie], (verriegelt|abgeschlossen) werden",
     "act:unlock":
-      "entriegel[e|n], entriegle, entriegeln sie, aufschließen, aufsperren, aufzuschließen, entsperre, entsperren",
-    "act:start": "start[e|en], starten sie, beginne, beginnen, losfahren",
-    "act:pause": "pausier[e|en], pausieren sie, unterbrich, unterbrechen",
-    "act:dock": "schick[e] nach hause, docke an, andocken, zur ladestation, nach hause schicken, aufladen",
+      "entriegel[e|n], entriegle, entriegeln sie, aufschließen, aufsperren, aufzuschließen, entsperre, entsperren, (entsperr|entsperre|entsperren) [sie], (entriegelt|aufgeschlossen) werden",
+    "act:start":
+      "start[e|en], starten sie, beginn[e|en] [sie] [mit], losfahren, (start|starte|starten|beginn|beginne|beginnen) [sie] [mit] [die|der|den] (wiedergabe|reinigung|reinigungsvorgang|putzvorgang|saugvorgang|mähvorgang) [auf|von|vom|des], (reinigungs|putz|saug|wisch|mäh)vorgang starten, spielen, ausführen, auszuführen, abspielen, abzuspielen, losschicken, loszuschicken, los schicken, fortsetzen, gestartet werden, in (betrieb|gang) (setzen|nehmen|zu setzen|zu nehmen), (start|starte|starten|beginn|beginne|beginnen) [sie] [mit] (die|der) (reinigung|arbeit|wiedergabe) [mit|von|auf|vom], (start|starte|starten|beginn|beginne|beginnen) [sie] mit dem (saugen|staubsaugen|putzen|wischen|mähen) [mit]",
+    "act:pause":
+      "pausier[e|en], pausieren sie, (unterbrich|unterbreche|unterbrechen) [sie], (unterbrich|unterbreche|unterbrechen) [sie] die (wiedergabe|reinigung) (auf|von|des|vom), pausiert werden, (mach|mache|machen) [sie] [eine] pause (mit|bei|auf), (pausier|pausiere|pausieren|unterbrich|unterbreche|unterbrechen) [sie] (die|das) (reinigung|aufgabe|aktuelle aufgabe|arbeit|wiedergabe|saugen) [von|auf|vom|des], (pausier|pausiere|pausieren) [sie]",
+    "act:dock":
+      "schick[e] nach hause, docke an, andocken, zur ladestation, nach hause schicken, aufladen, (reinigungs|putz|saug|wisch|mäh)vorgang (abbrechen|beenden|stoppen), (reinigung|wischen|saugen|mähen) (beenden|stoppen|stopp|stop|abbrechen), zurückschicken, zurückzuschicken, zurück schicken, zurückfahren, zurückzufahren, (heim|zurück)(schicken|rufen|kehren|fahren|bringen), nach hause (fahren|bringen|kommen), docken, (zur|in die) (station|basis|ladestation) (schicken|bringen|fahren), zum laden schicken, zeit nach hause zu (gehen|fahren|kommen)",
     "act:locate": "such[e], finde, finden, orte, orten",
     "act:press": "drück[e], drücken, auslösen, löse aus, betätige",
     "particle:turn_on": "ein, an, wieder ein, wieder an",
@@ -61,74 +72,90 @@ export const de: LanguageData = {
     "particle:open": "ganz auf",
     "particle:close": "zu, ganz zu",
     "particle:dock":
-      "nach hause, zur station, zur basis, zur ladestation, zurück zur ladestation, zurück zur basis, zurück, in die station, zur ladestation zurück, zurück nach hause, zurück (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation), (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation) [zurück]",
+      "nach hause, zur station, zur basis, zur ladestation, zurück zur ladestation, zurück zur basis, zurück, in die station, zur ladestation zurück, zurück nach hause, zurück (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation), (zur|an die|in die|zu seiner) (station|basis|ladestation|basisstation) [zurück], (reinigungs|putz|saug|wisch|mäh)vorgang, den (reinigungs|putz|saug|wisch|mäh)vorgang von, [zurück] in die garage [zurück], zurück an (seine|ihre) (station|basis|ladestation|basisstation), (an|zu) (seine|ihre|seiner|ihrer) (station|basis|ladestation|basisstation) [zurück], ins dock, zum dock, heim, zum (aufladen|laden), [zurück] (zur|an die|in die) dockingstation [zurück], (zurück zum|zu seinem|zu ihrem) dock, (in|an|zu) (seine|ihre|seiner|ihrer) dockingstation, (reinigungs|putz|saug|wisch|mäh)vorgang ab",
+    "particle:toggle": "um",
+    "particle:start":
+      "los, zum (reinigen|saugen|putzen|säubern|wischen|staubsaugen|mähen), (reinigungs|putz|saug|wisch|mäh)vorgang",
+    "particle:pause": "auf pause",
     "change:raise":
-      "erhöh[e|en], erhöhen sie, steiger[e|n], steigere, hochdrehen, anheben, höher, mehr, hoch, nach oben, ganz hoch, herauf, rauf",
+      "(erhöh|erhöhe|erhöhen|steiger|steigere|steigern) [sie], hochdrehen, anheben, höher, mehr, hoch, nach oben, ganz hoch, herauf, rauf, (heb|hebe|heben) [sie]",
     "change:lower":
-      "verringer[e|n], verringere, senk[e|en], senken sie, reduzier[e|en], runterdrehen, niedriger, weniger, tiefer, vermindere, runter, herunter, nach unten, ganz runter",
+      "(verringer|verringere|verringern|senk|senke|senken|reduzier|reduziere|reduzieren|vermindere|vermindern) [sie], runterdrehen, niedriger, weniger, tiefer, vermindere, runter, herunter, nach unten, ganz runter",
     "change:raise reading:brightness": "heller, aufhellen, erhelle",
     "change:lower reading:brightness":
-      "dunkler, dimm[e|en], dimmen sie, verdunkel[e|n], abdunkeln, gedimmter, runterdimmen",
+      "dunkler, (dimm|dimme|dimmen|verdunkel|verdunkle|verdunkeln) [sie], abdunkeln, gedimmter, runterdimmen",
+    "do reading:brightness": "(dimm|dimme|dimmen) [sie], runterdimmen",
     "change:raise reading:temperature": "wärmer, heißer, aufwärmen, aufheizen, erwärme",
     "change:lower reading:temperature": "kälter, kühler, abkühlen",
     "change:raise reading:volume": "lauter",
     "change:lower reading:volume": "leiser",
-    "change:raise reading:speed": "schneller",
-    "change:lower reading:speed": "langsamer",
+    "change:raise reading:speed": "schneller, (beschleunig|beschleunige|beschleunigen) [sie]",
+    "change:lower reading:speed":
+      "langsamer, (verlangsam|verlangsame|verlangsamen|brems|bremse|bremsen) [sie] [ab]",
     ensure:
-      "sorge dafür dass, sorg dafür dass, stell sicher dass, stelle sicher dass, stellen sie sicher dass, achte darauf dass",
-    be: "gestellt, eingestellt, haben wir, ist, sind, ist es, sind es, gibt es, gibts, hat, haben, steht, stehen, bin, war es, sei, läuft es, ist da",
+      "sorge dafür dass, sorg dafür dass, stell sicher dass, stelle sicher dass, stellen sie sicher dass, achte darauf dass, (können|könnten|kannst|könntest) (sie|du) dafür sorgen dass, (können|könnten|kannst|könntest) (sie|du) sicherstellen dass, vergewisser[e|n] [dich|sie sich] dass, sorgen sie dafür dass, ich (möchte|will|brauche|benötige|bräuchte|wünsche mir) [dass], ich hätte gern[e] [dass]",
+    be: "gestellt, eingestellt, haben wir, ist, sind, ist es, sind es, gibt es, gibts, hat, haben, steht, stehen, bin, war es, sei, läuft es, ist da, ist es, wird, werden, befindet sich, befinden sich, macht, haben wir, habe ich, hat jemand, bleibt, gelassen",
     exist:
       "gibt es, hast du, haben wir, kennst du, sind da, sind vorhanden, habe ich, kannst du steuern, gibts, sind bekannt, sind verbunden",
-    show: "sagen, zeig[e] [mir], zeigen sie mir, sag[e] [mir], sagen sie mir, nenn[e] [mir], list[e], liste auf, gib mir, lies vor, lies, wie steht es um, was ist mit, prüfe, überprüfe, schau nach, sieh nach, check[e], verrate mir, anzeigen, auflisten, zeig an, zeige an, auf",
+    show: "sagen, zeig[e] [mir], zeigen sie mir, sag[e] [mir], sagen sie mir, nenn[e] [mir], list[e], liste auf, gib mir, lies vor, lies, wie steht es um, was ist mit, prüfe, überprüfe, schau nach, sieh nach, check[e], verrate mir, anzeigen, auflisten, zeig an, zeige an, auf, mitteilen, (teil|teile|teilen) [sie] mir, informier[e|en] [sie] [mich] [über], (gib|geben) [sie] mir, bestätigen, nennen, melde, zeigen, (prüfe|prüfen|überprüfe|überprüfen) [sie], geben, mit",
     "ask:value":
-      "was, was ist, was sind, wie, wie ist, wie sind, wie hoch, wie hoch ist, wie groß ist, wieviel, wie viel, wie viel ist, wie lautet, wie voll, wie voll ist, was zeigt, wie viel haben",
+      "was, was ist, was sind, wie, wie ist, wie sind, wie hoch, wie hoch ist, wie groß ist, wieviel, wie viel, wie viel ist, wie lautet, wie voll, wie voll ist, was zeigt, wie viel haben, wie (niedrig|tief|stark|laut|hell|schnell) ist, wie (niedrig|tief|stark)",
     "ask:which": "welche, welcher, welches, welchen, was für, welche von",
     "ask:count": "wie viele, wieviele, anzahl, anzahl der, zähle",
     "ask:any":
       "irgendwelche, irgendein[e], ist irgendein[e], sind irgendwelche, gibt es, gibt es irgendwelche, noch irgendwo",
     "ask:yes_no":
-      "ob, sag mir ob, prüfe ob, schau ob, schau nach ob, weißt du ob, sieh nach ob, kannst du mir sagen ob",
+      "ob, prüfe ob, schau ob, schau nach ob, weißt du ob, sieh nach ob, (kannst|könntest) du mir sagen ob, oder nicht, oder was, oder so, (können|könnten) sie (bestätigen|überprüfen|prüfen|mir sagen|nachsehen) ob, (bestätige|bestätigen|prüfen|überprüfe|überprüfen) [sie] ob",
+    "show ask:yes_no": "sag[e] [mir] ob",
     "state:on":
-      "an, ein, eingeschaltet, angeschaltet, angemacht, aktiv, aktiviert, brennt, brennen, leuchtet, leuchten",
-    "state:off": "aus, ausgeschaltet, abgeschaltet, ausgemacht, inaktiv, deaktiviert",
+      "an, ein, eingeschaltet, angeschaltet, angemacht, aktiv, aktiviert, brennt, brennen, leuchtet, leuchten, angelassen, an gelassen, ausgeführt, ausgeführt wird, in betrieb",
+    "state:off":
+      "aus, ausgeschaltet, abgeschaltet, ausgemacht, inaktiv, deaktiviert, im standby [modus], standby, im ruhezustand",
     "state:open":
-      "offen, auf, geöffnet, aufgeht, aufgemacht, öffnet, geöffnet wird, aufgemacht wird, steht offen, stehen offen, offen steht, offen stehen",
-    "state:closed": "zu, geschlossen, zugemacht, schließt, zugeht, geschlossen wird",
+      "offen, auf, geöffnet, aufgemacht, steht offen, stehen offen, offen steht, offen stehen, geöffnet wird, aufgemacht wird, hochgezogen, hochgefahren, angehoben, (offen|auf) gelassen, offengelassen, nicht (zu|geschlossen)",
+    "state:open becomes": "aufgeht, öffnet",
+    "state:closed":
+      "zu, geschlossen, zugemacht, geschlossen wird, heruntergezogen, runtergezogen, heruntergefahren, runtergefahren, heruntergelassen, runtergelassen, gesenkt, zugezogen",
+    "state:closed becomes": "schließt, zugeht",
     "state:locked":
-      "abgeschlossen, verriegelt, verschlossen, zugesperrt, abgesperrt, verriegelt wird, gesperrt",
-    "state:unlocked": "aufgeschlossen, entriegelt, unverschlossen, aufgesperrt, entriegelt wird, entsperrt",
+      "abgeschlossen, verriegelt, verschlossen, zugesperrt, abgesperrt, gesperrt, verriegelt wird, blockiert, gesichert, sicher, verschraubt",
+    "state:unlocked":
+      "aufgeschlossen, entriegelt, unverschlossen, aufgesperrt, entsperrt, entriegelt wird, unsicher, ungesichert, nicht (abgeschlossen|verschlossen|verriegelt|gesichert)",
     "state:moving": "in bewegung",
     "state:motion":
       "bewegung, bewegung erkannt, bewegungen, bewegung erkennt, bewegung gibt, bewegung meldet, eine bewegung, etwas bewegt, jemand bewegt",
     "state:no_motion": "keine bewegung",
     "state:occupied": "belegt, besetzt, jemand, anwesend, jemanden erkennt",
-    "state:wet": "nass, feucht, wasser, ein leck, undicht, wasser austritt, wasser erkennt, leckt, nass wird",
+    "state:wet": "nass, feucht, wasser, ein leck, undicht, wasser austritt, wasser erkennt, leckt",
+    "state:wet becomes": "nass wird",
     "state:dry": "trocken",
     "state:smoke": "rauch, rauch erkannt, rauch erkennt",
     "state:gas": "gas, gas erkannt",
-    "state:online": "online, erreichbar, verbunden, verfügbar, wieder da, online geht, online kommt, am netz",
-    "state:offline": "offline, unerreichbar, getrennt, weg, offline geht, ausgefallen, ausfällt",
+    "state:online": "online, erreichbar, verbunden, verfügbar, wieder da, am netz",
+    "state:online becomes": "online geht, online kommt",
+    "state:offline": "offline, unerreichbar, getrennt, weg, ausgefallen",
+    "state:offline becomes": "offline geht, ausfällt",
     "state:home": "zu hause, zuhause, daheim",
     "state:away": "unterwegs, abwesend, weg",
     "state:charging": "lädt, am laden, wird geladen",
     "state:low_battery":
       "batterie schwach, schwache batterie, akku schwach, batterie leer, leere batterie, fast leer",
-    "state:running": "läuft, laufen, in betrieb, arbeitet, startet",
-    "state:finished":
-      "fertig, fertig ist, beendet, zu ende, durch, durchgelaufen, ausgelaufen, endet, aufhört, stoppt, fertig wird",
+    "state:running": "läuft, laufen, in betrieb, arbeitet",
+    "state:running becomes": "startet",
+    "state:finished": "fertig, fertig ist, beendet, zu ende, durch, durchgelaufen, ausgelaufen",
+    "state:finished becomes": "endet, aufhört, stoppt, fertig wird",
     "state:cleaning": "saugt, reinigt, mäht, am putzen",
     "state:docked": "an der station, in der ladestation, angedockt",
-    "state:paused": "pausiert, angehalten",
+    "state:paused": "pausiert, eine pause, pause, angehalten",
     "state:heating": "heizt, am heizen",
     "state:cooling": "kühlt",
-    "state:playing": "spielt",
+    "state:playing": "spielt, abgespielt, wiedergegeben, spielt [gerade] (musik|etwas), am spielen",
     "type:light": "licht, lampe, leuchte, beleuchtung, glühbirne, birne, strahler, lichts",
     "type:light+": "lichter, lampen, leuchten, lichtern, glühbirnen, birnen",
     "type:plug": "steckdose, stecker, zwischenstecker",
     "type:plug+": "steckdosen",
-    "type:switch": "schalter",
-    "type:switch+": "schaltern, relais",
+    "type:switch~": "schalter, lichtschalter",
+    "type:switch+": "lichtschaltern, schaltern, relais",
     "type:fan": "ventilator, lüfter, lüftung, fan",
     "type:fan+": "ventilatoren",
     "type:cover": "abdeckung",
@@ -156,7 +183,7 @@ export const de: LanguageData = {
     "type:heating+": "heizungen, heizkörpern",
     "type:cooling": "klimaanlage, klima, klimagerät, kühlung",
     "type:cooling+": "klimaanlagen, klimageräte",
-    "type:thermostat": "thermostat",
+    "type:thermostat": "thermostat, hvac, klimasystem, klimatisierung, heizungsanlage",
     "type:thermostat+": "thermostate, thermostaten",
     "type:humidifier": "luftbefeuchter, befeuchter, luftentfeuchter",
     "type:water_heater": "warmwasserbereiter, warmwasser",
@@ -166,7 +193,7 @@ export const de: LanguageData = {
     "type:siren": "sirene",
     "type:siren+": "sirenen",
     "type:alarm": "alarmanlage, alarm",
-    "type:media_player": "mediaplayer, musikanlage, anlage, stereoanlage, player",
+    "type:media_player": "mediaplayer, musikanlage, anlage, stereoanlage, player, musik",
     "type:television~": "fernseher, tv, fernsehen",
     "type:speaker~": "lautsprecher, box",
     "type:speaker+": "boxen, lautsprechern",
@@ -193,13 +220,13 @@ export const de: LanguageData = {
     "type:smoke_detector+": "rauchmeldern",
     "type:leak_sensor~": "wassermelder, lecksensor, wassersensor",
     "type:button": "knopf, taster",
-    "type:scene": "szene",
+    "type:scene": "szene, skript, script",
     "type:scene+": "szenen",
     "type:machine": "rechner, computer, server, maschine, pi, raspberry pi",
     "type:machine+": "maschinen, computern, rechnern, agenten",
     "type:device": "gerät, ding",
     "type:device+": "geräte, geräten, dinge",
-    "reading:state": "status, zustand, stand",
+    "reading:state": "status, zustand, stand, in ordnung, okay, los, zu lesen",
     "reading:temperature": "temperatur, raumtemperatur, lufttemperatur, zimmertemperatur",
     "reading:target_temperature": "solltemperatur, zieltemperatur, eingestellte temperatur, sollwert",
     "reading:humidity": "luftfeuchtigkeit, feuchtigkeit, feuchte, luftfeuchte",
@@ -213,12 +240,13 @@ export const de: LanguageData = {
     "reading:voltage": "spannung",
     "reading:current": "stromstärke",
     "reading:battery": "batterie, akku, batteriestand, akkustand, ladestand, batterieladung, akkuladung",
-    "reading:brightness": "helligkeit, lichtintensität",
+    "reading:brightness": "helligkeit, lichtintensität, gedimmt",
     "reading:color": "farbe, lichtfarbe",
     "reading:color_temperature": "farbtemperatur",
     "reading:position": "position, öffnung, stellung",
     "reading:speed": "geschwindigkeit, lüfterstufe, stufe, drehzahl, lüftergeschwindigkeit",
-    "reading:volume": "lautstärke, ton",
+    "reading:volume":
+      "lautstärke, ton, musik (vom|von|auf|am|aus) [dem|der], stummgeschaltet, stumm geschaltet, stumm, gedämpft",
     "reading:mode": "modus, betriebsart, programm",
     "reading:level": "füllstand, wasserstand, pegel",
     "reading:wind_speed": "windgeschwindigkeit, wind",
@@ -242,7 +270,7 @@ export const de: LanguageData = {
       "bild, foto, kamerabild, aufnahme, schnappschuss, mach ein foto, mache ein foto, mach ein bild",
     "reading:version": "version, softwareversion",
     "ask:value reading:temperature":
-      "wie warm, wie kalt, wie heiß, wie warm ist es, wie kalt ist es, wie heiß ist es, wie warm ist, wie heiß ist, wie kalt ist, wie viel grad, wieviel grad, wie viel grad hat es, wie viel grad sind es, wie viele grad",
+      "wie warm, wie kalt, wie heiß, wie warm ist es, wie kalt ist es, wie heiß ist es, wie warm ist, wie heiß ist, wie kalt ist, wie viel grad, wieviel grad, wie viel grad hat es, wie viel grad sind es, wie viele grad, wie niedrig ist [die] temperatur",
     "ask:value reading:humidity": "wie feucht, wie feucht ist es, wie feucht ist",
     "ask:value reading:brightness": "wie hell, wie hell ist",
     "ask:value reading:illuminance": "wie hell ist es, wie dunkel ist es",
@@ -252,7 +280,8 @@ export const de: LanguageData = {
     "ask:value reading:speed": "wie schnell, wie schnell ist",
     "ask:value reading:volume": "wie laut, wie laut ist",
     "ask:value reading:position": "wie weit offen, wie weit ist, wie weit",
-    "ask:value reading:state": "wie geht es, was macht, wie ist, wie steht, wie steht es um",
+    "ask:value reading:state":
+      "wie geht es, was macht, wie ist, wie steht, wie steht es um, was (ist|passiert|gibt es neues) [gerade] (mit|bei|zu|vom|von), was ist los mit, was macht, wie (geht|gehts|steht) es (um|mit), wie steht es um, gibt es (neuigkeiten|etwas neues|neues) [zu|von|bei], (update|neuigkeiten|aktualisierung|aktualisierungen|hinweis) [auf|zu|für|von|über], was ist das neueste (auf|von|zu|bei), was (läuft|spielt) [gerade] (auf|bei|im|am) [dem|der], alles (okay|in ordnung|gut) mit, wie sieht es (mit|bei) [dem|der] aus, was tut, was ist auf, was wird [gerade|zurzeit] (auf|bei|im), welche (musik|medien) (läuft|laufen|spielt) (auf|bei), was [zuletzt] auf",
     "ask:value reading:power":
       "wie viel strom, wie viel watt, wieviel strom, wie viel strom verbraucht, wieviel watt, wie viel verbraucht, wieviel strom verbraucht, wie viel strom braucht",
     "ask:value reading:energy": "wie viel energie, wie viele kilowattstunden, wie viel energie verbraucht",
@@ -262,26 +291,37 @@ export const de: LanguageData = {
     everything: "alles, alle geräte, allen geräten, sämtliche geräte",
     "it:one": "es, ihn, sie, dieses, diesen",
     "it:many": "alle beide, diese",
-    and: "und, und dann, dann, sowie, außerdem, danach, und auch, und danach",
-    "here:here": "hier, in diesem raum, hier drin, im raum, in diesem zimmer, im zimmer",
+    and: "und, und dann, dann, sowie, außerdem, danach, und auch, und danach, als auch",
+    "here:here":
+      "hier, in diesem raum, hier drin, im raum, in diesem zimmer, im zimmer, hier im (raum|zimmer), diesen raum, dieses zimmer, dieser raum, der raum, den raum, in diesem raum hier",
     "here:home":
       "im haus, zu hause, zuhause, überall, im ganzen haus, in der wohnung, in der ganzen wohnung, in allen räumen, daheim, in allen zimmern, im gesamten haus",
-    "color:red": "rot, rotes, roten",
-    "color:green": "grün, grünes, grünen",
-    "color:blue": "blau, blaues, blauen",
-    "color:yellow": "gelb, gelbes",
-    "color:orange": "orange",
-    "color:purple": "lila, violett, purpur",
-    "color:pink": "rosa, pink",
-    "color:white": "weiß, weißes",
+    "color:red":
+      "rot[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) rot, (einen|eine|einer|einem) rot[e|en] (farbe|farbton|einstellung|licht), rot (ist|wird|leuchtet|sein|haben|werden)",
+    "color:green":
+      "grün[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) grün, (einen|eine|einer|einem) grün[e|en] (farbe|farbton|einstellung|licht), grün (ist|wird|leuchtet|sein|haben|werden)",
+    "color:blue":
+      "blau[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) blau, (einen|eine|einer|einem) blau[e|en] (farbe|farbton|einstellung|licht), blau (ist|wird|leuchtet|sein|haben|werden)",
+    "color:yellow":
+      "gelb[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) gelb, (einen|eine|einer|einem) gelb[e|en] (farbe|farbton|einstellung|licht), gelb (ist|wird|leuchtet|sein|haben|werden)",
+    "color:orange": "orange, orange (ist|wird|leuchtet|sein|haben|werden)",
+    "color:purple":
+      "lila [leuchten], violett[e|es|en] [licht], purpur, lila (ist|wird|leuchtet|sein|haben|werden)",
+    "color:pink": "rosa [leuchten], pink [leuchten], rosa (ist|wird|leuchtet|sein|haben|werden)",
+    "color:white": "weiß[e|er|es|en] [licht|farbe], weiß (ist|wird|leuchtet|sein|haben|werden)",
     "color:turquoise": "türkis",
     "color:cyan": "cyan",
     "color:magenta": "magenta",
-    "color:brown": "braun",
-    "color:black": "schwarz",
-    "white:warm": "warmweiß, warm weiß, warmes weiß",
-    "white:neutral": "neutralweiß, neutral weiß, tageslicht",
-    "white:cold": "kaltweiß, kalt weiß, kaltes weiß",
+    "color:brown":
+      "braun[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) braun, (einen|eine|einer|einem) braun[e|en] (farbe|farbton|einstellung|licht), braun (ist|wird|leuchtet|sein|haben|werden)",
+    "color:black":
+      "schwarz[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) schwarz, (einen|eine|einer|einem) schwarz[e|en] (farbe|farbton|einstellung|licht), schwarz (ist|wird|leuchtet|sein|haben|werden)",
+    "white:warm":
+      "warmweiß[es|en] [licht|leuchten], warm weiß[es|en] [licht|leuchten], warmes weiß[es|en] [licht], warmes licht, warmweiß (ist|wird|leuchtet|sein|haben|werden)",
+    "white:neutral":
+      "neutralweiß[es|en] [licht|leuchten], neutral weiß[es|en] [licht|leuchten], neutrales weiß[es|en] [licht], tageslicht, neutralweiß (ist|wird|leuchtet|sein|haben|werden)",
+    "white:cold":
+      "kaltweiß[es|en] [licht|leuchten], kalt weiß[es|en] [licht|leuchten], kaltes weiß[es|en] [licht], kaltes licht, kaltweiß (ist|wird|leuchtet|sein|haben|werden)",
     "option:auto": "automatik, auto, automatisch, automatikmodus",
     "option:heat": "heizen, heizmodus, heizbetrieb",
     "option:cool": "kühlen, kühlmodus, kühlbetrieb",
@@ -300,10 +340,18 @@ export const de: LanguageData = {
     "bound:minimum":
       "minimum, minimal, minimale stufe, niedrigste, ganz dunkel, min, minimale lautstärke, niedrigste stufe, niedrigsten wert, geringste stufe",
     or: "oder",
-    "reading:brightness bound:maximum": "(maximale|volle|höchste) (helligkeit|helligkeitsstufe)",
-    "reading:brightness bound:minimum": "(minimale|niedrigste|geringste) (helligkeit|helligkeitsstufe)",
-    "act:start type:vacuum": "saug[e|en], staubsaug[e|en], (mach|mache) sauber, putz[e|en], reinig[e|en]",
-    "act:start type:mower": "mäh[e|en], mähe den rasen, mäh den rasen, rasen mähen",
+    "bound:maximum reading:brightness":
+      "(maximale|maximaler|volle|voller|höchste|höchster) (helligkeit|helligkeitsstufe)",
+    "bound:minimum reading:brightness":
+      "(minimale|minimaler|niedrigste|niedrigster|geringste|geringster) (helligkeit|helligkeitsstufe)",
+    "act:start type:vacuum":
+      "saug[e|en], staubsaug[e|en], (mach|mache) sauber, putz[e|en], reinig[e|en], (saug|wisch|putz)en (lassen|schicken|starten), staub (saugen|zu saugen) [lassen|schicken], [mit dem] staubsaugen [mit], (fang|fange) an zu (saugen|putzen|wischen), putzen lassen",
+    "act:start type:mower":
+      "mäh[e|en], (mähe|mäh) [den] rasen, rasen mähen, den mähvorgang starten, (start|starte|starten) [sie] [den] mähvorgang, mähen (lassen|starten|schicken), (den|zum) rasen mähen [lassen|schicken]",
+    "act:dock type:mower":
+      "(beend|beende|beenden|stopp|stoppe|stoppen|stop) [sie] [den] mähvorgang, (brich|brech|breche) den mähvorgang ab, mähvorgang (abbrechen|beenden|stoppen)",
+    "act:dock type:vacuum":
+      "(beend|beende|beenden|stopp|stoppe|stoppen|stop) [sie] [den] (saug|putz|wisch|reinigungs)vorgang, (beende|stoppe) die reinigung, (brich|brech|breche) [den|die] (saugvorgang|reinigungsvorgang|reinigung) ab",
     "act:turn_on type:coffee_machine": "(mach|mache|koch|koche) [mir] [einen] kaffee",
     and_half: "einhalb, und ein halb",
     point: "komma",
@@ -312,7 +360,7 @@ export const de: LanguageData = {
     "unit:°": "°, grad",
     "unit:°C": "°c, grad celsius, celsius, c",
     "unit:°F": "°f, grad fahrenheit, fahrenheit",
-    "unit:K": "k, kelvin",
+    "unit:K": "k, kelvin [leuchten]",
     "unit:W": "w, watt",
     "unit:kW": "kw, kilowatt",
     "unit:kWh": "kwh, kilowattstunden, kilowattstunde",
@@ -324,16 +372,26 @@ export const de: LanguageData = {
     "unit:GB": "gb, gigabyte",
     "unit:MB": "mb, megabyte",
     to: "auf, bis auf, auf etwa, auf ungefähr, zu",
+    level:
+      "in, mit, in (der|die) farbe, in den farbton, an die farbe, mit der farbe, in farbtemperatur, in (der|die) farbtemperatur",
+    "reading:brightness to":
+      "auf eine helligkeit von, auf helligkeit, mit einer helligkeit von, mit helligkeit",
+    "reading:temperature to": "auf eine temperatur von, auf temperatur, mit einer temperatur von",
     by: "um, um etwa, um weitere",
     minus: "minus",
-    "compare:above":
-      "über, mehr als, höher als, größer als, übersteigt, überschreitet, über mehr als, oberhalb von",
-    "compare:below": "unter, weniger als, niedriger als, kleiner als, unterschreitet, unterhalb von",
-    "compare:equal": "gleich, genau, erreicht",
+    "compare:above": "über, mehr als, höher als, größer als, über mehr als, oberhalb von",
+    "compare:above becomes": "übersteigt, überschreitet",
+    "compare:below": "unter, weniger als, niedriger als, kleiner als, unterhalb von",
+    "compare:below becomes": "unterschreitet",
+    "compare:equal": "gleich, genau",
+    "compare:equal becomes": "erreicht",
     "reading:temperature compare:above": "wärmer als, heißer als",
     "reading:temperature compare:below": "kälter als, kühler als",
     "reading:humidity compare:above": "feuchter als",
     "reading:power compare:above": "mehr verbraucht als",
+    "state:on becomes": "angeht, eingeschaltet wird, angeschaltet wird",
+    "state:off becomes": "ausgeht, ausgeschaltet wird, abgeschaltet wird",
+    becomes: "steigt, fällt, sinkt, klettert",
     changes: "ändert, geändert, wechselt, verändert",
     "stop:negation":
       "nicht, kein, keine, keinen, keinem, keines, nie, niemals, ohne, nein, nichts, nirgends, weder, keinesfalls, auf keinen fall, niemand",

@@ -96,16 +96,22 @@ export const es: LanguageData = {
     "ask:count": "cuánt(os|as) [de], cuenta, (número|cantidad) de",
     "ask:any": "hay algun(a|o|as|os), hay un(as|os), algun(o|a) de, algun(as|os)",
     "ask:yes_no":
-      "si, (dime|comprueba|mira|verifica|sabes|saber|decirme|revisa|confirmar|confirma|comprobar|verificar|ver) si, me (dices|puedes decir|podrías decir|puede decir) si",
+      "si, (comprueba|mira|verifica|sabes|saber|revisa|confirmar|confirma|comprobar|verificar|ver) si, me (dices|puedes decir|podrías decir|puede decir) si",
+    "show ask:yes_no": "(dime|decirme) si",
     "state:on":
-      "(encendid|prendid|activ|activad|conectad|iluminad)(o|a|os|as), on, en marcha, en funcionamiento, se enciende, alumbra, brilla",
-    "state:off": "(apagad|desactivad|desconectad|inactiv)(o|a|os|as), off, se apaga",
+      "(encendid|prendid|activ|activad|conectad|iluminad)(o|a|os|as), on, en marcha, en funcionamiento, alumbra, brilla",
+    "state:on becomes": "se enciende[n], se encienda[n]",
+    "state:off": "(apagad|desactivad|desconectad|inactiv)(o|a|os|as), off",
+    "state:off becomes": "se apaga[n], se apague[n]",
     "state:open":
-      "desplegad(o|a|os|as), abiert(o|a|os|as), se abre[n], se abra[n], abra[n], entreabiert(o|a), levantad(o|a|os|as), subid(o|a|os|as), elevad(o|a|os|as)",
-    "state:closed": "cerrad(o|a|os|as), se cierra[n], se cierre[n], bajad(o|a|os|as)",
+      "desplegad(o|a|os|as), abiert(o|a|os|as), entreabiert(o|a), levantad(o|a|os|as), subid(o|a|os|as), elevad(o|a|os|as)",
+    "state:open becomes": "se abre[n], se abra[n], abra[n]",
+    "state:closed": "cerrad(o|a|os|as), bajad(o|a|os|as)",
+    "state:closed becomes": "se cierra[n], se cierre[n]",
     "state:locked":
       "(bloquead|asegurad)(o|a|os|as), cerrad(o|a|os|as) con (llave|seguro|pestillo), con llave, echad(o|a), con el seguro puesto, segur(o|a)",
-    "state:unlocked": "(desbloquead|desasegurad)(o|a|os|as), sin llave, se desbloquea",
+    "state:unlocked": "(desbloquead|desasegurad)(o|a|os|as), sin llave",
+    "state:unlocked becomes": "se desbloquea",
     "state:moving":
       "moviéndose, en movimiento, abriéndose, cerrándose, abriendo, cerrando, bajando, subiendo",
     "state:motion":
@@ -117,18 +123,22 @@ export const es: LanguageData = {
     "state:dry": "sec(o|a)",
     "state:smoke": "humo [detectado], detecta humo, detecte humo",
     "state:gas": "gas, detecta gas",
-    "state:online": "en línea, online, conectad(o|a|os|as), disponible[s], accesible[s], vuelve, se conecta",
+    "state:online": "en línea, online, conectad(o|a|os|as), disponible[s], accesible[s]",
+    "state:online becomes": "vuelve, se conecta",
     "state:offline":
-      "fuera de línea, offline, desconectad(o|a|os|as), no disponible, caíd(o|a|os|as), se desconecta, se cae, inaccesible[s]",
+      "fuera de línea, offline, desconectad(o|a|os|as), no disponible, caíd(o|a|os|as), inaccesible[s]",
+    "state:offline becomes": "se desconecta, se cae",
     "state:home": "en casa",
     "state:away": "fuera [de casa], ausente",
     "state:charging": "cargando, carga, se está cargando",
     "state:low_battery":
       "batería baja, con poca batería, poca batería, pila[s] (baja|bajas|gastada|gastadas), casi sin batería",
     "state:running":
-      "ejecutándose, ejecutando, se está ejecutando, funcionando, en curso, funciona, trabajando, en uso, andando, corriendo, operativ(o|a), empieza, girando",
+      "ejecutándose, ejecutando, se está ejecutando, funcionando, en curso, funciona, trabajando, en uso, andando, corriendo, operativ(o|a), girando",
+    "state:running becomes": "empieza",
     "state:finished":
-      "terminad(o|a), acabad(o|a), list(o|a), termina, termine, acaba, acabe, ha (terminado|acabado), haya (terminado|acabado), (está|esté) list(o|a), finaliza, finalice, finalizad(o|a)",
+      "terminad(o|a), acabad(o|a), list(o|a), ha (terminado|acabado), haya (terminado|acabado), (está|esté) list(o|a), finalizad(o|a)",
+    "state:finished becomes": "termina, termine, acaba, acabe, finaliza, finalice",
     "state:cleaning": "limpiando, aspirando, cortando [el césped]",
     "state:docked": "en [la|su] base, en el cargador, acoplad(o|a)",
     "state:paused": "pausad(o|a|os|as), en pausa, parad(o|a), detenid(o|a)",
@@ -348,10 +358,13 @@ export const es: LanguageData = {
     minus: "menos",
     or: "o, u",
     "compare:above":
-      "más (de|que|alta que|alto que|alta de|alto de), mayor (que|a|de), (por encima|encima) de, supera, supere, superior a, sobrepasa, excede, pase de, pasa de, sube de, suba de, esté por encima de, al menos",
+      "más (de|que|alta que|alto que|alta de|alto de), mayor (que|a|de), (por encima|encima) de, superior a, esté por encima de, al menos",
+    "compare:above becomes": "supera, supere, sobrepasa, excede, pase de, pasa de, sube de, suba de",
     "compare:below":
-      "menos (de|que), menor (que|a|de), (por debajo|debajo) de, inferior a, baja de, baje de, cae por debajo de, caiga por debajo de, más (baja|bajo) (que|de)",
-    "compare:equal": "igual a, exactamente, alcanza, alcance, llega a, llegue a",
+      "menos (de|que), menor (que|a|de), (por debajo|debajo) de, inferior a, más (baja|bajo) (que|de)",
+    "compare:below becomes": "baja de, baje de, cae por debajo de, caiga por debajo de",
+    "compare:equal": "igual a, exactamente",
+    "compare:equal becomes": "alcanza, alcance, llega a, llegue a",
     "reading:temperature compare:above": "más (caliente|calor|cálido) (que|de), hace más (de|calor que)",
     "reading:temperature compare:below": "más (frío|fría|frío) (que|de), hace menos de",
     "reading:humidity compare:above": "más húmed(o|a) (que|de)",

@@ -25,7 +25,13 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["mets-la à 30 %", "set value 30% <it>"],
   ["éteins tout dans la cuisine", "turn_off <everything @Cuisine>"],
   ["éteins la cuisine", "? no_target"],
+  ["dis-moi si le congélateur dépasse -12 degrés", "watch <freezer one> condition is above -12°"],
+  ["dis-moi si la fenêtre de la cuisine s'ouvre", "watch <Fenêtre de la cuisine> condition state open"],
+  ["dis-moi si la fenêtre de la cuisine est ouverte", "ask yes_no open <Fenêtre de la cuisine>"],
+  ["est-ce que le congélateur dépasse -12 degrés ?", "ask yes_no compare is above -12° <freezer one>"],
   ["allume la lumière et éteins le plafonnier", "turn_on <light one>; turn_off <Plafonnier>"],
+  ["allume la lumière éteins le plafonnier", "turn_on <light one>; turn_off <Plafonnier>"],
+  ["allume la éteins le plafonnier", "? no_sense"],
   ["éteins la liseuse et le plafonnier", "turn_off <Liseuse>; turn_off <Plafonnier>"],
   [
     "éteins les lumières du salon et de la cuisine",

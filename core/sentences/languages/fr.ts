@@ -94,18 +94,22 @@ export const fr: LanguageData = {
     "ask:any":
       "(y a t il|il y a|y a|est ce qu il y a|reste t il|il reste) (des|encore des), y a t il (un|une) [des|de|du], l une des, un des, une des",
     "ask:yes_no":
-      "est ce (que|qu), (dis|dites) moi (si|s), (vérifie|vérifiez|regarde|regardez) (si|s), (sais tu|savez vous|tu sais) (si|s), (me|nous) dire (si|s), (je veux|je voudrais|j aimerais) savoir (si|s), vérifier (si|s), (peux tu|pourrais tu|pouvez vous|pourriez vous) vérifier (si|s), savoir (si|s)",
+      "est ce (que|qu), (vérifie|vérifiez|regarde|regardez) (si|s), (sais tu|savez vous|tu sais) (si|s), (je veux|je voudrais|j aimerais) savoir (si|s), vérifier (si|s), (peux tu|pourrais tu|pouvez vous|pourriez vous) vérifier (si|s), savoir (si|s), (me|nous) dire (si|s)",
+    "show ask:yes_no": "(dis|dites) moi (si|s)",
     "state:on":
       "(allumé|activé|branché|enclenché)(e|s|es), (est|soit|est il) (allumé|activé|branché|enclenché), on, en marche, en route, actif, active[s], actifs, en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s]",
     "state:off":
       "éteint[e|s|es], (désactivé|coupé|débranché)(e|s|es), (est|soit|est il) (désactivé|coupé|débranché), off, à l arrêt, arrêté[e|s|es], inactif, inactive, hors tension",
     "state:open":
-      "ouvert[e|s|es], s ouvre[nt], s est ouvert[e], est ouvert[e], entrouvert[e], remonté[s|es], levé[s|es], relevé[s]",
+      "ouvert[e|s|es], s est ouvert[e], est ouvert[e], entrouvert[e], remonté[s|es], levé[s|es], relevé[s]",
+    "state:open becomes": "s ouvre[nt]",
     "state:closed":
-      "fermé[e|s|es], refermé[e|s|es], se ferme[nt], s est fermé[e], clos[e|es], baissé[e|s|es], descendu[s|es], abaissé[s]",
-    "state:locked":
-      "(verrouillé|barré)[e|s|es], fermé[e|s|es] à (clé|clef), se verrouille, (sécurisé|bloqué)[e|s|es]",
-    "state:unlocked": "(déverrouillé|débarré)[e|s|es], se déverrouille",
+      "fermé[e|s|es], refermé[e|s|es], s est fermé[e], clos[e|es], baissé[e|s|es], descendu[s|es], abaissé[s]",
+    "state:closed becomes": "se ferme[nt]",
+    "state:locked": "(verrouillé|barré)[e|s|es], fermé[e|s|es] à (clé|clef), (sécurisé|bloqué)[e|s|es]",
+    "state:locked becomes": "se verrouille",
+    "state:unlocked": "(déverrouillé|débarré)[e|s|es]",
+    "state:unlocked becomes": "se déverrouille",
     "state:moving":
       "en mouvement, en train de bouger, en train (d ouvrir|de fermer|de s ouvrir|de se fermer)",
     "state:motion":
@@ -118,18 +122,22 @@ export const fr: LanguageData = {
     "state:smoke": "[de la] fumée [détectée], détecte de la fumée",
     "state:gas": "[du] gaz [détecté], détecte du gaz",
     "state:online":
-      "en ligne, joignable[s], connecté[e|s|es], disponible[s], accessible[s], de retour, revient, revient en ligne, vivant, passe en ligne",
+      "en ligne, joignable[s], connecté[e|s|es], disponible[s], accessible[s], de retour, vivant",
+    "state:online becomes": "revient, revient en ligne, passe en ligne",
     "state:offline":
-      "hors ligne, injoignable[s], déconnecté[e|s|es], indisponible[s], tombe, inaccessible[s], passe hors ligne, hors service, mort",
+      "hors ligne, injoignable[s], déconnecté[e|s|es], indisponible[s], inaccessible[s], hors service, mort",
+    "state:offline becomes": "tombe, passe hors ligne",
     "state:home": "à la maison, chez (moi|nous|lui|elle)",
     "state:away": "absent[e|s], sorti[e|s], parti[e|s]",
     "state:charging": "en charge, en train de charger, charge, en cours de charge",
     "state:low_battery":
       "batterie (faible|basse), pile[s] faible[s], batteries faibles, presque vide, presque déchargé[e]",
     "state:running":
-      "en cours [d exécution|d utilisation], tourne[nt], marche, fonctionne[nt], en fonctionnement, en train de tourner, démarre, commence",
+      "en cours [d exécution|d utilisation], tourne[nt], marche, fonctionne[nt], en fonctionnement, en train de tourner",
+    "state:running becomes": "démarre, commence",
     "state:finished":
-      "(fini|terminé)[e|s|es], a fini, a terminé, est (fini|finie|terminé|terminée), finit, se termine, s arrête, prêt[e], (a fini|a terminé) de tourner, au bout",
+      "(fini|terminé)[e|s|es], a fini, a terminé, est (fini|finie|terminé|terminée), prêt[e], (a fini|a terminé) de tourner, au bout",
+    "state:finished becomes": "finit, se termine, s arrête",
     "state:cleaning":
       "en train (de nettoyer|d aspirer|de tondre|de passer l aspirateur), nettoie, aspire, tond, en nettoyage",
     "state:docked": "à sa base, sur sa base, à la base, sur sa station, à la station, rentré[e]",
@@ -137,8 +145,8 @@ export const fr: LanguageData = {
     "state:heating": "en train de chauffer, chauffe, en chauffe",
     "state:cooling": "en train de refroidir, refroidit",
     "state:playing": "en lecture, en train de jouer, joue, en train de lire",
-    "particle:turn_on state:on": "s allume[nt], se met en marche, s active",
-    "particle:turn_off state:off": "s éteint, s éteignent, se désactive",
+    "state:on becomes": "s allume[nt], se (met|mettent) en marche, s active[nt]",
+    "state:off becomes": "s éteint, s éteignent, se désactive[nt]",
     "type:light": "(lampe|lumière|ampoule|éclairage|luminaire|led|spot|lampadaire|lustre|projecteur)",
     "type:light+": "lampes, lumières, ampoules, éclairages, luminaires, leds, spots, lampadaires",
     "type:plug": "prise [connectée|électrique|intelligente]",
@@ -376,10 +384,13 @@ export const fr: LanguageData = {
     by: "de, d, d environ, de encore",
     minus: "moins",
     "compare:above":
-      "plus (de|que|haut que|haute que|élevé que|élevée que), supérieur[e] à, au dessus de, dépasse, dépassent, excède, au delà de, passe au dessus de, monte au dessus de, est supérieur[e] à, au moins, plus d",
+      "plus (de|que|haut que|haute que|élevé que|élevée que), supérieur[e] à, au dessus de, au delà de, est supérieur[e] à, au moins, plus d",
+    "compare:above becomes": "dépasse[nt], excède[nt], (passe|monte) (au dessus|au delà) de",
     "compare:below":
-      "moins (de|que|d), inférieur[e] à, en dessous de, au dessous de, sous, descend (sous|en dessous de|au dessous de), passe (sous|en dessous de|au dessous de), tombe (sous|en dessous de), plus (bas|basse) que, au plus",
-    "compare:equal": "égal[e] à, exactement, atteint, atteignent, arrive à",
+      "moins (de|que|d), inférieur[e] à, en dessous de, au dessous de, sous, plus (bas|basse) que, au plus",
+    "compare:below becomes": "(descend|passe|tombe|baisse) (sous|en dessous de|au dessous de)",
+    "compare:equal": "égal[e] à, exactement",
+    "compare:equal becomes": "atteint, atteignent, arrive à",
     "reading:temperature compare:above":
       "plus chaud[e] (que|de), fait plus (de|chaud que), il fait plus (de|chaud que)",
     "reading:temperature compare:below":

@@ -109,12 +109,16 @@ export const it: LanguageData = {
     "ask:any":
       "c è (qualche|qualcuna delle|qualcuno dei|una delle|uno dei), ci sono, qualcuna delle, qualcuno dei",
     "ask:yes_no":
-      "se, (dimmi|controlla|verifica|guarda|sai|sapere|dirmi|vedi|dire|verificare|controllare) se, mi (dici|sai dire|puoi dire|potresti dire) se",
-    "state:on": "acces(o|a|i|e), attiv(o|a|i|e), attivat(o|a|i|e), on, in funzione, si accende, si accendono",
-    "state:off": "spent(o|a|i|e), disattivat(o|a|i|e), inattiv(o|a|i|e), off, si spegne, si spengono",
-    "state:open":
-      "apert(o|a|i|e), si apre, si aprono, si apra, viene apert(o|a), alzat(o|a|i|e), sollevat(o|a|i|e), spalancat(o|a)",
-    "state:closed": "chius(o|a|i|e), si chiude, si chiudono, si chiuda, viene chius(o|a), abbassat(o|a|i|e)",
+      "se, (controlla|verifica|guarda|sai|sapere|vedi|verificare|controllare) se, mi (dici|sai dire|puoi dire|potresti dire) se",
+    "show ask:yes_no": "(dimmi|dirmi|dire) se",
+    "state:on": "acces(o|a|i|e), attiv(o|a|i|e), attivat(o|a|i|e), on, in funzione",
+    "state:on becomes": "si accende, si accendono",
+    "state:off": "spent(o|a|i|e), disattivat(o|a|i|e), inattiv(o|a|i|e), off",
+    "state:off becomes": "si spegne, si spengono",
+    "state:open": "apert(o|a|i|e), alzat(o|a|i|e), sollevat(o|a|i|e), spalancat(o|a)",
+    "state:open becomes": "si apre, si aprono, si apra, viene apert(o|a)",
+    "state:closed": "chius(o|a|i|e), abbassat(o|a|i|e)",
+    "state:closed becomes": "si chiude, si chiudono, si chiuda, viene chius(o|a)",
     "state:locked": "bloccat(o|a|i|e), chius(o|a|i|e) a chiave, serrat(o|a)",
     "state:unlocked": "sbloccat(o|a|i|e), non chius(o|a) a chiave",
     "state:moving":
@@ -129,17 +133,20 @@ export const it: LanguageData = {
     "state:smoke": "fumo [rilevato], rileva [del] fumo",
     "state:gas": "gas, rileva gas",
     "state:online":
-      "online, in linea, raggiungibil(e|i), conness(o|a|i|e), disponibil(e|i), collegat(o|a|i|e), torna online, va online",
-    "state:offline":
-      "offline, non in linea, irraggiungibil(e|i), disconness(o|a|i|e), scollegat(o|a|i|e), va offline, cade",
+      "online, in linea, raggiungibil(e|i), conness(o|a|i|e), disponibil(e|i), collegat(o|a|i|e)",
+    "state:online becomes": "torna online, va online",
+    "state:offline": "offline, non in linea, irraggiungibil(e|i), disconness(o|a|i|e), scollegat(o|a|i|e)",
+    "state:offline becomes": "va offline, cade",
     "state:home": "a casa, in casa",
     "state:away": "fuori [casa], via, assente",
     "state:charging": "in carica, si sta caricando, sotto carica",
     "state:low_battery": "batteria (scarica|bassa), batterie scariche, quasi scaric(o|a), scaric(o|a|i|he)",
     "state:running":
-      "in esecuzione, funziona, funzionano, in corso, sta (andando|girando|lavorando|funzionando), gira, inizia, parte, in uso",
+      "in esecuzione, funziona, funzionano, in corso, sta (andando|girando|lavorando|funzionando), gira, in uso",
+    "state:running becomes": "inizia, parte",
     "state:finished":
-      "finit(o|a|i|e), terminat(o|a|i|e), pront(o|a|i|e), ha (finito|terminato), abbia (finito|terminato), finisce, termina, è pront(o|a), è finit(o|a)",
+      "finit(o|a|i|e), terminat(o|a|i|e), pront(o|a|i|e), ha (finito|terminato), abbia (finito|terminato), è pront(o|a), è finit(o|a)",
+    "state:finished becomes": "finisce, termina",
     "state:cleaning": "sta (pulendo|aspirando|tagliando), pulisce, in pulizia",
     "state:docked": "alla base, nella base, in base, alla stazione [di ricarica]",
     "state:paused": "in pausa, ferm(o|a|i|e)",
@@ -353,10 +360,13 @@ export const it: LanguageData = {
     minus: "meno",
     or: "o, oppure",
     "compare:above":
-      "più (di|alta di|alto di|del), maggiore (di|a), sopra [i|gli|a|ai], al di sopra (di|dei), superiore (a|ai), supera [i|gli], superi [i|gli], oltre [i|gli], sale (sopra|oltre) [i|gli], almeno, eccede",
+      "più (di|alta di|alto di|del), maggiore (di|a), sopra [i|gli|a|ai], al di sopra (di|dei), superiore (a|ai), oltre [i|gli], almeno",
+    "compare:above becomes": "supera [i|gli], superi [i|gli], sale (sopra|oltre) [i|gli], eccede",
     "compare:below":
-      "meno (di|del), minore di, sotto [i|gli|a|ai], al di sotto (di|dei), inferiore (a|ai), scende sotto [i|gli], scenda sotto [i|gli], più bass(o|a) di",
-    "compare:equal": "uguale a, esattamente, raggiunge [i|gli], raggiunga [i|gli], arriva a",
+      "meno (di|del), minore di, sotto [i|gli|a|ai], al di sotto (di|dei), inferiore (a|ai), più bass(o|a) di",
+    "compare:below becomes": "scende sotto [i|gli], scenda sotto [i|gli]",
+    "compare:equal": "uguale a, esattamente",
+    "compare:equal becomes": "raggiunge [i|gli], raggiunga [i|gli], arriva a",
     "reading:temperature compare:above": "più cald(o|a) di, fa più (caldo di|di)",
     "reading:temperature compare:below": "più fredd(o|a) di, fa meno di",
     "reading:humidity compare:above": "più umid(o|a) di",

@@ -71,6 +71,7 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
     "is het warmer dan 20 graden in het kantoor?",
     "ask yes_no compare reading temperature is above 20° <@Kantoor>",
   ],
+  ["doe de leeslamp aan zet de verwarming uit", "turn_on <Leeslamp>; turn_off <heating one>"],
 ];
 
 test.each(SENTENCES)("%s", (sentence, meaning) => {

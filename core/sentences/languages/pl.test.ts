@@ -69,6 +69,10 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
     "czy w biurze jest cieplej niż 20 stopni?",
     "ask yes_no compare reading temperature is above 20° <@Biuro>",
   ],
+  [
+    "wyłącz lampę sufitową podnieś żaluzje i włącz pompę",
+    "turn_off <Lampa sufitowa>; open <blind many>; turn_on <pump one>",
+  ],
 ];
 
 test.each(SENTENCES)("%s", (sentence, meaning) => {

@@ -13,13 +13,13 @@ export const pl: LanguageData = {
   endings: "cases",
   phrases: {
     filler:
-      "proszę, prosze cię, proszę pana, mi, nam, mój, moja, moje, moją, mojej, moim, mojego, nasz[a|e|ą|ej|ym|ego], swój, swoje, teraz, obecnie, aktualnie, właśnie, natychmiast, szybko, hej, cześć, halo, ok, dobra, dzięki, dziękuję, ten, ta, te, tę, tą, tego, tej, tych, tym, znowu, ponownie, tam, już, jeszcze, tak, no, się, trochę, nieco, aktualn(a|e|y|ą), obecn(a|e|y), tylko, więc, dla mnie, w tej chwili, w tym momencie, od razu, jakoś, lekko, bardzo, z powrotem, całkowicie, do końca, poziom, poziomie, bieżąc(y|a|e|ą), nadal, wciąż, świecił(a|o|y), za pomocą, przy (użyciu|pomocy), zadanie, pracę, cykl, proces, operację",
+      "proszę, prosze cię, proszę pana, mi, nam, mój, moja, moje, moją, mojej, moim, mojego, nasz[a|e|ą|ej|ym|ego], swój, swoje, teraz, obecnie, aktualnie, właśnie, natychmiast, szybko, hej, cześć, halo, ok, dobra, dzięki, dziękuję, ten, ta, te, tę, tą, tego, tej, tych, tym, znowu, ponownie, tam, już, jeszcze, tak, no, się, trochę, nieco, aktualn(a|e|y|ą), obecn(a|e|y), tylko, więc, dla mnie, w tej chwili, w tym momencie, od razu, jakoś, lekko, bardzo, z powrotem, całkowicie, do końca, poziom, poziomie, bieżąc(y|a|e|ą), nadal, wciąż, świecił(a|o|y), za pomocą, przy (użyciu|pomocy), zadanie, pracę, cykl, proces, operację, zasilanie",
     prep: "na, dla, z, ze, do, od, o, przy, pod, nad, za",
     in: "w, we, na, przy, wewnątrz, u",
     a: "jakiś, jakieś, jakaś, jakąś, jakiekolwiek, jakikolwiek, jakakolwiek",
     request:
-      "[czy] (możesz|mógłbyś|mogłabyś|mogłbyś|moglibyście|może pan|może pani|mógłby pan|mogłaby pani|zechcesz|zechciałbyś) [proszę], (chcę|chciałbym|chciałabym) [żebyś|abyś|wiedzieć], proszę o, bądź tak (miły|miła|dobry) i, (musisz|powinieneś), potrzebuję [żebyś], (chciałbym|chciałabym) żebyś, [czy] możemy, (chcę|chciałbym|chciałabym) (żeby|aby), da się, można prosić o, czy wiesz, czy można, niech pan, niech pani",
-    do: "ustaw[cie], ustawić, podświetl, pokoloruj, pomaluj, przestawić, oznacz, koloruj, ustawiaj, zmień, zmienić, zmieniaj, przestaw, nastaw, nastawić, daj, zrób, przełącz na, skieruj, wyślij, przejdź, dostosuj, niech, nadaj, wyreguluj, ustawienie, zmiana, ustawiając, zadaj, kieruj, spraw, spraw (aby|żeby|by), sprawić że, zamień, zamienić, wróć, zawróć, zmienił(o|a|y) się, odeślij, odesłać, wysłać, wrócić, odprowadź, cofnij, przenieś, odstaw, zaprowadź, przywołaj, poślij, doprowadź",
+      "[czy] (możesz|mógłbyś|mogłabyś|mogłbyś|moglibyście|może pan|może pani|mógłby pan|mogłaby pani|zechcesz|zechciałbyś) [proszę], (chcę|chciałbym|chciałabym) [żebyś|abyś|wiedzieć], proszę o, bądź tak (miły|miła|dobry) i, (musisz|powinieneś), potrzebuję [żebyś], (chciałbym|chciałabym) żebyś, [czy] możemy, (chcę|chciałbym|chciałabym) (żeby|aby), da się, można prosić o, czy wiesz, czy można, niech [pan|pani]",
+    do: "ustaw[cie], ustawić, podświetl, pokoloruj, pomaluj, przestawić, oznacz, koloruj, ustawiaj, zmień, zmienić, zmieniaj, przestaw, nastaw, nastawić, daj, zrób, przełącz na, skieruj, wyślij, przejdź, dostosuj, nadaj, zwróć, zwrócić, wróci, wraca, jedzie, wyreguluj, ustawienie, zmiana, ustawiając, zadaj, kieruj, spraw, spraw (aby|żeby|by), sprawić że, zamień, zamienić, wróć, zawróć, zmienił(o|a|y) się, odeślij, odesłać, wysłać, wrócić, odprowadź, cofnij, przenieś, odstaw, zaprowadź, przywołaj, poślij, doprowadź",
     "do:lock": "zamknij, zamknąć, otwórz, otworzyć",
     "act:turn_on":
       "(w|za)łącz[cie|aj], (w|za)łączyć, (w|za)łączenie, zapal[aj|cie|ić], zaświeć, zaświecić, aktywuj, aktywować, włączy, oświetl, oświetlić, rozświetl, odpal, rozpal, poświeć, daj światło",
@@ -33,16 +33,14 @@ export const pl: LanguageData = {
       "zamknij[cie], zamknąć, zamykaj, zamknięcie, zasłoń, zasłonić, zasuń, zasunąć, zwiń w dół, spuść, opuść, opuścić, domknij, przymknij, zakręć, pozamykaj",
     "act:stop":
       "zatrzymaj, zatrzymać, stop, przerwij, przerwać, zakończ, ucisz, (zatrzymaj|przerwij|zakończ|anuluj) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez]",
-    "act:lock":
-      "zablokuj, zablokować, zarygluj, zaryglować, zabezpiecz, zabezpieczyć, zaklucz, zakluczyć, (zamknij|zamknąć) (zamek|zamki) [w|od|do]",
-    "act:unlock":
-      "zwolnij blokadę, odblokuj, odblokować, odrygluj, odryglować, odklucz, (otwórz|otworzyć) (zamek|zamki) [w|od|do]",
+    "act:lock": "zablokuj, zablokować, zarygluj, zaryglować, zabezpiecz, zabezpieczyć, zaklucz, zakluczyć",
+    "act:unlock": "zwolnij blokadę, odblokuj, odblokować, odrygluj, odryglować, odklucz",
     "act:start":
       "uruchom, uruchomić, rozpocznij, rozpocząć, zacznij, zacząć, wystartuj, start, wznów, wznowić, startuj, rozpoczęcie, uruchamiaj, odtwórz, odtwarzaj, kontynuuj, (rozpocznij|zacznij|wznów|kontynuuj|uruchom|włącz) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zacznij (czyścić|odtwarzać|pracę)",
     "act:pause/stop": "wstrzymaj, wstrzymać",
     "act:pause":
       "wstrzymaj [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zrób przerwę, pauza, zapauzuj, spauzuj, zrób pauzę, pauzuj",
-    "act:dock": "zadokuj, zadokować, zaparkuj, dokuj, powrót do bazy, naładuj, doładuj, niech (wróci|wraca)",
+    "act:dock": "zadokuj, zadokować, zaparkuj, dokuj, powrót do bazy, naładuj, doładuj",
     "act:locate": "znajdź, zlokalizuj, odszukaj, poszukaj, znaleźć",
     "act:press": "naciśnij, wciśnij, nacisnąć, wyzwól",
     "particle:turn_on": "włączone, włączona, włączony, on",
@@ -79,15 +77,20 @@ export const pl: LanguageData = {
     "ask:any":
       "czy jakieś, czy jakikolwiek, czy jakiekolwiek, czy jakaś, czy jakakolwiek, czy jakiś, czy są, czy są jakieś, czy gdzieś, czy coś, czy któreś, czy któryś, czy którakolwiek, czy którekolwiek, czy jest jakieś, czy jest jakiś, czy jest jakaś, czy jest, czy któraś, czy ktoś, gdzieś",
     "ask:yes_no":
-      "czy, (potwierdź|potwierdzić) czy, sprawdź czy, powiedz [mi] czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy",
+      "czy, (potwierdź|potwierdzić) czy, sprawdź czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy",
+    "show ask:yes_no": "powiedz [mi] czy, (daj|dać) [mi] znać czy",
     "state:on":
-      "włączon(y|a|e|ych|o), zapalon(y|a|e|ych), załączon(y|a|e|ych), aktywowan(y|a|e), obraca, kręci, wiruje, chodzi, aktywn(y|a|e|ych), świeci [się], świecą [się], zaświecon(y|a|e|ych), działa, działają, pali się, palą się, włączy [się], włącza się, uruchomion(y|a|e|ych), zapali się, gra, pracuje włączony",
+      "włączon(y|a|e|ych|o), zapalon(y|a|e|ych), załączon(y|a|e|ych), aktywowan(y|a|e), obraca, kręci, wiruje, chodzi, aktywn(y|a|e|ych), świeci [się], świecą [się], zaświecon(y|a|e|ych), działa, działają, pali się, palą się, uruchomion(y|a|e|ych), gra, pracuje włączony, włącza się",
+    "state:on becomes": "włączy [się], zapali się",
     "state:off":
-      "wyłączon(y|a|e|ych|o), zgaszon(y|a|e|ych), nieaktywn(y|a|e|ych), dezaktywowan(y|a|e), w trybie gotowości, wyłączy [się], wyłącza się, zgaśnie, zgasło",
+      "wyłączon(y|a|e|ych|o), zgaszon(y|a|e|ych), nieaktywn(y|a|e|ych), dezaktywowan(y|a|e), w trybie gotowości, zgasło, wyłącza się",
+    "state:off becomes": "wyłączy [się], zgaśnie",
     "state:open":
-      "otwart(y|a|e|ych|o), uchylon(y|a|e|ych), odsłonięt(y|a|e|ych), otworzy [się], otworzą [się], otwiera [się], podniesion(y|a|e|ych), rozsunięt(y|a|e)",
+      "otwart(y|a|e|ych|o), uchylon(y|a|e|ych), odsłonięt(y|a|e|ych), podniesion(y|a|e|ych), rozsunięt(y|a|e), otwiera [się]",
+    "state:open becomes": "otworzy [się], otworzą [się]",
     "state:closed":
-      "zamknięt(y|a|e|ych|o), zasłonięt(y|a|e|ych), zamknie [się], zamkną [się], zamyka [się], opuszczon(y|a|e|ych), zasunięt(y|a|e)",
+      "zamknięt(y|a|e|ych|o), zasłonięt(y|a|e|ych), opuszczon(y|a|e|ych), zasunięt(y|a|e), zamyka [się]",
+    "state:closed becomes": "zamknie [się], zamkną [się]",
     "state:locked":
       "(zabezpieczon|bezpieczn|blokowan)(y|a|e), zablokowan(y|a|e|ych), zaryglowan(y|a|e|ych), zamknięt(y|a|e|ych) na (klucz|zamek|zamki), zakluczon(y|a|e)",
     "state:unlocked":
@@ -103,17 +106,21 @@ export const pl: LanguageData = {
     "state:smoke": "dym, wykryto dym, wykryje dym, dymi",
     "state:gas": "gaz, wykryto gaz, wykryje gaz",
     "state:online":
-      "online, dostępn(y|a|e|ych), podłączon(y|a|e|ych), osiągaln(y|a|e), połączon(y|a|e|ych), w sieci, wróci do sieci",
+      "online, dostępn(y|a|e|ych), podłączon(y|a|e|ych), osiągaln(y|a|e), połączon(y|a|e|ych), w sieci",
+    "state:online becomes": "wróci do sieci",
     "state:offline":
-      "offline, niedostępn(y|a|e|ych), rozłączon(y|a|e|ych), nieosiągaln(y|a|e), odłączon(y|a|e|ych), zniknie",
+      "offline, niedostępn(y|a|e|ych), rozłączon(y|a|e|ych), nieosiągaln(y|a|e), odłączon(y|a|e|ych)",
+    "state:offline becomes": "zniknie",
     "state:home": "w domu",
     "state:away": "poza domem, nieobecn(y|a|e)",
     "state:charging": "ładuje [się], ładują się, ładowan(y|a|e)",
     "state:low_battery":
       "rozładowan(y|a|e|ych), słaba bateria, słabą baterię, niski poziom baterii, niską baterię",
-    "state:running": "pracuje, pracują, chodzi, w trakcie pracy, uruchomi się, ruszy, zacznie, nadal pracuje",
-    "state:finished":
-      "skończy [pracę|pranie|się|suszenie], skończon(y|a|e), zakończy [pracę|się|pranie], gotow(y|a|e), skończył[a|o], zakończył[a|o], ukończy, się skończy, się zakończy, przestanie, skończyła się, zatrzyma się",
+    "state:running": "pracuje, pracują, chodzi, w trakcie pracy, nadal pracuje",
+    "state:running becomes": "uruchomi się, ruszy, zacznie",
+    "state:finished": "skończon(y|a|e), gotow(y|a|e), skończył[a|o], zakończył[a|o], skończyła się",
+    "state:finished becomes":
+      "skończy [pracę|pranie|się|suszenie], zakończy [pracę|się|pranie], ukończy, się skończy, się zakończy, przestanie, zatrzyma się",
     "state:cleaning": "sprząta, odkurza, kosi, czyści",
     "state:docked": "zadokowan(y|a|e), w (bazie|stacji|stacji dokującej), na stacji",
     "state:paused": "wstrzyman(y|a|e), zapauzowan(y|a|e), spauzowan(y|a|e)",
@@ -311,8 +318,11 @@ export const pl: LanguageData = {
       "minimum, min, minimaln(y|a|ą|ie|ej|e), najniższ(y|a|ą|e), najciemniej, najniższ(a|ą) wartość",
     "reading:brightness bound:maximum": "(maksymaln|pełn|najwyższ)(ą|a|ej) jasnoś(ć|ci)",
     "reading:brightness bound:minimum": "(minimaln|najniższ|najmniejsz)(ą|a|ej) jasnoś(ć|ci)",
+    "act:lock type:lock": "(zamknij|zamknąć) zamek",
+    "act:unlock type:lock": "(otwórz|otworzyć) zamek",
     "act:start type:vacuum":
-      "odkurz[aj|yć|ać], posprzątaj, sprzątaj, sprzątanie, odkurzanie, (zacznij|rozpocznij|uruchom) (odkurzanie|odkurzać|sprzątanie|sprzątać)",
+      "odkurz[aj|yć|ać], posprzątaj, posprzątać, sprzątać, sprzątaj, sprzątanie, odkurzanie, (zacznij|rozpocznij|uruchom) (odkurzanie|odkurzać|sprzątanie|sprzątać)",
+    "reading:volume bound:minimum": "wycisz, wyciszyć",
     "act:start type:mower":
       "(kosić|skoś|kosz|koś|koszenie) [trawę|trawnik|trawy|trawnika], (zacznij|rozpocznij|uruchom) (kosić|koszenie) [trawę|trawnik|trawy|trawnika]",
     "act:turn_on type:coffee_machine": "(zrób|zaparz|zaparzyć) [mi] [kawę]",
@@ -334,13 +344,16 @@ export const pl: LanguageData = {
     "unit:lx": "lx, luks[ów|y]",
     "unit:GB": "gb, gigabajt[y|ów]",
     "unit:MB": "mb, megabajt[y|ów]",
-    to: "na, do, aż do, (na|do) (około|poziomu|poziom|poziomie|wartości|wartość), w, (w|o) kolorze, na kolor, będzie, (ma|może|mogłoby|mają) być, świeci [na], świecić [na]",
+    to: "na, do, aż do, (na|do) (około|poziomu|poziom|poziomie|wartości|wartość), w, (w|o) kolorze, na kolor, będzie, (ma|może|mogłoby|mają|powinna|powinno|powinien|powinny) być, świeci [na], świecić [na]",
     by: "o, o około, o kolejne",
     minus: "minus",
     "compare:above":
-      "powyżej, ponad, więcej niż, wyższ(y|a|e) (niż|od), (większ|wyższ)(y|a|e) niż, przekroczy, przekracza, wzrośnie powyżej",
-    "compare:below": "poniżej, mniej niż, niższ(y|a|e) (niż|od), mniejsz(y|a|e) niż, spadnie poniżej",
-    "compare:equal": "równ(y|a|e), dokładnie, osiągnie",
+      "powyżej, ponad, więcej niż, wyższ(y|a|e) (niż|od), (większ|wyższ)(y|a|e) niż, przekracza",
+    "compare:above becomes": "przekroczy, (wzrośnie|wzrasta) (powyżej|ponad)",
+    "compare:below": "poniżej, mniej niż, niższ(y|a|e) (niż|od), mniejsz(y|a|e) niż",
+    "compare:below becomes": "(spadnie|spada) poniżej",
+    "compare:equal": "równ(y|a|e), dokładnie",
+    "compare:equal becomes": "osiągnie",
     "reading:temperature compare:above":
       "cieplej niż, cieplejsz(y|a|e) niż, goręcej niż, (będzie|jest) cieplej niż",
     "reading:temperature compare:below":

@@ -87,16 +87,16 @@ export const pt: LanguageData = {
     "ask:count": "quant(os|as) [são], conta [as|os], (número|quantidade) de",
     "ask:any":
       "há algum[a], há alguns, há algumas, alguma[s], alguns, (tem|existe|existem) algum[a], alguma das, algum dos",
-    "ask:yes_no":
-      "se, será que, (diz me|diga me|me diz|me diga|verifica|vê|sabes|saber|dizer me|me dizer|confirma|confirmar|verificar|ver|você sabe) se",
-    "state:on":
-      "ligad(o|a|os|as), aces(o|a|os|as), ativ(o|a|os|as), ativad(o|a|os|as), on, em funcionamento, se liga, se acende",
-    "state:off":
-      "desligad(o|a|os|as), apagad(o|a|os|as), desativad(o|a|os|as), inativ(o|a|os|as), off, se desliga, se apaga",
-    "state:open":
-      "abert(o|a|os|as), abre[m], se abre[m], abrir[em], levantad(o|a|os|as), subid(o|a|os|as), for abert(o|a), entreabert(o|a)",
-    "state:closed":
-      "fechad(o|a|os|as), fecha[m], se fecha[m], fechar[em], baixad(o|a|os|as), descid(o|a|os|as), for fechad(o|a)",
+    "ask:yes_no": "se, será que, (verifica|vê|sabes|saber|confirma|confirmar|verificar|ver|você sabe) se",
+    "show ask:yes_no": "(diz me|diga me|me diz|me diga|dizer me|me dizer) se",
+    "state:on": "ligad(o|a|os|as), aces(o|a|os|as), ativ(o|a|os|as), ativad(o|a|os|as), on, em funcionamento",
+    "state:on becomes": "se liga, se acende",
+    "state:off": "desligad(o|a|os|as), apagad(o|a|os|as), desativad(o|a|os|as), inativ(o|a|os|as), off",
+    "state:off becomes": "se desliga, se apaga",
+    "state:open": "abert(o|a|os|as), levantad(o|a|os|as), subid(o|a|os|as), entreabert(o|a)",
+    "state:open becomes": "abre[m], se abre[m], abrir[em], for abert(o|a)",
+    "state:closed": "fechad(o|a|os|as), baixad(o|a|os|as), descid(o|a|os|as)",
+    "state:closed becomes": "fecha[m], se fecha[m], fechar[em], for fechad(o|a)",
     "state:locked": "trancad(o|a|os|as), bloquead(o|a|os|as), fechad(o|a|os|as) à chave, segur(o|a)",
     "state:unlocked": "destrancad(o|a|os|as), desbloquead(o|a|os|as)",
     "state:moving": "em movimento, a (mover se|abrir|fechar|subir|descer), (abrindo|fechando), movendo se",
@@ -109,19 +109,21 @@ export const pt: LanguageData = {
     "state:dry": "sec(o|a)",
     "state:smoke": "fumo [detetado], fumaça, deteta fumo, detecta fumaça",
     "state:gas": "gás, deteta gás, detecta gás",
-    "state:online":
-      "online, em linha, disponíve(l|is), conectad(o|a|os|as), acessíve(l|is), volta, ficar online",
-    "state:offline":
-      "offline, fora de linha, indisponíve(l|is), desconectad(o|a|os|as), inacessíve(l|is), ficar offline, cair, cai",
+    "state:online": "online, em linha, disponíve(l|is), conectad(o|a|os|as), acessíve(l|is)",
+    "state:online becomes": "volta, ficar online",
+    "state:offline": "offline, fora de linha, indisponíve(l|is), desconectad(o|a|os|as), inacessíve(l|is)",
+    "state:offline becomes": "ficar offline, cair, cai",
     "state:home": "em casa",
     "state:away": "fora [de casa], ausente",
     "state:charging": "a carregar, carregando, em carga",
     "state:low_battery":
       "bateria (fraca|baixa), pilha[s] (fraca|fracas), com pouca bateria, quase sem bateria, descarregad(o|a)",
     "state:running":
-      "a (funcionar|trabalhar|correr|rodar), funcionando, funciona, trabalhando, rodando, em (curso|execução|uso), começa, começar",
+      "a (funcionar|trabalhar|correr|rodar), funcionando, funciona, trabalhando, rodando, em (curso|execução|uso)",
+    "state:running becomes": "começa, começar",
     "state:finished":
-      "terminad(o|a|os|as), acabad(o|a), pront(o|a|os|as), termina, terminar, acaba, acabar, terminou, acabou, (tiver|tenha) (terminado|acabado), estiver (pronto|pronta), concluíd(o|a)",
+      "terminad(o|a|os|as), acabad(o|a), pront(o|a|os|as), terminou, acabou, (tiver|tenha) (terminado|acabado), estiver (pronto|pronta), concluíd(o|a)",
+    "state:finished becomes": "termina, terminar, acaba, acabar",
     "state:cleaning": "a (limpar|aspirar|cortar), limpando, aspirando",
     "state:docked": "na base, na estação, no carregador",
     "state:paused": "em pausa, pausad(o|a|os|as), parad(o|a|os|as)",
@@ -332,10 +334,14 @@ export const pt: LanguageData = {
     minus: "menos",
     or: "ou",
     "compare:above":
-      "mais (de|do que|que|alta que), maior (que|do que), acima (de|dos), superior (a|aos), ultrapassa[r] [os], excede[r] [os], passa[r] (de|dos), sobe acima de, subir acima (de|dos), pelo menos",
+      "mais (de|do que|que|alta que), maior (que|do que), acima (de|dos), superior (a|aos), pelo menos",
+    "compare:above becomes":
+      "ultrapassa[r] [os], excede[r] [os], passa[r] (de|dos), sobe acima de, subir acima (de|dos)",
     "compare:below":
-      "menos (de|do que|que), menor (que|do que), abaixo (de|dos), inferior (a|aos), (desce|descer|cai|baixa|baixar) abaixo (de|dos), mais baix(o|a) (que|do que)",
-    "compare:equal": "igual a, exatamente, atinge [os], atingir [os], chega[r] a[os]",
+      "menos (de|do que|que), menor (que|do que), abaixo (de|dos), inferior (a|aos), mais baix(o|a) (que|do que)",
+    "compare:below becomes": "(desce|descer|cai|baixa|baixar) abaixo (de|dos)",
+    "compare:equal": "igual a, exatamente",
+    "compare:equal becomes": "atinge [os], atingir [os], chega[r] a[os]",
     "reading:temperature compare:above": "mais quente (que|do que), mais de",
     "reading:temperature compare:below": "mais (frio|fria) (que|do que)",
     "reading:humidity compare:above": "mais (húmido|húmida|úmido) (que|do que)",
