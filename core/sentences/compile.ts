@@ -38,7 +38,7 @@ export function compileLanguage({
   for (const [key, row = ""] of Object.entries(phrases)) {
     for (const one of key.split(" ")) meaningOf(one);
     const written = compileRow(row);
-    for (const phrase of written.split(",").flatMap(expandPattern))
+    for (const phrase of written.split(",").flatMap((pattern) => expandPattern(pattern)))
       longest = Math.max(longest, phrase.split(" ").length);
     const at = keys.indexOf(key);
     if (at < 0) several[key] = written;
@@ -65,11 +65,12 @@ function compileRow(row: string): string {
     const pattern = source
       .trim()
       // The blank beside a word that may be left out goes with it.
-      .replace(/\[([^\]]*)\] /g, (_, words: string) => `[${words.replaceAll("|", " |")} ]`)
+      .replace(/(?<=^| )\[([^\]]*)\] /g, (_, words: string) => `[${words.replaceAll("|", " |")} ]`)
       .replace(/ \[([^\]]*)\]$/, (_, words: string) => `[ ${words.replaceAll("|", "| ")}]`);
+    const isSame = expandPattern(pattern).join() === keys.join();
     const fresh = keys.filter((key) => key !== "" && !known.has(key));
-    const isSame = fresh.length === keys.length && expandPattern(pattern).join() === keys.join();
-    for (const one of isSame ? [pattern] : fresh) written.add(one);
+    if (isSame && fresh.length > 1) written.add(pattern);
+    else for (const key of fresh) written.add(key);
     for (const key of keys) known.add(key);
   }
   return [...written].join(",");

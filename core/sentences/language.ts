@@ -49,25 +49,33 @@ export type NumberWords = {
 export function phrasesOf(row: string): string[] {
   return row
     .split(",")
-    .flatMap(expandPattern)
+    .flatMap((pattern) => expandPattern(pattern))
     .map((phrase) => phrase.replace(/ {2,}/g, " ").trim())
     .filter((phrase) => phrase !== "");
 }
 
-/** @returns what it may be, with all blanks that it has around what is left out @throws Error at a bracket that is not closed */
-export function expandPattern(pattern: string): string[] {
+/**
+ * @param firstWord only what stands in the first word is written out
+ * @returns what it may be, with all blanks around what is left out
+ * @throws Error at a bracket that is not closed
+ */
+export function expandPattern(pattern: string, firstWord = false): string[] {
   const round = pattern.indexOf("(");
   const square = pattern.indexOf("[");
   if (round < 0 && square < 0) return [pattern];
   const isOptional = round < 0 || (square >= 0 && square < round);
   const open = isOptional ? square : round;
+  const blank = pattern.indexOf(" ");
+  if (firstWord && blank >= 0 && blank < open) return [pattern];
   const close = pattern.indexOf(isOptional ? "]" : ")", open);
   if (close < 0) throw new Error(`phrases: a bracket is not closed in '${pattern}'`);
   const [before, after] = [pattern.slice(0, open), pattern.slice(close + 1)];
   const choices = pattern.slice(open + 1, close).split("|");
   if (isOptional) choices.unshift("");
   const found: string[] = [];
-  for (const choice of choices) for (const rest of expandPattern(choice + after)) found.push(before + rest);
+  for (const choice of choices)
+    if (firstWord) found.push(...expandPattern(before + choice + after, true));
+    else for (const rest of expandPattern(choice + after)) found.push(before + rest);
   return found;
 }
 

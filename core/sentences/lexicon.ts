@@ -43,46 +43,42 @@ export function lexiconFrom(compiled: CompiledLanguage): Lexicon {
 class PhraseTable {
   /** The places of its rows. */
   readonly #rows = new Map<string, number | number[]>();
+  /** By first word: patterns of which no sentence had that word yet. */
+  readonly #patterns = new Map<string, Pattern[]>();
   readonly #keys: readonly string[];
   readonly #meanings: Array<readonly Meaning[]> = [];
 
   constructor({ rows, several, numbers }: CompiledLanguage) {
-    const others = Object.entries(several);
-    const keys = roleKeys();
-    this.#keys = [...keys, ...others.map(([key]) => key)];
-    for (let at = 0; at < rows.length; at += 1) this.#addRow(at, rows[at] ?? "");
-    for (let at = 0; at < others.length; at += 1) this.#addRow(keys.length + at, others[at]?.[1] ?? "");
+    this.#keys = [...roleKeys(), ...Object.keys(several)];
+    const places = { rows: this.#rows, patterns: this.#patterns };
+    addRows(places, rows, 0);
+    addRows(places, Object.values(several), rows.length);
     for (let number = 0; number < numbers.length; number += 1)
-      for (const form of (numbers[number] ?? "").split("|")) this.#add(form, this.#keys.length + number);
+      for (const form of (numbers[number] ?? "").split("|"))
+        addRow(this.#rows, form, this.#keys.length + number);
   }
 
   /** @returns undefined: the language has no such phrase */
   get(key: string): ReadonlyArray<readonly Meaning[]> | undefined {
+    const blank = key.indexOf(" ");
+    if (blank > 0) this.#writeOut(key.slice(0, blank));
     const rows = this.#rows.get(key);
     if (rows === undefined) return undefined;
     return typeof rows === "number" ? [this.#meaning(rows)] : rows.map((row) => this.#meaning(row));
   }
 
+  /** All phrases, also those of patterns. */
   keys(): Iterable<string> {
+    for (const word of [...this.#patterns.keys()]) this.#writeOut(word);
     return this.#rows.keys();
   }
 
-  #addRow(at: number, row: string): void {
-    if (row === "") return;
-    const phrases = row.split(",");
-    const mayChoose = row.includes("(") || row.includes("[");
-    for (let one = 0; one < phrases.length; one += 1) {
-      const phrase = phrases[one] ?? "";
-      if (mayChoose) for (const written of expandPattern(phrase)) this.#add(written, at);
-      else this.#add(phrase, at);
-    }
-  }
-
-  #add(phrase: string, row: number): void {
-    const known = this.#rows.get(phrase);
-    if (known === undefined) this.#rows.set(phrase, row);
-    else if (typeof known === "number") this.#rows.set(phrase, [known, row]);
-    else known.push(row);
+  #writeOut(firstWord: string): void {
+    const patterns = this.#patterns.get(firstWord);
+    if (patterns === undefined) return;
+    this.#patterns.delete(firstWord);
+    for (const { pattern, row } of patterns)
+      for (const phrase of expandPattern(pattern)) addRow(this.#rows, phrase, row);
   }
 
   /** One object for all phrases of a row. */
@@ -97,4 +93,48 @@ class PhraseTable {
     this.#meanings[row] = meaning;
     return meaning;
   }
+}
+
+type Pattern = { pattern: string; row: number };
+type Places = { rows: Map<string, number | number[]>; patterns: Map<string, Pattern[]> };
+
+// Plain loops without private members: this runs before V8 compiles anything.
+
+function addRows({ rows: places, patterns }: Places, rows: readonly string[], first: number): void {
+  for (let at = 0; at < rows.length; at += 1) {
+    const text = rows[at];
+    if (text === undefined || text === "") continue;
+    const row = first + at;
+    const phrases = text.split(",");
+    const mayChoose = text.includes("(") || text.includes("[");
+    for (let one = 0; one < phrases.length; one += 1) {
+      const phrase = phrases[one] ?? "";
+      if (mayChoose && (phrase.includes("(") || phrase.includes("[")))
+        addPattern({ rows: places, patterns }, phrase, row);
+      else addRow(places, phrase, row);
+    }
+  }
+}
+
+/** A product of many choices is written out only for the first words that sentences have. */
+function addPattern({ rows: places, patterns }: Places, pattern: string, row: number): void {
+  for (const begun of expandPattern(pattern, true)) {
+    if (!begun.includes("(") && !begun.includes("[")) {
+      addRow(places, begun, row);
+      continue;
+    }
+    const firstWord = begun.slice(0, begun.indexOf(" "));
+    const known = patterns.get(firstWord);
+    if (known) known.push({ pattern: begun, row });
+    else patterns.set(firstWord, [{ pattern: begun, row }]);
+  }
+}
+
+function addRow(places: Map<string, number | number[]>, phrase: string, row: number): void {
+  const known = places.get(phrase);
+  if (known === undefined) places.set(phrase, row);
+  // Two patterns of a row may say the same.
+  else if (typeof known === "number") {
+    if (known !== row) places.set(phrase, known < row ? [known, row] : [row, known]);
+  } else if (!known.includes(row)) known.splice(known.filter((one) => one < row).length, 0, row);
 }
