@@ -23,7 +23,7 @@ export type FirstSentences = {
   /** Bytes that a home's isolate has more after its first sentence. */
   heap: { names: number; bytes: number };
 };
-export type FirstSentencePlan = { rounds: number };
+type FirstSentencePlan = { rounds: number };
 
 const NAMES = 300;
 const MANY_NAMES = 2_000;

@@ -5,7 +5,7 @@ import type { Language } from "@edgecall/core/text/languages.ts";
 /** What the Worker of this measurement is asked: names and words as texts. */
 export type FirstSentence = { sentence: string; names: string; words: string };
 
-export type ReaderHome = {
+type ReaderHome = {
   language: Language;
   sentence: string;
   areas: readonly string[];

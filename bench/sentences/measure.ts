@@ -11,7 +11,7 @@ import { measureSentenceTurns, type SentenceTurns } from "./turns.ts";
 /** Bytes in gzip. */
 type FileSizes = { language: Language; words: number; answers: number };
 export type Sentences = { files: FileSizes[]; first: FirstSentences; turns: SentenceTurns };
-export type SentencesPlan = { rounds: number; turns: number; warmUp: number };
+type SentencesPlan = { rounds: number; turns: number; warmUp: number };
 
 export async function measureSentences(
   dir: string,

@@ -73,8 +73,10 @@ export function expandPattern(pattern: string, firstWord = false): string[] {
   const choices = pattern.slice(open + 1, close).split("|");
   if (isOptional) choices.unshift("");
   const found: string[] = [];
+  const isLast = pattern.indexOf("(", open + 1) < 0 && pattern.indexOf("[", open + 1) < 0;
   for (const choice of choices)
-    if (firstWord) found.push(...expandPattern(before + choice + after, true));
+    if (isLast) found.push(before + choice + after);
+    else if (firstWord) found.push(...expandPattern(before + choice + after, true));
     else for (const rest of expandPattern(choice + after)) found.push(before + rest);
   return found;
 }
