@@ -38,7 +38,7 @@ test.each(LANGUAGES.map((data) => [data.code, data] as const))(
     const file = JSON.stringify(compileLanguage(data));
     const lexicon = lexiconFrom(JSON.parse(file));
     const meanings = (key: string) =>
-      (lexicon.phrases.get(key) ?? []).map((one) => JSON.stringify(one)).sort();
+      (lexicon.phrases.get(key) ?? []).map((one) => JSON.stringify(one).replace(',"isVerb":true', "")).sort();
     const differing = [...source].filter(([key, known]) => meanings(key).join() !== known.join());
     expect(differing).toEqual([]);
     expect([...lexicon.phrases.keys()].sort()).toEqual([...source.keys()].sort());

@@ -47,6 +47,8 @@ class PhraseTable {
   readonly #patterns = new Map<string, Pattern[]>();
   readonly #keys: readonly string[];
   readonly #meanings: Array<readonly Meaning[]> = [];
+  /** Of phrases that several rows have. */
+  readonly #several = new Map<string, ReadonlyArray<readonly Meaning[]>>();
 
   constructor({ rows, several, numbers }: CompiledLanguage) {
     this.#keys = [...roleKeys(), ...Object.keys(several)];
@@ -64,7 +66,12 @@ class PhraseTable {
     if (blank > 0) this.#writeOut(key.slice(0, blank));
     const rows = this.#rows.get(key);
     if (rows === undefined) return undefined;
-    return typeof rows === "number" ? [this.#meaning(rows)] : rows.map((row) => this.#meaning(row));
+    if (typeof rows === "number") return [this.#meaning(rows)];
+    const known = this.#several.get(key);
+    if (known) return known;
+    const ways = markVerbs(rows.map((row) => this.#meaning(row)));
+    this.#several.set(key, ways);
+    return ways;
   }
 
   /** All phrases, also those of patterns. */
@@ -93,6 +100,16 @@ class PhraseTable {
     this.#meanings[row] = meaning;
     return meaning;
   }
+}
+
+/** A word that is also an act by itself marks its type as a verb: "fan", "light". */
+function markVerbs(ways: ReadonlyArray<readonly Meaning[]>): ReadonlyArray<readonly Meaning[]> {
+  if (!ways.some(([first, second]) => first?.role === "act" && !second)) return ways;
+  return ways.map((way) =>
+    way.map(
+      (one): Meaning => (one.role === "type" ? { ...one, value: { ...one.value, isVerb: true } } : one),
+    ),
+  );
 }
 
 type Pattern = { pattern: string; row: number };

@@ -172,8 +172,14 @@ function rules(items: readonly Item[]): BuiltParts {
   const list = (frame: Rules): BuiltParts => ({ meanings: [[frame]] });
   if (cancel === undefined) {
     const isListed = items.some(({ role }) => role === "show" || role === "ask" || role === "exist");
-    if (!noun || !isListed || !items.every(({ role }) => LISTING.has(role))) return undefined;
-    return list({ kind: "rules", do: "list", ...of, all: true });
+    const isTarget = ({ role }: Item) => TARGET_ROLES.has(role) && !LISTING.has(role);
+    if (!noun || !isListed || !items.every((item) => LISTING.has(item.role) || isTarget(item)))
+      return undefined;
+    if (!items.some(isTarget)) return list({ kind: "rules", do: "list", ...of, all: true });
+    // "which rules are there for the freezer?"
+    const [target, other] = targetOf(items.filter(isTarget))?.targets ?? [];
+    if (target === undefined || other !== undefined) return undefined;
+    return list({ kind: "rules", do: "list", ...of, all: true, target });
   }
   const rest = items.filter(
     ({ role }) => !["cancel", "rule", "rule_name", "request", "all", "each", "a"].includes(role),

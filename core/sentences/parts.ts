@@ -1,6 +1,7 @@
 /** Parts of a sentence that "and" joins: each is a frame by itself, or takes from its neighbours what it lacks. Pure. */
 import type { Frame, Target } from "./frame.ts";
-import { type Built, type PartContext, partOf } from "./part.ts";
+import { type PartContext, partOf } from "./part.ts";
+import type { Built } from "./part-roles.ts";
 import type { Item, Role } from "./roles.ts";
 import { TARGET_ROLES } from "./target.ts";
 
@@ -29,13 +30,21 @@ export function partsOf(items: readonly Item[], context: PartContext): BuiltPart
   return one;
 }
 
-function split(items: readonly Item[]): Item[][] {
+function split(said: readonly Item[]): Item[][] {
   const parts: Item[][] = [[]];
+  const items = said.some(({ role }) => role === "and")
+    ? said.filter((item, at) => !isBoth(item, said[at + 1]))
+    : said;
   for (const [at, item] of items.entries()) {
     if (item.role === "and" || beginsNext(items, at, parts.at(-1) ?? [])) parts.push([]);
     if (item.role !== "and") parts.at(-1)?.push(item);
   }
   return parts;
+}
+
+/** "both the lamp and the fan": "all" before a name says that there are several. */
+function isBoth({ role }: Item, next: Item | undefined): boolean {
+  return role === "all" && next?.role === "name";
 }
 
 const DOING: ReadonlySet<Role> = new Set<Role>(["act", "change", "particle"]);
@@ -47,7 +56,7 @@ const THINGS: ReadonlySet<Role> = new Set<Role>(["name", "type", "everything"]);
 /** "close the blinds turn on the lamp": a verb and its thing behind a verb and its own, as it is heard without a comma. */
 function beginsNext(items: readonly Item[], at: number, part: readonly Item[]): boolean {
   const role = items[at]?.role;
-  if (role !== "act" && role !== "do") return false;
+  if (role === undefined || !VERBS.has(role)) return false;
   const verb = part.findIndex((item) => VERBS.has(item.role));
   const isDone = part.some((item) => DOING.has(item.role));
   if (verb < 0 || !isDone || (role === "do" && part[verb]?.role === "change")) return false;
@@ -70,11 +79,13 @@ function chained(parts: readonly Item[][], context: PartContext): BuiltParts {
   let doing: readonly Item[] = [];
   let isBorrowed = false;
   let refused: BuiltParts;
+  // "turn on the lamp and is the door locked?": the sign is that of its question.
+  const asksLast = parts.at(-1)?.some(({ role }) => role === "ask" || role === "be") ?? false;
   for (const part of parts) {
     const own = part.filter((item) => !isTarget(item));
     const borrows = own.length === 0 && frames.length > 0;
     const wanted = borrows ? placed(part, doing, parts) : part;
-    const built = partOf(wanted, context);
+    const built = partOf(wanted, part === parts.at(-1) || !asksLast ? context : { hasQuestionMark: false });
     if (built && "refused" in built) refused = built;
     const [frame, other] = built && "frames" in built ? built.frames : [];
     const before = frames.at(-1);

@@ -13,7 +13,7 @@ const PLAIN: ReadonlySet<string> = new Set<Role>([
 const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };
 
 const LISTED: Readonly<Record<string, readonly string[]>> = {
-  do: ["any", "lock", "raise", "lower", "stop", "run"],
+  do: ["any", "lock", "raise", "lower", "stop", "run", "flip", "power"],
   change: ["raise", "lower"],
   ask: ["value", "yes_no", "which", "count", "any", "all"],
   reading: READINGS,

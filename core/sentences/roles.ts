@@ -43,7 +43,7 @@ export type RoleValues = {
    * A verb that needs a particle or a value: "turn", "set". Of some the particle says what they do: "schließ … ab", "heb … an",
    * "senk … ab", "halte … an", "führe … aus".
    */
-  do: "any" | "lock" | "raise" | "lower" | "stop" | "run";
+  do: "any" | "lock" | "raise" | "lower" | "stop" | "run" | "flip" | "power";
   act: Either<Action>;
   /** The rest of such a verb, or an act by itself: "off" in "turn the lamp off", "lamp off". */
   particle: Either<Action>;
@@ -56,7 +56,8 @@ export type RoleValues = {
   ask: AskForm | "value";
   state: Either<State>;
   /** `named`: devices to which a publisher gave just this name. */
-  type: { type: ThingType; number: WordNumber; named?: Named };
+  /** `isVerb`: the word is also what is done, as "lock". */
+  type: { type: ThingType; number: WordNumber; named?: Named; isVerb?: true };
   reading: Reading;
   all: null;
   each: null;

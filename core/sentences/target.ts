@@ -1,6 +1,6 @@
 /** The target of a part of a sentence: its names, types and places. Pure. */
 import type { Place, Target } from "./frame.ts";
-import { type Item, type Named, type Role, valuesOf } from "./roles.ts";
+import { type Item, type Named, type Role, type RoleValues, valuesOf } from "./roles.ts";
 
 /** Roles that say whose it is. */
 export const TARGET_ROLES: ReadonlySet<Role> = new Set<Role>([
@@ -17,7 +17,7 @@ export type Found =
 export function targetOf(items: readonly Item[]): Found {
   if (!articlesFit(items)) return undefined;
   const names = valuesOf(items, "name");
-  const types = valuesOf(items, "type");
+  const types = sameTypes(valuesOf(items, "type"));
   const its = valuesOf(items, "it");
   const [isAll, isEach, isEverything] = (["all", "each", "everything"] as const).map((role) =>
     items.some((item) => item.role === role),
@@ -46,9 +46,11 @@ export function targetOf(items: readonly Item[]): Found {
       ...(type.named && { named: idsIn(type.named, place) }),
       ...at,
     });
-    const own = type.named?.own && !isAll && !isEach && !any ? idsIn(type.named, place) : [];
-    if (own.length > 0 && type.named) {
-      const named: Target = { of: "named", ids: own, name: type.named.name, ...at };
+    // A television is a speaker too, and a device that is called "Speakers" may be meant alone.
+    const isMeant = type.named?.own === true || (type.type === "speaker" && type.number === "many");
+    const ids = type.named && isMeant && !isAll && !isEach && !any ? idsIn(type.named, place) : [];
+    if (ids.length > 0 && type.named) {
+      const named: Target = { of: "named", ids, name: type.named.name, ...at };
       return type.number === "many" ? found(named, typed("many")) : found(named);
     }
     if (any) return isAll || isEach || type.number === "many" ? undefined : found(typed("any"));
@@ -63,11 +65,21 @@ export function targetOf(items: readonly Item[]): Found {
   return found(place ? { of: "place", place } : { of: "unsaid" });
 }
 
+/** "the lamp's lights": one type, said twice. */
+function sameTypes(types: readonly RoleValues["type"][]): RoleValues["type"][] {
+  const [first, second, third] = types;
+  if (!first || !second || third || first.type !== second.type || first.named || second.named)
+    return [...types];
+  return [first.number === "one" ? second : first];
+}
+
 /** "the Clippy mower", "Lampe Leselampe": nothing stands between name and type. */
 function areBeside(items: readonly Item[]): boolean {
   const at = items.findIndex(({ role }) => role === "name" || role === "type");
   const [first, second] = [items[at], items[at + 1]];
   if (first === undefined || second === undefined || first.role === second.role) return false;
+  // "lock the hall lock": the first word is the verb.
+  if (first.role === "type" && first.value.isVerb) return false;
   return (second.role === "name" || second.role === "type") && first.to === second.at;
 }
 

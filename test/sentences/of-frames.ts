@@ -91,6 +91,9 @@ function actOf(act: frame.Act, home: Home, it: readonly string[]): Act {
     return { do: act.action, ...target, ...(what === undefined ? {} : { what }) };
   }
   const action = oneOf<frame.Action>(act.action, "or" in act ? act.or : undefined, to, home);
+  // A fan has no stop of its own: the resolver switches it off.
+  const isFan = devicesOf(home, to).every((name) => isOneOf(["fan"], name, home));
+  if (action === "stop" && isFan) return { do: "off", ...target };
   return { do: VERBS[action] ?? verbOf(action), ...target };
 }
 

@@ -108,6 +108,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["beende den Saugvorgang", "dock <vacuum one>"],
   ["sperr die Haustür", "lock <Haustür>"],
   ["mach die Garage auf", "open <garage_door one>"],
+  ["brauche ich die Leselampe eingeschaltet?", "? unknown_word"],
+  ["Könnten Sie dafür sorgen, dass die Haustür abgeschlossen ist?", "lock <Haustür>"],
 ];
 
 test.each(SENTENCES)("%s", (sentence, meaning) => {

@@ -24,7 +24,7 @@ export const de: LanguageData = {
   endings: "s,es,n,en,e",
   phrases: {
     filler:
-      "der, die, das, den, dem, des, mein[e|en|em|er], unser[e|en|em|er], dein[e|en|em|er], bitte, mal, jetzt, gerade, derzeit, momentan, aktuell[e|en|er|es], doch, eben, gleich, sofort, hallo, hey, hi, ok, okay, danke, so, denn, wieder, dort, da, noch, schnell, eigentlich, vom, von, von der, von dem, im moment, zur zeit, draußen, drinnen, mir, uns, überhaupt, sich, etwas, sowohl, äh, ähm, vollständig, ganz, komplett, tatsächlich, wirklich, aktuelle aufgabe [von], die aktuelle aufgabe [von], dafür, medien [auf], die medien, fest, die wiedergabe (auf|von), nochmal, noch einmal, ebenfalls, auch, übrigens, aufgabe, für mich, den strom (für|von|zu), (vom|mit) (strom|netz), (die|den|das) (musik|medien|film|inhalt|video|wiedergabe|song|titel) (auf|von|am), wenn (sie|du) (möchten|möchtest|mögen|magst|wollen|willst|so nett wären|so nett wärst|können|kannst)",
+      "der, die, das, den, dem, des, mein[e|en|em|er], unser[e|en|em|er], dein[e|en|em|er], bitte, mal, jetzt, gerade, derzeit, momentan, aktuell[e|en|er|es], doch, eben, gleich, sofort, hallo, hey, hi, ok, okay, danke, so, denn, wieder, dort, da, noch, schnell, eigentlich, vom, von, von der, von dem, im moment, zur zeit, draußen, drinnen, mir, uns, überhaupt, sich, etwas, sowohl, äh, ähm, vollständig, ganz, komplett, tatsächlich, wirklich, aktuelle aufgabe [von], die aktuelle aufgabe [von], dafür, medien [auf], die medien, fest, die wiedergabe (auf|von), nochmal, noch einmal, ebenfalls, auch, übrigens, aufgabe, für mich, den strom (für|von|zu), (vom|mit) (strom|netz), (die|den|das) (musik|medien|film|inhalt|video|wiedergabe|song|titel) (auf|von|am), wenn (sie|du) (möchten|möchtest|mögen|magst|wollen|willst|so nett wären|so nett wärst|können|kannst), (die|der|mit der) (reinigung|wiedergabe|arbeit|aktuellen aufgabe|aktuelle aufgabe) [von|auf|vom|des|mit], mit dem (saugen|putzen|wischen|mähen) [mit|von]",
     prep: "auf, an, am, für, mit, bei, beim, zum, zur, zu",
     in: "in, im, ins, in der, in dem, in den, in die, auf dem, auf der, am, an der, an dem, beim",
     a: "ein, eine, einen, einem, einer, eines, irgendein[e|en]",
@@ -52,16 +52,16 @@ export const de: LanguageData = {
     "act:close":
       "schließ, schließe, schließen, schließen sie, zumachen, zuzumachen, (herunter|runter|hinunter|zu)(fahren|ziehen|zufahren|zuziehen|kurbeln|lassen|machen), runterfahren, runterzufahren, zuziehen, zu schließen, runtermachen, runterlassen, herunterlassen, geschlossen werden",
     "act:stop":
-      "(stopp|stoppe|stoppen|beend|beende|beenden) [sie], stop, abbrechen, abzubrechen, gestoppt werden, zu stoppen, (stopp|stoppe|stoppen|beende|beenden) [sie] (die|das|den) (reinigung|aufgabe|aktuelle aufgabe|arbeit|wiedergabe|saugen|betrieb) (von|auf|vom|des)",
+      "(stopp|stoppe|stoppen|beend|beende|beenden) [sie], stop, abbrechen, abzubrechen, gestoppt werden, zu stoppen",
     "act:pause/stop": "anhalten, anzuhalten, angehalten werden, einfrieren",
     "act:lock":
       "verriegel[e|n], verriegle, verriegeln sie, abschließen, zusperren, absperren, abzuschließen, verschließe, verschließen, (sichere|sichern) [sie], (sperr|sperre|sperren) [sie], (verriegelt|abgeschlossen) werden",
     "act:unlock":
       "entriegel[e|n], entriegle, entriegeln sie, aufschließen, aufsperren, aufzuschließen, entsperre, entsperren, (entsperr|entsperre|entsperren) [sie], (entriegelt|aufgeschlossen) werden",
     "act:start":
-      "start[e|en], starten sie, beginn[e|en] [sie] [mit], losfahren, (start|starte|starten|beginn|beginne|beginnen) [sie] [mit] [die|der|den] (wiedergabe|reinigung|reinigungsvorgang|putzvorgang|saugvorgang|mähvorgang) [auf|von|vom|des], (reinigungs|putz|saug|wisch|mäh)vorgang starten, spielen, ausführen, auszuführen, abspielen, abzuspielen, losschicken, loszuschicken, los schicken, fortsetzen, gestartet werden, in (betrieb|gang) (setzen|nehmen|zu setzen|zu nehmen), (start|starte|starten|beginn|beginne|beginnen) [sie] [mit] (die|der) (reinigung|arbeit|wiedergabe) [mit|von|auf|vom], (start|starte|starten|beginn|beginne|beginnen) [sie] mit dem (saugen|staubsaugen|putzen|wischen|mähen) [mit]",
+      "start[e|en], starten sie, beginn[e|en] [sie] [mit], losfahren, spielen, ausführen, auszuführen, abspielen, abzuspielen, losschicken, loszuschicken, los schicken, fortsetzen, gestartet werden, in (betrieb|gang) (setzen|nehmen|zu setzen|zu nehmen)",
     "act:pause":
-      "pausier[e|en], pausieren sie, (unterbrich|unterbreche|unterbrechen) [sie], (unterbrich|unterbreche|unterbrechen) [sie] die (wiedergabe|reinigung) (auf|von|des|vom), pausiert werden, (mach|mache|machen) [sie] [eine] pause (mit|bei|auf), (pausier|pausiere|pausieren|unterbrich|unterbreche|unterbrechen) [sie] (die|das) (reinigung|aufgabe|aktuelle aufgabe|arbeit|wiedergabe|saugen) [von|auf|vom|des], (pausier|pausiere|pausieren) [sie]",
+      "pausier[e|en], pausieren sie, (unterbrich|unterbreche|unterbrechen) [sie], pausiert werden, (mach|mache|machen) [sie] [eine] pause (mit|bei|auf), (pausier|pausiere|pausieren) [sie]",
     "act:dock":
       "schick[e] nach hause, docke an, andocken, zur ladestation, nach hause schicken, aufladen, (reinigungs|putz|saug|wisch|mäh)vorgang (abbrechen|beenden|stoppen), (reinigung|wischen|saugen|mähen) (beenden|stoppen|stopp|stop|abbrechen), zurückschicken, zurückzuschicken, zurück schicken, zurückfahren, zurückzufahren, (heim|zurück)(schicken|rufen|kehren|fahren|bringen), nach hause (fahren|bringen|kommen), docken, (zur|in die) (station|basis|ladestation) (schicken|bringen|fahren), zum laden schicken, zeit nach hause zu (gehen|fahren|kommen)",
     "act:locate": "such[e], finde, finden, orte, orten",
@@ -93,7 +93,9 @@ export const de: LanguageData = {
     "change:lower reading:speed":
       "langsamer, (verlangsam|verlangsame|verlangsamen|brems|bremse|bremsen) [sie] [ab]",
     ensure:
-      "sorge dafür dass, sorg dafür dass, stell sicher dass, stelle sicher dass, stellen sie sicher dass, achte darauf dass, (können|könnten|kannst|könntest) (sie|du) dafür sorgen dass, (können|könnten|kannst|könntest) (sie|du) sicherstellen dass, vergewisser[e|n] [dich|sie sich] dass, sorgen sie dafür dass, ich (möchte|will|brauche|benötige|bräuchte|wünsche mir) [dass], ich hätte gern[e] [dass]",
+      "sorge dafür dass, sorg dafür dass, stell sicher dass, stelle sicher dass, stellen sie sicher dass, achte darauf dass, vergewisser[e|n] [dich|sie sich] dass, sorgen sie dafür dass, ich (möchte|will|brauche|benötige|bräuchte|wünsche mir) [dass], ich hätte gern[e] [dass]",
+    "request ensure":
+      "(können|könnten|kannst|könntest) (sie|du) dafür sorgen dass, (können|könnten|kannst|könntest) (sie|du) sicherstellen dass",
     be: "gestellt, eingestellt, haben wir, ist, sind, ist es, sind es, gibt es, gibts, hat, haben, steht, stehen, bin, war es, sei, läuft es, ist da, ist es, wird, werden, befindet sich, befinden sich, macht, haben wir, habe ich, hat jemand, bleibt, gelassen",
     exist:
       "gibt es, hast du, haben wir, kennst du, sind da, sind vorhanden, habe ich, kannst du steuern, gibts, sind bekannt, sind verbunden",

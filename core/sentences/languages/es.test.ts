@@ -67,6 +67,21 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["borra todos mis recordatorios", "rules cancel reminder all true"],
   ["¿Qué puedes hacer?", "help"],
   ["¿Qué hora es?", "clock time"],
+  ["quiero la lámpara de lectura encendida", "turn_on <Lámpara de lectura>"],
+  ["quiero que la lámpara de lectura esté encendida", "turn_on <Lámpara de lectura>"],
+  ["quiero que la lámpara de lectura sea azul", "set color value color blue <Lámpara de lectura>"],
+  ["¿necesito la luz encendida?", "ask yes_no on <light one>"],
+  ["enciende o apaga la lámpara de lectura", "toggle <Lámpara de lectura>"],
+  ["enciende la lámpara de lectura o no", "? negation"],
+  ["enciende la lámpara de lectura si puedes", "turn_on <Lámpara de lectura>"],
+  ["enciende la lámpara de lectura si hace frío", "? condition"],
+  ["quita el sonido de la tele", "set volume value bound minimum <television one>"],
+  ["¿qué se está reproduciendo en la tele?", "ask value state <television one>"],
+  ["¿hemos dejado la ventana de la cocina abierta?", "ask yes_no open <Ventana de la cocina>"],
+  [
+    "apaga la lámpara de lectura acelera el ventilador",
+    "turn_off <Lámpara de lectura>; raise speed <fan one>",
+  ],
 ];
 
 test.each(SENTENCES)("%s", (sentence, meaning) => {

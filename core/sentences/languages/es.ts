@@ -12,33 +12,37 @@ export const es: LanguageData = {
   },
   phrases: {
     filler:
-      "cualquier, o qué, el, la, los, las, lo, de, del, de la, mi[s], tu[s], su[s], nuestro[s], nuestra[s], este, esta, estos, estas, ese, esa, esos, esas, me, nos, te, se, por favor, porfa, porfavor, gracias, muchas gracias, ahora, ahora mismo, ya, actualmente, en este momento, actual[es], inmediatamente, enseguida, rápidamente, hola, oye, ey, eh, ok, okay, vale, bien, pues, entonces, otra vez, de nuevo, un poco, solo, hoy, ahí, allí, que hay, que tengo, también, completamente, totalmente, del todo, todavía, aún, nivel de, amablemente, favor de, google, alexa, edgecall, como mucho, realmente, exactamente",
+      "cualquier, o qué, el, la, los, las, lo, de, del, de la, mi[s], tu[s], su[s], nuestro[s], nuestra[s], este, esta, estos, estas, ese, esa, esos, esas, me, nos, te, se, por favor, porfa, porfavor, gracias, muchas gracias, ahora, ahora mismo, ya, actualmente, en este momento, actual[es], inmediatamente, enseguida, rápidamente, hola, oye, ey, eh, ok, okay, vale, bien, pues, entonces, otra vez, de nuevo, un poco, solo, hoy, ahí, allí, que hay, que tengo, también, completamente, totalmente, del todo, todavía, aún, nivel de, amablemente, favor de, google, alexa, edgecall, como mucho, realmente, exactamente, (los|el) (medios|medio|contenido) (en|de), (la|el) (sesión|tarea|película|tarea actual) (en|de|del), la corriente (de|del), por completo, para limpiar, para aspirar, demasiado (alto|alta|bajo|baja|fuerte), si (quieres|puedes|es posible), si no te importa, ¿quieres, rápido, esté, estén, sea, sean",
     prep: "para, con, a",
     in: "en, en (el|la|los|las), dentro de, del lado de, sobre, al",
     a: "un, una, unos, unas, algún, alguna",
     request:
-      "(puedes|podrías|puede|podría|pueden|podrían|podéis|quieres) [por favor], me (puedes|podrías|puede), (quiero|quisiera|querría|me gustaría|desearía|deseo|necesito|necesitaría|hace falta) [que], te importaría, le importaría, sería posible, es posible, (haz|haga|hazme) el favor de, hay que, tienes que, vamos a, podemos, podríamos, se puede, sabes, ayúdame a, (quiero|me gustaría|quisiera|necesito) saber, es hora de, asegúrate de, asegúrese de, te pido que, vas a, ve a, procede a, intenta",
-    do: "(devolver|pon|ponga|poner|pongas|ponme|pone|póngame|coloca|coloque|colocar|ajusta|ajuste|ajustar|ajustes|regula|regule|regular|cambia|cambie|cambiar|cambies|configura|configure|configurar|establece|establezca|establecer|fija|fije|fijar|deja|deje|dejar|haz|haga|hacer|pasa|pase|pasar|define|defina|definir|mueve|mueva|mover|gira|gire|programa|selecciona|seleccione|modifica|modifique|modificar|manda|mande|mandar|envía|envíe|enviar|lleva|vuelve|volver|vuelva|devuelve|devuelva|regresa|regrese|regresar|cierra|cierre|cerrar|cierres|echa|cambiando)",
+      "(puedes|podrías|puede|podría|pueden|podrían|podéis|quieres) [por favor], me (puedes|podrías|puede), (quiero|quisiera|querría|me gustaría|desearía|deseo|necesito|necesitaría|hace falta) [que], te importaría, le importaría, sería posible, es posible, (haz|haga|hazme) el favor de, hay que, tienes que, vamos a, podemos, podríamos, se puede, sabes, ayúdame a, (quiero|me gustaría|quisiera|necesito) saber, es hora de, asegúrate de, asegúrese de, te pido que, vas a, ve a, procede a, intenta, (te|le) importaría, (serías|sería) tan amable de, podrías por favor, (haz|haga) que, (quiero|quisiera) ver",
+    do: "(devolver|pon|ponga|poner|pongas|ponme|pone|póngame|coloca|coloque|colocar|ajusta|ajuste|ajustar|ajustes|regula|regule|regular|cambia|cambie|cambiar|cambies|configura|configure|configurar|establece|establezca|establecer|fija|fije|fijar|deja|deje|dejar|haz|haga|hacer|pasa|pase|pasar|define|defina|definir|mueve|mueva|mover|gira|gire|programa|selecciona|seleccione|modifica|modifique|modificar|manda|mande|mandar|envía|envíe|enviar|lleva|vuelve|volver|vuelva|devuelve|devuelva|regresa|regrese|regresar|cierra|cierre|cerrar|cierres|echa|cambiando), (crea|cree|crear|transforma|transforme|transformar|convierte|convierta|convertir|pinta|pinte|pintar|tiñe|tiña|dirige|dirija|dirigir|colorea|coloree|ilumina|mande|mándalo|conduce|conduzca|retorna|retorne|da|dale), haz (brillar|que brille), hacer brillar",
     "act:turn_on":
       "(enciend|prend)(e|a|es|as|an|o), (encend|prend)(er|ed|é), enciéndeme, préndeme, encendamos, activ(a|e|ar|es|o), actívame, (conect|ilumin|enchuf)(a|e|ar|es), conectad, (pon|ponga|poner) en (marcha|funcionamiento), alumbra, reactiva",
     "act:turn_off":
       "(apag|desconect|desactiv|desenchuf)(a|ar|ad|o), apagu(e|es|en|emos), (desconect|desactiv|desenchuf)(e|es), apágame, corta, extingue, cortar",
     "act:toggle":
-      "(alternar|alterna|alterne|invierte) (el estado|la posición) [de], (altern|conmut)(a|e|ar|es), cambia el estado, (cambia|cambiar|cambie) el estado, invierte",
+      "(alternar|alterna|alterne|invierte) (el estado|la posición) [de], (altern|conmut)(a|e|ar|es), cambia el estado, (cambia|cambiar|cambie) el estado, invierte, (activa|active|activar|enciende|encienda|encender|prende|abre|abra|abrir) o (desactiva|desactive|desactivar|apaga|apague|apagar|cierra|cierre|cerrar), volte(a|e|ar), (cambi|modific)(a|ar) (el estado|la posición) [de|del], (cambie|modifique) (el estado|la posición) [de|del], [un] (cambio|alternado) rápido de",
     "act:open": "abr(e|a|ir|as|id|o), ábreme, desplieg(a|ue), desplegar, extiende",
     "act:close":
       "(cierr)(a|e|as|es|o), cerrar, cerrad, ciérrame, pliega, plegar, recoge, recoger, corre, cierren",
     "act:stop":
-      "(detén|detener|detenga) la (reproducción|operación|limpieza) [en|de], (par|deten|fren)(a|e|ar|er|es|ga|gas), detén, para, detiene, stop, interrump(e|a|ir), deja de moverte, silencia, silenciar, termina, terminar, finaliza",
+      "(detén|detener|detenga) la (reproducción|operación|limpieza) [en|de], (par|deten|fren)(a|e|ar|er|es|ga|gas), detén, para, detiene, stop, interrump(e|a|ir), deja de moverte, silencia, silenciar, termina, terminar, finaliza, (finaliz|termin)(a|ar) la (sesión|reproducción|limpieza|tarea) (en|de|del), finalic(e|es), (finalice|termine|detenga|para|pare|parar) la (sesión|reproducción|limpieza|tarea|música) (en|de|del), termine, pare, interrumpa",
+    "act:pause/stop": "congel(a|e|ar|es)",
     "act:lock":
-      "bloque(a|e|ar|es), (cierra|cierre|cerrar|cierres) con (llave|seguro|pestillo), asegur(a|e|ar), echa (la llave|el cerrojo|el pestillo|el seguro) [a|de]",
+      "bloque(a|e|ar|es), (cierra|cierre|cerrar|cierres) con (llave|seguro|pestillo), asegur(a|e|ar), echa (la llave|el cerrojo|el pestillo|el seguro) [a|de], (proteg|protej)(e|a|er), (activa|active|activar) (el bloqueo|el cerrojo|la cerradura) (de|del|en)",
+    "act:lock type:lock": "(activa|active|activar) el (bloqueo|cerrojo)",
     "act:unlock":
-      "desbloque(a|e|ar|es), (abre|abra|abrir) con llave, desasegura, quita (el seguro|el cerrojo|la llave|el pestillo) [a|de]",
+      "desbloque(a|e|ar|es), (abre|abra|abrir) con llave, desasegura, quita (el seguro|el cerrojo|la llave|el pestillo) [a|de], (desproteg|desprotej)(e|a|er), (desactiva|desactive|desactivar) (el bloqueo|el cerrojo) (de|del|en)",
+    "act:unlock type:lock": "(desactiva|desactive|desactivar) el (bloqueo|cerrojo)",
     "act:start":
-      "(inici|empiez|arranc|comienz)(a|e|ar|es), empezar, comenzar, comience, arranque, empiece, reanud(a|e|ar), reproduc(e|ir), reproduzca, ejecut(a|e|ar), lanza, (empieza|empezar|comienza|comience) a (limpiar|aspirar|reproducir) [con|en], pon a (limpiar|trabajar|funcionar), pon en marcha",
-    "act:pause": "paus(a|e|ar|es), (pon|poner|ponga) en pausa, suspende, suspender",
+      "(inici|empiez|arranc|comienz)(a|e|ar|es), empezar, comenzar, comience, arranque, empiece, reanud(a|e|ar), reproduc(e|ir), reproduzca, ejecut(a|e|ar), lanza, (empieza|empezar|comienza|comience) a (limpiar|aspirar|reproducir) [con|en], pon a (limpiar|trabajar|funcionar), (empieza|empezar|comienza|comience|empiece|comenzar) a (jugar|tocar|trabajar|barrer) [con|en], (inicia|inicie|iniciar|comienza|comience|empieza) la (limpieza|reproducción|tarea) [con|en|de], arrancar",
+    "act:pause":
+      "paus(a|e|ar|es), (pon|poner|ponga) en pausa, suspende, suspender, (pausa|pause|pausar) la (limpieza|reproducción|tarea|música) (en|de|del), ponga en pausa",
     "act:dock":
-      "(manda|mandar) a (casa|cargar), (vuelv|regres|retorn|recarg)(e|a|ar), volver, devuelve, aparca, devolver",
+      "(manda|mandar) a (casa|cargar), (vuelv|regres|retorn|recarg)(e|a|ar), volver, devuelve, aparca, devolver, (haz|haga) que (vuelva|regrese), (vuelva|regrese|retorne|devuelva), llam(a|e) de vuelta, es hora de (volver|regresar) a casa",
     "act:locate": "(busc|localiz|encuentr|encontr)(a|ar), encuentra, localice, busque, dónde está el robot",
     "act:press": "(puls|presion|apriet|dispar)(a|e|ar), aprieta, apretar",
     "act:turn_on it:one":
@@ -68,49 +72,51 @@ export const es: LanguageData = {
     "particle:lock": "con llave, con seguro, con pestillo, el pestillo, el cerrojo",
     "particle:pause": "en pausa",
     "particle:dock":
-      "a [la|su] (casa|base|base de carga|estación|estación de carga|cargador), al (cargador|garaje|muelle), a cargar, a recargar, a recargarse",
+      "a [la|su] (casa|base|base de carga|estación|estación de carga|cargador), al (cargador|garaje|muelle), a cargar, a recargar, a recargarse, de (vuelta|regreso) a [la|su] (casa|base|estación|estación de carga), de vuelta, (hacia|hasta) (la|su) (base|estación|estación de carga), a la base de carga",
     "change:raise":
-      "(sub|aument|increment|elev|levant|alz)(e|a|ar|es|as|an), subir, subas, más [alto|alta|fuerte], sube un poco, eleve, levante",
+      "(sub|aument|increment|elev|levant|alz)(e|a|ar|es|as|an), subir, subas, más [alto|alta|fuerte], sube un poco, eleve, levante, (eleve|incremente|aumente|suba)",
     "change:lower":
-      "(baj|reduc|disminu|descend)(a|e|ar|ir|es), reduzca, disminuye, disminuir, desciende, baje, menos, más (bajo|baja)",
+      "(baj|reduc|disminu|descend)(a|e|ar|ir|es), reduzca, disminuye, disminuir, desciende, baje, menos, más (bajo|baja), disminuya[n], descienda, reduzc(a|an|as)",
     "change:raise reading:brightness":
-      "más (brillante|brillo|luz|luminoso|luminosa|claro|clara), aclara, ilumina más",
+      "más (brillante|brillo|luz|luminoso|luminosa|claro|clara), aclara, ilumina más, aclare",
     "change:lower reading:brightness":
-      "(atenú|oscurec|atenu)(a|e|ar|er), más (oscuro|oscura|tenue), menos (brillo|luz|brillante), oscurece",
-    "change:raise reading:temperature": "más (caliente|calor|cálido|cálida), calienta, calentar",
+      "(atenú|oscurec|atenu)(a|e|ar|er), más (oscuro|oscura|tenue), menos (brillo|luz|brillante), oscurece, oscurezca",
+    "change:raise reading:temperature": "más (caliente|calor|cálido|cálida), calienta, calentar, caliente",
     "change:lower reading:temperature":
-      "más (frío|fría|fresco|fresca), menos calor, enfría, enfriar, refresca",
+      "más (frío|fría|fresco|fresca), menos calor, enfría, enfriar, refresca, enfríe",
     "change:raise reading:volume": "más (ruidoso|volumen), sube el (volumen|sonido)",
     "change:lower reading:volume": "más bajito, menos volumen, baja el (volumen|sonido)",
     "change:raise reading:speed": "más (rápido|rápida|deprisa|velocidad), acelera, acelerar, acelere",
     "change:lower reading:speed":
-      "más (lento|lenta|despacio), ralentiza, menos (rápido|velocidad), desacelera, ralentice, ralentizar",
+      "más (lento|lenta|despacio), ralentiza, menos (rápido|velocidad), desacelera, ralentice, ralentizar, desacelere",
+    "reading:volume bound:minimum":
+      "(silencia|silencie|silenciar|quita|quite|quitar|calla) el (sonido|volumen) [de|del|en], (pon|ponga|poner) en silencio, en silencio",
     ensure:
-      "(asegúrate|asegúrese|cerciórate|comprueba|confirma|confirme) de que, (asegúrate|asegúrese|confirma|confirme) que, (quiero|quisiera|me gustaría|necesito) que",
-    be: "es, está, están, son, esta, hay, hace, tiene, tienen, sea, sean, esté, estén, se encuentra, se encuentran, queda, quedan, sigue, siguen, estamos, marca, indica, se está, he dejado, me he dejado, hemos dejado, dejé",
+      "(asegúrate|asegúrese|cerciórate|comprueba|confirma|confirme) de que, (asegúrate|asegúrese|confirma|confirme) que, (quiero|quisiera|me gustaría|necesito) que, (quiero|necesito|quisiera|me gustaría), (necesitamos|queremos) [que], (haz|haga) que",
+    be: "es, está, están, son, esta, hay, hace, tiene, tienen, se encuentra, se encuentran, queda, quedan, sigue, siguen, estamos, marca, indica, se está, he dejado, me he dejado, hemos dejado, dejé, dejamos, dejaron, hemos dejado, alguien dejó, configurad(o|a)",
     exist: "hay, conoces, ves, tienes, tenemos, existen, puedes controlar, controlas, están conectad(os|as)",
-    show: "(muestra|muéstra|di|dí|da|dá|enseña|enséña|lista|lee|léa|nombra|verifica|consulta|revisa|mira|comprueba|dame|indica|confirma)[me|nos], muéstrame, dime, dame, enséñame, dígame, léeme, indícame, mostrar, decirme, darme, enseñarme, informa, infórmame, comprobar, verificar, confirmar, nombrar, revisar, consultar, ver, saber, conocer, qué tal [está|va], qué hay de, qué me dices de, y, listar, leer, obtén, háblame de",
+    show: "(muestra|muéstra|di|dí|da|dá|enseña|enséña|lista|lee|léa|nombra|verifica|consulta|revisa|mira|comprueba|dame|indica|confirma)[me|nos], muéstrame, dime, dame, enséñame, dígame, léeme, indícame, mostrar, decirme, darme, enseñarme, informa, infórmame, comprobar, verificar, confirmar, nombrar, revisar, consultar, ver, saber, conocer, qué tal [está|va], qué hay de, qué me dices de, y, listar, leer, obtén, háblame de, infórmame [sobre|en|de], (cuénta|cuente)(me), cuéntame (de|del|sobre), (dime|dígame|díme) (algo de|sobre), actualízame sobre",
     "ask:value":
       "qué, cuál [es|son], cuáles [son], cuánto [es|hay|está], cuánta, cuántos, cuántas, cómo, a (cuánto|cuántos|qué) [está|están], qué es, en qué [está], de cuánto es, qué tan, qué marca, cuánto (marca|consume)",
     "ask:which": "qué, cuál [es|son], cuáles [son], cuál de, cuáles de",
     "ask:count": "cuánt(os|as) [de], cuenta, (número|cantidad) de",
     "ask:any": "hay algun(a|o|as|os), hay un(as|os), algun(o|a) de, algun(as|os)",
     "ask:yes_no":
-      "si, (comprueba|mira|verifica|sabes|saber|revisa|confirmar|confirma|comprobar|verificar|ver) si, me (dices|puedes decir|podrías decir|puede decir) si",
+      "si, (comprueba|mira|verifica|sabes|saber|revisa|confirmar|confirma|comprobar|verificar|ver) si, me (dices|puedes decir|podrías decir|puede decir) si, o no, o qué, o algo así, (puedes|podrías|puede) (confirmar|verificar|comprobar|ver) si",
     "show ask:yes_no": "(dime|decirme) si",
     "state:on":
       "(encendid|prendid|activ|activad|conectad|iluminad)(o|a|os|as), on, en marcha, en funcionamiento, alumbra, brilla",
     "state:on becomes": "se enciende[n], se encienda[n]",
-    "state:off": "(apagad|desactivad|desconectad|inactiv)(o|a|os|as), off",
+    "state:off": "(apagad|desactivad|desconectad|inactiv)(o|a|os|as), off, en espera, en reposo, en standby",
     "state:off becomes": "se apaga[n], se apague[n]",
     "state:open":
-      "desplegad(o|a|os|as), abiert(o|a|os|as), entreabiert(o|a), levantad(o|a|os|as), subid(o|a|os|as), elevad(o|a|os|as)",
+      "desplegad(o|a|os|as), abiert(o|a|os|as), entreabiert(o|a), levantad(o|a|os|as), subid(o|a|os|as), elevad(o|a|os|as), dejad(o|a) abierto",
     "state:open becomes": "se abre[n], se abra[n], abra[n]",
-    "state:closed": "cerrad(o|a|os|as), bajad(o|a|os|as)",
+    "state:closed": "cerrad(o|a|os|as), bajad(o|a|os|as), sellad(o|a|os|as), plegad(o|a|os|as)",
     "state:closed becomes": "se cierra[n], se cierre[n]",
     "state:locked":
-      "(bloquead|asegurad)(o|a|os|as), cerrad(o|a|os|as) con (llave|seguro|pestillo), con llave, echad(o|a), con el seguro puesto, segur(o|a)",
-    "state:unlocked": "(desbloquead|desasegurad)(o|a|os|as), sin llave",
+      "(bloquead|asegurad)(o|a|os|as), cerrad(o|a|os|as) con (llave|seguro|pestillo), con llave, echad(o|a), con el seguro puesto, segur(o|a), atrancad(o|a), atascad(o|a), protegid(o|a)",
+    "state:unlocked": "(desbloquead|desasegurad)(o|a|os|as), sin llave, desprotegid(o|a), insegur(o|a)",
     "state:unlocked becomes": "se desbloquea",
     "state:moving":
       "moviéndose, en movimiento, abriéndose, cerrándose, abriendo, cerrando, bajando, subiendo",
@@ -141,10 +147,11 @@ export const es: LanguageData = {
     "state:finished becomes": "termina, termine, acaba, acabe, finaliza, finalice",
     "state:cleaning": "limpiando, aspirando, cortando [el césped]",
     "state:docked": "en [la|su] base, en el cargador, acoplad(o|a)",
-    "state:paused": "pausad(o|a|os|as), en pausa, parad(o|a), detenid(o|a)",
+    "state:paused":
+      "pausad(o|a|os|as), en pausa, parad(o|a), detenid(o|a), tomando un descanso, descansando, en descanso",
     "state:heating": "calentando, calienta",
     "state:cooling": "enfriando, enfría",
-    "state:playing": "reproduciendo, sonando, reproduce",
+    "state:playing": "reproduciendo, sonando, reproduce, se está reproduciendo, sonando",
     "type:light":
       "luz, lámpara, bombilla, foco, iluminación, luminaria, led, lamparita, flexo, farol, bombillo, plafón",
     "type:light+": "luces, lámparas, bombillas, focos, luminarias, leds, bombillos",
@@ -152,7 +159,8 @@ export const es: LanguageData = {
     "type:plug+": "enchufes, tomas, tomacorrientes",
     "type:switch": "interruptor, relé",
     "type:switch+": "interruptores, relés",
-    "type:fan": "ventilador, ventilación, extractor, abanico, campana",
+    "type:fan":
+      "ventilador, ventilación, extractor, abanico, campana, ventilador (del aire acondicionado|climático|de climatización|del clima)",
     "type:fan+": "ventiladores, abanicos",
     "type:cover": "cubierta",
     "type:blind": "estor, persiana veneciana",
@@ -179,7 +187,8 @@ export const es: LanguageData = {
     "type:heating+": "radiadores, calefactores, estufas",
     "type:cooling": "aire [acondicionado], climatizador, ac",
     "type:cooling+": "aires [acondicionados], climatizadores",
-    "type:thermostat": "termostato, climatización, clima, hvac",
+    "type:thermostat":
+      "termostato, climatización, clima, hvac, sistema [de climatización|de calefacción], hvac, climatización",
     "type:thermostat+": "termostatos",
     "type:humidifier": "humidificador, deshumidificador",
     "type:water_heater": "calentador [de agua], termo, calefón",
@@ -244,12 +253,12 @@ export const es: LanguageData = {
     "reading:voltage": "voltaje, tensión",
     "reading:current": "amperaje, intensidad de corriente",
     "reading:battery": "batería, pila, nivel de (batería|la batería|carga), carga",
-    "reading:brightness": "brillo, intensidad [de la luz|de luz], luminosidad",
+    "reading:brightness": "brillo, intensidad [de la luz|de luz], luminosidad, atenuad(o|a)",
     "reading:color": "color, tono",
     "reading:color_temperature": "temperatura (de|del) color",
     "reading:position": "posición, apertura, altura",
     "reading:speed": "velocidad",
-    "reading:volume": "volumen, sonido, nivel de sonido, música",
+    "reading:volume": "volumen, sonido, nivel de sonido, música, silenciad(o|a), mudo",
     "reading:mode": "modo, programa",
     "reading:level": "nivel (de|del) (agua|llenado|depósito|tanque)",
     "reading:wind_speed": "viento, velocidad del viento",
@@ -284,7 +293,7 @@ export const es: LanguageData = {
     "ask:value reading:position":
       "cómo de (abierta|abierto) está, qué tan (abierta|abierto) está, en qué posición [está|están]",
     "ask:value reading:state":
-      "cómo (está|están|va|se encuentra), en qué estado [está|están|se encuentra], qué (pasa|sucede|ocurre|está pasando) con, qué está haciendo, qué hace, qué tal (está|va)",
+      "cómo (está|están|va|se encuentra), en qué estado [está|están|se encuentra], qué (pasa|sucede|ocurre|está pasando) con, qué está haciendo, qué hace, qué tal (está|va), (una|alguna|la última) (actualización|novedad|noticia) (sobre|de|del|en), (actualización|novedades|noticias|actualizaciones) (sobre|de|del|en|con), (cualquier|algún|hay algún) cambio (con|en|de), cómo (te va|va todo|se ve|está todo) [con], hay (novedades|noticias) (de|del|con|sobre), qué (hay|novedades hay|está sonando|se reproduce) (en|con|de|de nuevo con), cuál es la (última|situación|novedad) (actualización|de|con|en) [sobre|de|del], todo (bien|en orden) con, tengo alguna (actualización|novedad) (sobre|de), qué canción está [reproduciendo|sonando] [en], qué pasa (en|a), qué (canción|música|película) (suena|hay|está) (en|reproduciendo|sonando en), qué (se está reproduciendo|está sonando|está reproduciendo|se reproduce) (en|a)",
     "ask:value reading:power":
       "cuánto (consume|gasta) [ahora], cuántos vatios [consume|gasta], cuánta (electricidad|corriente|luz) (consume|gasta|usa), qué potencia",
     "ask:value reading:energy": "cuánta energía [consume|gasta|ha consumido], cuántos kilovatios hora",
@@ -302,14 +311,18 @@ export const es: LanguageData = {
     "here:here": "aquí, [en|de] (esta|la) habitación, en este cuarto, acá",
     "here:home":
       "en [toda] [la|mi] casa, de [toda la|la|mi] casa, (en|por) (toda la|la|el) casa, casa, por todas partes, en todas partes, en (el piso|el apartamento|todas las habitaciones|todos los cuartos)",
-    "color:red": "roj(o|a|os|as)",
-    "color:green": "verde[s]",
-    "color:blue": "azul[es]",
-    "color:yellow": "amarill(o|a|os|as)",
-    "color:orange": "naranja[s], anaranjad(o|a)",
-    "color:purple": "morad(o|a|os|as), violeta, púrpura, lila",
-    "color:pink": "rosa[s], rosad(o|a)",
-    "color:white": "blanc(o|a|os|as)",
+    "color:red": "roj(o|a|os|as), (color|tono) rojo, luz rojo, (un|el) (color|tono) rojo, ser rojo",
+    "color:green": "verde[s], (color|tono) verde, luz verde, (un|el) (color|tono) verde, ser verde",
+    "color:blue": "azul[es], (color|tono) azul, luz azul, (un|el) (color|tono) azul, ser azul",
+    "color:yellow":
+      "amarill(o|a|os|as), (color|tono) amarillo, luz amarillo, (un|el) (color|tono) amarillo, ser amarillo",
+    "color:orange":
+      "naranja[s], anaranjad(o|a), (color|tono) naranja, luz naranja, (un|el) (color|tono) naranja, ser naranja",
+    "color:purple":
+      "morad(o|a|os|as), violeta, púrpura, lila, (color|tono) morado, luz morado, (un|el) (color|tono) morado, ser morado",
+    "color:pink": "rosa[s], rosad(o|a), (color|tono) rosa, luz rosa, (un|el) (color|tono) rosa, ser rosa",
+    "color:white":
+      "blanc(o|a|os|as), (color|tono) blanco, luz blanco, (un|el) (color|tono) blanco, ser blanco",
     "color:turquoise": "turquesa",
     "color:cyan": "cian",
     "color:magenta": "magenta",
@@ -353,7 +366,7 @@ export const es: LanguageData = {
     "unit:lx": "lx, lux",
     "unit:GB": "gb, giga[s], gigabytes",
     "unit:MB": "mb, mega[s], megabytes",
-    to: "a, al, en, hasta [el], a (unos|aproximadamente|un), en (modo|color|el modo|un), de color, en el color, a (color|modo), al (color|modo), con, a un nivel de, a un tono [de], a una temperatura de, en temperatura",
+    to: "a, al, en, hasta [el], a (unos|aproximadamente|un), en (modo|color|el modo|un), de color, en el color, a (color|modo), al (color|modo), con, a un nivel de, a un tono [de], a una temperatura de, en temperatura, (en|a|con) una (configuración|tonalidad|luz) [de], (en|a|con) un (tono|color) [de], (sea|sean) [de color], con (una luminosidad|un brillo) de, al color, a una luminosidad de, a un brillo de",
     by: "en, un, por, en unos, en otros",
     minus: "menos",
     or: "o, u",

@@ -26,51 +26,55 @@ export const fr: LanguageData = {
   },
   phrases: {
     filler:
-      "également, réellement, euh, si vous le souhaitez, à la fois, l air, le, la, les, l, de, du, des, d, de la, de l, mon, ma, mes, ton, ta, tes, son, sa, ses, notre, nos, votre, vos, leur[s], ce, cet, cette, ces, moi, nous, me, m, te, s il (te|vous) plaît, stp, svp, please, merci, merci beaucoup, maintenant, tout de suite, immédiatement, vite, rapidement, actuellement, en ce moment, actuel[le|les|s], présentement, là, là bas, donc, juste, bonjour, salut, coucou, hey, hé, ok, okay, bon, bien, alors, encore, de nouveau, à nouveau, un peu, gentiment, aujourd hui, pour moi, exactement, toujours, est ce, dehors, complètement, entièrement, totalement, niveau, degré de, niveau de, y",
+      "également, réellement, euh, si vous le souhaitez, à la fois, l air, le, la, les, l, de, du, des, d, de la, de l, mon, ma, mes, ton, ta, tes, son, sa, ses, notre, nos, votre, vos, leur[s], ce, cet, cette, ces, moi, nous, me, m, te, s il (te|vous) plaît, stp, svp, please, merci, merci beaucoup, maintenant, tout de suite, immédiatement, vite, rapidement, actuellement, en ce moment, actuel[le|les|s], présentement, là, là bas, donc, juste, bonjour, salut, coucou, hey, hé, ok, okay, bon, bien, alors, encore, de nouveau, à nouveau, un peu, gentiment, aujourd hui, pour moi, exactement, toujours, est ce, dehors, complètement, entièrement, totalement, niveau, degré de, niveau de, y, la tâche [en cours|actuelle] [de|du|des], (le|du|les) (contenu multimédia|contenu|média|médias|film|musique) (sur|de), la (session|lecture) (sur|de), pour nettoyer, pour aspirer, si (vous voulez|tu veux|possible|vous le voulez bien|tu veux bien), trop (fort|faible|haut|bas|élevé), voulez vous, veux tu, totalement, s il (te|vous) plait, soit, soient, le courant (de|du), l alimentation (de|du)",
     prep: "pour, avec, à",
-    in: "dans, dans (le|la|les|l), à (la|l), au, aux, sur, sur (le|la|les|l), en, chez, du côté de",
+    in: "dans, dans (le|la|les|l), à (la|l), au, aux, sur, sur (le|la|les|l), en, chez, du côté de, dans toutes les pièces (du|de la|de l|des|au)",
     a: "un, une",
     request:
-      "(peux|pourrais|veux|voudrais) tu [bien], [est ce que] tu (peux|pourrais|veux) [bien], (pouvez|pourriez|voulez|voudriez) vous [bien], [est ce que] vous (pouvez|pourriez) [bien], (je veux|je voudrais|j aimerais|j aimerais bien|je souhaite|je souhaiterais|il faudrait|il faut|faut) [que tu|que vous|qu on], veuillez, merci de, (peut|pourrait) on, on (peut|pourrait), (pouvons|pourrions) nous, serait il possible de, est il possible de, aide moi à, j ai besoin (de|d|que tu|que vous), tu dois, vous devez, (j aimerais|je voudrais|je veux) savoir, sais tu, savez vous, tu sais, sois gentil et, ayez l obligeance de, allez, va, s il te plaît peux tu, ce serait bien (de|que tu|que vous), il est temps (de|d), pense à, pensez à, n hésite[z] pas à, j ai envie (de|d)",
-    do: "(mets|met|mettez|mettre|mettes|mettiez|mettons|remets|remettez|remettre|règle|règles|réglez|régler|réglez|change|changes|changez|changer|ajuste|ajustes|ajustez|ajuster|passe|passes|passez|passer|fais|fait|faites|faire|fasses|fassiez|place|placez|placer|fixe|fixez|fixer|positionne|positionnez|positionner|définis|définissez|définir|configure|configurez|configurer|laisse|laissez|laisser|rends|rendez|rendre|tourne|tournez|tourner|modifie|modifiez|modifier|amène|amenez|ferme|fermez|fermer|envoie|envoyez|envoyer|renvoie|renvoyez|renvoyer|ramène|ramener|ramenez|rentre|retourne|règlez|choisis|choisissez|choisir|sélectionne|sélectionnez)",
+      "(peux|pourrais|veux|voudrais) tu [bien], [est ce que] tu (peux|pourrais|veux) [bien], (pouvez|pourriez|voulez|voudriez) vous [bien], [est ce que] vous (pouvez|pourriez) [bien], (je veux|je voudrais|j aimerais|j aimerais bien|je souhaite|je souhaiterais|il faudrait|il faut|faut) [que tu|que vous|qu on], veuillez, merci de, (peut|pourrait) on, on (peut|pourrait), (pouvons|pourrions) nous, serait il possible de, est il possible de, aide moi à, j ai besoin (de|d|que tu|que vous), tu dois, vous devez, (j aimerais|je voudrais|je veux) savoir, sais tu, savez vous, tu sais, sois gentil et, ayez l obligeance de, allez, va, s il te plaît peux tu, ce serait bien (de|que tu|que vous), il est temps (de|d), pense à, pensez à, n hésite[z] pas à, j ai envie (de|d), j ai besoin (du|des), (cela|ça) (vous|te) dérangerait [il] de, (auriez vous|aurais tu) la (gentillesse|bonté) de, (pouvez vous|peux tu|pourriez vous|pourrais tu) [s il vous plaît], je (veux|voudrais|souhaite) que ce soit, tu voudrais bien, tu pourrais [bien], vous pourriez [bien], ce serait possible de, je te demande de, je vous demande de, (je veux|je voudrais|je souhaite|j aimerais|j aimerais bien) (que|qu)",
+    do: "(mets|met|mettez|mettre|mettes|mettiez|mettons|remets|remettez|remettre|règle|règles|réglez|régler|réglez|change|changes|changez|changer|ajuste|ajustes|ajustez|ajuster|passe|passes|passez|passer|fais|fait|faites|faire|fasses|fassiez|place|placez|placer|fixe|fixez|fixer|positionne|positionnez|positionner|définis|définissez|définir|configure|configurez|configurer|laisse|laissez|laisser|rends|rendez|rendre|tourne|tournez|tourner|modifie|modifiez|modifier|amène|amenez|ferme|fermez|fermer|envoie|envoyez|envoyer|renvoie|renvoyez|renvoyer|ramène|ramener|ramenez|rentre|retourne|règlez|choisis|choisissez|choisir|sélectionne|sélectionnez), remplac(e|es|er|ez), transform(e|es|er|ez), cré(e|er|ez), colori(e|er|ez), (faire|fais|faites) briller, (illumine|éclaire|colore|teinte)[r|z], (donne|donnez|donner) à, (dirige|dirigez|diriger|remets|ramène|ramenez), baigne[r|z], (utilise|utilisez), retourn(e|es|er|ez), (pein|pei)(s|dre|gnez), (rappel|rappell)(e|er|ez), fais revenir, faites revenir, (convert|conver)(is|ir|issez|tis|tir|tissez), (appliqu|attribu|teint|baign)(e|es|er|ez), (laissez|laisse) briller, faisons, ayons, devienne[nt], passe[nt], (mets|mettez|mettre|mettons) le mode de, actionn(e|er|ez)",
     "act:turn_on":
-      "(allum|rallum|enclench|branch|illumin|éclair)(e|es|er|ez|iez), activ(e|es|er|ez|iez), réactive[r|z], (mets|met|mettez|mettre) (en marche|en route)",
+      "(allum|rallum|enclench|branch|illumin|éclair)(e|es|er|ez|iez), activ(e|es|er|ez|iez), réactive[r|z], (mets|met|mettez|mettre) (en marche|en route), (mets|met|mettez|mettre) sous tension, remettre en (marche|route), faire marcher, fais marcher",
     "act:turn_off":
       "étei(ns|nt|n|ndre|nds|gnez|gnes|gniez|gnons), (désactiv|coup|débranch)(e|es|er|ez|iez), (mets|mettez|mettre) hors (tension|service), (mets|mettez|mettre) (à l arrêt|en veille)",
     "act:toggle":
-      "(bascul|commut|invers)(e|es|er|ez|iez), (bascul|chang|invers)(e|es|er|ez) l état, permute[r|z]",
+      "(bascul|commut|invers)(e|es|er|ez|iez), (bascul|chang|invers)(e|es|er|ez) l état, permute[r|z], (activer|allumer|active|activez|allume|allumez|ouvrir|ouvre) ou (désactiver|éteindre|désactive|désactivez|éteins|éteignez|fermer|ferme), (modifi|chang|invers|bascul)(e|es|er|ez|iez) (l état|la position|le statut), [une] bascule rapide (de|du)",
     "act:open":
       "ouvr(e|es|ir|ez|iez), rouvre, rouvrir, (déploi|déroul|relèv|soulèv|soulev)(e|es|ez|er|iez), déployer, relever",
     "act:close":
       "ferm(e|es|er|ez|iez), referme[r|z], clo(s|re), (enroul|rabats|repli)(e|ez|er), tir(e|ez|er)",
     "act:stop":
-      "(arrêt|stopp|interromp|cess)(e|es|er|ez|iez), stop, stoppe, interromps, interrompre, fais taire, faites taire, termine[r|z]",
-    "act:lock": "(verrouill|barr|bloqu|sécuris)(e|es|er|ez|iez), (ferme|fermes|fermez|fermer) à (clé|clef)",
+      "(arrêt|stopp|interromp|cess)(e|es|er|ez|iez), stop, stoppe, interromps, interrompre, fais taire, faites taire, termine[r|z], termin(e|er|ez) la (session|lecture|tâche) [sur], (arrêt|stopp)(e|es|er|ez) (le nettoyage|la lecture|la tâche|la musique) [sur], (cess)(e|er|ez) (le nettoyage|la lecture) (de|du)",
+    "act:pause/stop": "gel(e|er|ez|es)",
+    "act:lock":
+      "(verrouill|barr|bloqu|sécuris)(e|es|er|ez|iez), (ferme|fermes|fermez|fermer) à (clé|clef), (ferme|fermes|fermez|fermer) le verrou [de|du|de la]",
     "act:unlock": "(déverrouill|débarr|débloqu)(e|es|er|ez|iez)",
     "act:start":
-      "(démarr|lanc|commenc|relanc)(e|es|er|ez|iez), reprends, reprenez, reprendre, fais tourner, (fais|faites|faire) (démarrer|partir), joue[r|z], lire, lis, (lance|démarre|commence|commencez) (le nettoyage|la lecture|à jouer|à nettoyer) (de|du|avec|sur)",
+      "(démarr|lanc|commenc|relanc)(e|es|er|ez|iez), reprends, reprenez, reprendre, fais tourner, (fais|faites|faire) (démarrer|partir), joue[r|z], lire, lis, (lance|démarre|commence|commencez) (le nettoyage|la lecture|à jouer|à nettoyer) (de|du|avec|sur), commenc(e|es|er|ez) (à passer l aspirateur|à aspirer|à nettoyer|le nettoyage|la lecture|l aspiration) [avec|sur], (lanc|démarr)(e|es|er|ez) (le nettoyage|la lecture|l aspiration) [avec|sur], jou(e|er|ez) (de la|la) musique (sur|avec)",
     "act:pause":
-      "(mets|met|mettez|mettre|mettes) en pause, (fais|faites|faire) une pause, suspend[s|re|ez], pause, (suspends|suspendez|interromps) (la lecture|le nettoyage|la tâche) (de|sur|du)",
+      "(mets|met|mettez|mettre|mettes) en pause, (fais|faites|faire) une pause, suspend[s|re|ez], pause, (suspends|suspendez|interromps) (la lecture|le nettoyage|la tâche) [sur], (suspend|suspends|suspendre|suspendez|interromps|interrompre|interrompez) (la lecture|le nettoyage|la tâche|l aspiration) [sur], paus(e|er|ez), (mets|mettez|mettre) en pause (le nettoyage|la tâche|la lecture|l aspiration) [sur]",
     "act:dock":
-      "(renvoi|envoi)(e|es), (renvoy|envoy)(er|ez|iez), (retourn|ramèn|rentr|rang|recharg)(e|er|ez), ramener, ramenez, (fais|faites) (rentrer|revenir|retourner), gare",
+      "(renvoi|envoi)(e|es), (renvoy|envoy)(er|ez|iez), (retourn|ramèn|rentr|rang|recharg)(e|er|ez), ramener, ramenez, (fais|faites) (rentrer|revenir|retourner), gare, (rappel|rappell)(e|er|ez), (fais|faites|faire) revenir",
     "act:locate": "(trouv|localis|cherch|retrouv)(e|er|ez)",
     "act:press": "appuie [sur], appuyez [sur], appuyer [sur], presse, déclench(e|es|er|ez), exécute[r|z]",
-    "particle:turn_on": "on, en marche, en route, sur on, en fonction",
-    "particle:turn_off": "off, à l arrêt, sur off, en veille, hors tension",
+    "particle:turn_on": "on, en marche, en route, sur on, en fonction, sous tension",
+    "particle:turn_off": "off, à l arrêt, sur off, en veille, hors tension, hors service",
     "particle:open": "en haut, vers le haut, grand ouvert[e|s|es]",
     "particle:close": "en bas, vers le bas",
     "particle:lock": "à clé, à clef",
-    "particle:pause": "en pause",
+    "particle:pause":
+      "en pause, en pause (un instant|un moment|pour l instant|pour le moment|quelques instants)",
+    "particle:start": "au travail",
     "particle:dock":
-      "à (la|sa) base, à (la|sa) (station|borne|maison|station de charge|base de chargement), au dock, à son socle, se recharger, en charge, au garage, dans sa station, vers sa base, à la niche, sur sa base",
+      "à (la|sa) base, à (la|sa) (station|borne|maison|station de charge|base de chargement), au dock, à son socle, se recharger, en charge, au garage, dans sa station, vers sa base, à la niche, sur sa base, vers (la|sa) (base|station|borne|station de charge), (sur|dans) sa (station|station de charge|borne), à la maison, à (sa|la) (station d accueil|base d accueil|station de recharge|base de recharge|borne de recharge), à son (socle|dock|chargeur|quai), au (chargeur|socle)",
     "change:raise":
       "(augment|mont|hauss|élèv|remont)(e|es|er|ez|iez), (mets|met|mettez) plus, plus haut, davantage [de], accroîs, élever, accroître, lever, lève[z]",
     "change:lower":
       "(baiss|diminu|abaiss|descend|réduis)(e|es|er|ez|iez), (descend|rédui|descends)(s|re|ez), réduire, réduisez, moins [haut], plus bas, redescend[s|re]",
     "change:raise reading:brightness":
-      "plus (lumineux|lumineuse|clair|claire|brillant|brillante|intense), éclairci[s|r], plus de lumière, intensifie[r|z]",
+      "plus (lumineux|lumineuse|clair|claire|brillant|brillante|intense), éclairci[s|r], plus de lumière, intensifie[r|z], (augment|mont|hauss|remont)(e|es|er|ez) la lumière (de|du|de la|de l|dans la|dans le)",
     "change:lower reading:brightness":
-      "(tamis|atténu)(e|es|er|ez), assombri[s|r|ssez|sse], plus sombre, moins (lumineux|lumineuse|clair|claire), moins de lumière",
+      "(tamis|atténu)(e|es|er|ez), assombri[s|r|ssez|sse], plus sombre, moins (lumineux|lumineuse|clair|claire), moins de lumière, (baiss|diminu|abaiss)(e|es|er|ez) la lumière (de|du|de la|de l|dans la|dans le), réduis la lumière (de|du|de la|de l)",
     "change:raise reading:temperature":
       "plus chaud[e], (réchauff|chauff)(e|es|er|ez), monte le chauffage, plus de chauffage",
     "change:lower reading:temperature":
@@ -81,37 +85,41 @@ export const fr: LanguageData = {
     "change:lower reading:speed":
       "moins (vite|rapide), plus (lent|lentement|doucement), ralenti[s|r|ssez|sse]",
     ensure:
-      "(confirme|confirmez) (que|qu), (doit|doivent) être, assure toi (que|qu), assurez vous (que|qu), vérifi(e|ez) (que|qu), fais en sorte (que|qu), faites en sorte (que|qu), (je veux|je voudrais|j aimerais|il faut|il faudrait|je souhaite) (que|qu)",
-    be: "est, sont, (est|sont) (il|elle|ils|elles), il y a, y a t il, y a, il fait, fait il, fait, soit, soient, être, se trouve[nt], (t il|t elle), en train (de|d), reste, il reste, restent, reste t il, on est, est on, (qui|qu) (est|sont), qu il fait, est ce qu il y a, serait, ont, a, encore",
+      "(confirme|confirmez) (que|qu), (doit|doivent) être, assure toi (que|qu), assurez vous (que|qu), vérifi(e|ez) (que|qu), fais en sorte (que|qu), faites en sorte (que|qu), (je veux|je voudrais|j aimerais|il faut|il faudrait|je souhaite) (que|qu), j ai besoin (que|qu), il faudrait (que|qu)",
+    be: "est, sont, (est|sont) (il|elle|ils|elles), il y a, y a t il, y a, il fait, fait il, fait, être, se trouve[nt], (t il|t elle), en train (de|d), reste, il reste, restent, reste t il, on est, est on, (qui|qu) (est|sont), qu il fait, est ce qu il y a, serait, ont, a, encore, n (est|sont) (il|elle|ils|elles) pas, n est ce pas que, avons nous (laissé|oublié), avons nous, y a t il quelque chose, il y a quelque chose, fait il, fait elle",
     exist:
       "y a t il, il y a, y a, [est ce que] tu (connais|vois|contrôles), (connais|vois) tu, connaissez vous, avons nous, est ce qu il y a, on a, sont connu[s|es], sont connecté[s|es], existe t il, qu on a",
-    show: "(dis|dites|donne|donnez|montre|montrez|affiche|affichez|indique|indiquez|liste|listez|énumère|lis|lisez|vérifie|vérifiez|nomme|précise|regarde|annonce|confirme), (dire|donner|montrer|afficher|indiquer|lister|lire|vérifier|consulter|voir|connaître|savoir|obtenir|nommer|confirmer), fais moi voir, dis m en plus sur, qu en est il (de|du|des|d), fais moi un point sur, et, contrôle, consulte, parle moi de, vérification, lecture",
+    show: "(dis|dites|donne|donnez|montre|montrez|affiche|affichez|indique|indiquez|liste|listez|énumère|lis|lisez|vérifie|vérifiez|nomme|précise|regarde|annonce|confirme), (dire|donner|montrer|afficher|indiquer|lister|lire|vérifier|consulter|voir|connaître|savoir|obtenir|nommer|confirmer), fais moi voir, dis m en plus sur, qu en est il (de|du|des|d), fais moi un point sur, et, contrôle, consulte, parle moi de, vérification, lecture, (dis|dites) moi [tout] (sur|à propos de), (parle|parlez) moi (de|du), (donne|donnez|donner) moi, informe[z] moi sur, me (donner|dire|indiquer|montrer)",
     "ask:value":
-      "quel[le|s|les] [est|sont|etait], (quel|quelle) est (le|la|l), à combien [est|sont], c est quoi, qu est ce que, quoi, combien [est|sont], c est combien, à quoi, à quel[le] [est], de combien est, que dit, qu indique, que vaut, combien (consomme|affiche|indique), à quel niveau est, sur quoi est",
+      "quel[le|s|les] [est|sont|etait], (quel|quelle) est (le|la|l), à combien [est|sont], c est quoi, qu est ce que, quoi, combien [est|sont], c est combien, à quoi, à quel[le] [est], de combien est, que dit, qu indique, que vaut, combien (consomme|affiche|indique), à quel niveau est, sur quoi est, ce qui est, ce que, que dit",
     "ask:which": "quel[le|s|les] [est|sont], lequel, laquelle, lesquels, lesquelles, qu est ce qui [est]",
     "ask:count":
       "combien (de|d|y a t il de|y a t il d), (nombre|le nombre) (de|d), compte [les], il y a combien (de|d)",
     "ask:any":
       "(y a t il|il y a|y a|est ce qu il y a|reste t il|il reste) (des|encore des), y a t il (un|une) [des|de|du], l une des, un des, une des",
     "ask:yes_no":
-      "est ce (que|qu), (vérifie|vérifiez|regarde|regardez) (si|s), (sais tu|savez vous|tu sais) (si|s), (je veux|je voudrais|j aimerais) savoir (si|s), vérifier (si|s), (peux tu|pourrais tu|pouvez vous|pourriez vous) vérifier (si|s), savoir (si|s), (me|nous) dire (si|s)",
+      "est ce (que|qu), (vérifie|vérifiez|regarde|regardez) (si|s), (sais tu|savez vous|tu sais) (si|s), (je veux|je voudrais|j aimerais) savoir (si|s), vérifier (si|s), (peux tu|pourrais tu|pouvez vous|pourriez vous) vérifier (si|s), savoir (si|s), (me|nous) dire (si|s), ou (non|pas|quoi|quelque chose du genre|quelque chose comme ça), (confirmer|confirme|confirmez|vérifier|voir|regarder) (si|s)",
     "show ask:yes_no": "(dis|dites) moi (si|s)",
     "state:on":
-      "(allumé|activé|branché|enclenché)(e|s|es), (est|soit|est il) (allumé|activé|branché|enclenché), on, en marche, en route, actif, active[s], actifs, en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s]",
+      "(allumé|activé|branché|enclenché)(e|s|es), on, en marche, en route, actif, active[s], actifs, en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s], laissé allumé[e|s|es], soit (allumé|activé|branché|enclenché)",
+    "be state:on": "(est|est il|est elle) (allumé|activé|branché|enclenché)",
     "state:off":
-      "éteint[e|s|es], (désactivé|coupé|débranché)(e|s|es), (est|soit|est il) (désactivé|coupé|débranché), off, à l arrêt, arrêté[e|s|es], inactif, inactive, hors tension",
+      "éteint[e|s|es], (désactivé|coupé|débranché)(e|s|es), off, à l arrêt, arrêté[e|s|es], inactif, inactive, hors tension, soit (désactivé|coupé|débranché)",
+    "be state:off": "(est|est il|est elle) (désactivé|coupé|débranché)",
+    "or state:off": "ou (désactivé|coupé|débranché)",
     "state:open":
-      "ouvert[e|s|es], s est ouvert[e], est ouvert[e], entrouvert[e], remonté[s|es], levé[s|es], relevé[s]",
+      "ouvert[e|s|es], s est ouvert[e], est ouvert[e], entrouvert[e], remonté[s|es], levé[s|es], relevé[s], laissé ouvert[e|s|es], resté[e|s] ouvert[e|s], descellé[e|s]",
     "state:open becomes": "s ouvre[nt]",
     "state:closed":
-      "fermé[e|s|es], refermé[e|s|es], s est fermé[e], clos[e|es], baissé[e|s|es], descendu[s|es], abaissé[s]",
+      "fermé[e|s|es], refermé[e|s|es], s est fermé[e], clos[e|es], baissé[e|s|es], descendu[s|es], abaissé[s], réduit[s|e|es], tiré[s|e|es], resté[e|s] fermé[e|s], scellé[e|s]",
     "state:closed becomes": "se ferme[nt]",
-    "state:locked": "(verrouillé|barré)[e|s|es], fermé[e|s|es] à (clé|clef), (sécurisé|bloqué)[e|s|es]",
+    "state:locked":
+      "(verrouillé|barré)[e|s|es], fermé[e|s|es] à (clé|clef), (sécurisé|bloqué)[e|s|es], boulonné[e|s], cadenassé[e|s]",
     "state:locked becomes": "se verrouille",
-    "state:unlocked": "(déverrouillé|débarré)[e|s|es]",
+    "state:unlocked": "(déverrouillé|débarré)[e|s|es], (pas|non) (verrouillé|sécurisé)[e]",
     "state:unlocked becomes": "se déverrouille",
     "state:moving":
-      "en mouvement, en train de bouger, en train (d ouvrir|de fermer|de s ouvrir|de se fermer)",
+      "en mouvement, en train de bouger, en train (d ouvrir|de fermer|de s ouvrir|de se fermer), en train d ouvrir ou de fermer, s ouvre ou se ferme, (en train de|entrain de) tourner",
     "state:motion":
       "[du|un|le|de] mouvement[s], mouvement[s] détecté[s], du mouvement est détecté, détecte (un|du|des) mouvement[s], quelque chose bouge, quelqu un bouge, ça bouge, bouge, un mouvement est détecté",
     "state:no_motion": "aucun mouvement, pas de mouvement",
@@ -141,10 +149,11 @@ export const fr: LanguageData = {
     "state:cleaning":
       "en train (de nettoyer|d aspirer|de tondre|de passer l aspirateur), nettoie, aspire, tond, en nettoyage",
     "state:docked": "à sa base, sur sa base, à la base, sur sa station, à la station, rentré[e]",
-    "state:paused": "en pause",
+    "state:paused": "en pause, une pause, suspendu[e]",
     "state:heating": "en train de chauffer, chauffe, en chauffe",
     "state:cooling": "en train de refroidir, refroidit",
-    "state:playing": "en lecture, en train de jouer, joue, en train de lire",
+    "state:playing":
+      "en lecture, en train de jouer, joue, en train de lire, diffusé[e], joué[e], en cours (de lecture|de diffusion), lu, diffuse, en train de diffuser",
     "state:on becomes": "s allume[nt], se (met|mettent) en marche, s active[nt]",
     "state:off becomes": "s éteint, s éteignent, se désactive[nt]",
     "type:light": "(lampe|lumière|ampoule|éclairage|luminaire|led|spot|lampadaire|lustre|projecteur)",
@@ -153,7 +162,7 @@ export const fr: LanguageData = {
     "type:plug+": "prises [connectées|électriques|intelligentes]",
     "type:switch": "interrupteur, commutateur, relais",
     "type:switch+": "interrupteurs, commutateurs",
-    "type:fan": "ventilateur, ventilo, ventilation, vmc, extracteur, hotte, aération",
+    "type:fan": "ventilateur, ventilo, ventilation, vmc, extracteur, hotte, aération, ventilateur climatique",
     "type:fan+": "ventilateurs, ventilos",
     "type:cover": "couverture, bâche",
     "type:blind": "store, jalousie",
@@ -180,7 +189,7 @@ export const fr: LanguageData = {
     "type:heating+": "chauffages, radiateurs",
     "type:cooling": "clim, climatisation, climatiseur, air conditionné",
     "type:cooling+": "climatiseurs, clims",
-    "type:thermostat": "thermostat, cvc",
+    "type:thermostat": "thermostat, cvc, système [de chauffage|de climatisation|de cvc], cvc",
     "type:thermostat+": "thermostats",
     "type:humidifier": "humidificateur, déshumidificateur",
     "type:water_heater": "chauffe eau, ballon d eau chaude, cumulus",
@@ -230,7 +239,15 @@ export const fr: LanguageData = {
     "type:device+": "appareils, choses, objets",
     "act:start type:mower":
       "(tonds|tondre|tondez) [la pelouse|le gazon], (lance|démarre) la tonte [de la pelouse|du gazon], commence à tondre",
-    "act:dock type:mower": "(arrête|arrêter) (la tonte|de tondre) [de la pelouse|la pelouse]",
+    "act:dock type:mower":
+      "(arrête|arrêter) (la tonte|de tondre) [de la pelouse|la pelouse], (arrête|arrêtez|arrêter) de (tondre|couper) [la pelouse|l herbe|le gazon], (arrête|arrêtez|arrêter) la tonte",
+    "act:dock type:vacuum":
+      "(arrête|arrêtez|arrêter) (d aspirer|de passer l aspirateur|de nettoyer|le ménage|le nettoyage)",
+    "act:lock type:lock": "(activ|enclench)(e|ez|er) le verrou",
+    "act:unlock type:lock": "(désactiv)(e|ez|er) le verrou, (ouvre|ouvrez|ouvrir) le verrou",
+    "reading:volume bound:minimum":
+      "coup(e|es|er|ez) le (son|volume) [de|du|sur], (mets|met|mettez|mettre) en (sourdine|muet), en (sourdine|muet)",
+    "reading:volume be": "(volume|son) est il (coupé|trop fort|élevé)",
     "act:start type:vacuum": "(aspire|aspirer|nettoie), (passe|passer|passez) l aspirateur",
     "act:turn_on type:light": "(ouvre|ouvrez|ouvrir) (la|ma) (lumière|lampe)",
     "act:turn_on type:light+": "(ouvre|ouvrez|ouvrir) les (lumières|lampes)",
@@ -292,7 +309,7 @@ export const fr: LanguageData = {
     "ask:value reading:position":
       "à quel point est (ouvert|ouverte), à quelle hauteur [est|sont], à quelle position [est|sont]",
     "ask:value reading:state":
-      "comment (va|vont|se porte|est|sont), dans quel état [est|sont|se trouve], (que se passe t il|quoi de neuf) (avec|sur|de|du), (est|sont) (il|elle) comment, que fait, que font",
+      "comment (va|vont|se porte|est|sont), dans quel état [est|sont|se trouve], (que se passe t il|quoi de neuf) (avec|sur|de|du), (est|sont) (il|elle) comment, que fait, que font, que se passe t il [actuellement|en ce moment] (avec|sur|dans|à), ce qui se passe (avec|sur|dans|à), quel[le|les] (est la|sont les) dernière[s] (mise à jour|nouvelle|nouvelles) (sur|de|du|des), (une|des) (mise à jour|mises à jour|nouvelle|nouvelles|info|infos) (sur|de|du|des), où en (est|sont), qu est ce qui (est|passe|joue) [diffusé|joué|lu|en cours de lecture|actuellement|en ce moment] (sur|à|dans), qu est ce qui est (diffusé|joué|lu) [actuellement|en ce moment] (sur|à|dans), que passe t il (sur|à|dans), tout va bien avec, quoi de neuf (avec|sur|du côté de), quelles nouvelles (de|du|sur)",
     "ask:value reading:power":
       "combien (de watts|d électricité) [consomme|utilise], combien consomme[nt], combien de courant, quelle puissance",
     "ask:value reading:energy": "combien d énergie [consomme], combien de kilowattheures",
@@ -324,25 +341,35 @@ export const fr: LanguageData = {
     "do it:many": "rends les",
     and: "et, puis, et puis, ensuite, et ensuite, ainsi que, et aussi, et après, aussi, de même que, plus, et en même temps",
     "here:here":
-      "ici, [dans|de] cette pièce, dans la pièce [où je suis], [dans] cette chambre ci, de la pièce",
+      "ici, [dans|de] cette pièce, dans la pièce [où je suis], [dans] cette chambre ci, de la pièce, la pièce, cette pièce, cette salle, la salle, toute la pièce, la pièce entière",
     "here:home":
       "[dans|de|à] (la|ma|notre|toute la) maison, chez (moi|nous), partout [dans la maison], dans toute[s] (la maison|les pièces), (dans|de) (l appartement|l appart|le logement), dans tout l appartement, de toutes les pièces",
-    "color:red": "[le|du] rouge[s]",
-    "color:green": "vert[e|s|es]",
-    "color:blue": "bleu[e|s|es]",
-    "color:yellow": "jaune[s]",
-    "color:orange": "orange",
-    "color:purple": "violet[te|s|tes], mauve, pourpre, lilas",
-    "color:pink": "rose[s]",
-    "color:white": "blanc[he|s|hes]",
+    "color:red":
+      "[le|du] rouge[s], (la|une) (couleur|teinte|lumière|nuance) rouge[s], (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) rouge[s]",
+    "color:green":
+      "vert[e|s|es], (la|une) (couleur|teinte|lumière|nuance) vert[e|s|es], (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) vert[e|s|es]",
+    "color:blue":
+      "bleu[e|s|es], (la|une) (couleur|teinte|lumière|nuance) bleu[e|s|es], (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) bleu[e|s|es]",
+    "color:yellow":
+      "jaune[s], (la|une) (couleur|teinte|lumière|nuance) jaune[s], (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) jaune[s]",
+    "color:orange":
+      "orange, (la|une) (couleur|teinte|lumière|nuance) orange, (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) orange",
+    "color:purple":
+      "violet[te|s|tes], mauve, pourpre, lilas, (la|une) (couleur|teinte|lumière|nuance) (violet|violette|mauve), (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) (violet|violette|mauve)",
+    "color:pink":
+      "rose[s], (la|une) (couleur|teinte|lumière|nuance) rose[s], (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) rose[s]",
+    "color:white":
+      "blanc[he|s|hes], (la|une) (couleur|teinte|lumière|nuance) blanc[he|s|hes], (teinte|couleur|paramètre|réglage|un paramètre|un réglage|du) blanc[he|s|hes]",
     "color:turquoise": "turquoise",
     "color:cyan": "cyan",
     "color:magenta": "magenta",
     "color:brown": "marron, brun[e]",
     "color:black": "noir[e]",
-    "white:warm": "blanc chaud, blanche chaude, lumière chaude",
+    "white:warm":
+      "blanc chaud, blanche chaude, lumière chaude, [un] blanc chaud, lumière chaude, couleur chaude, blanc chaleureux",
     "white:neutral": "blanc neutre, lumière du jour, blanc naturel",
-    "white:cold": "blanc froid, lumière froide, blanche froide",
+    "white:cold":
+      "blanc froid, lumière froide, blanche froide, [un] blanc froid, blanc glacial, couleur froide",
     "option:auto": "[mode] auto[matique], en automatique",
     "option:heat": "mode (chauffage|chauffe|chaud)",
     "option:cool": "mode (refroidissement|froid|climatisation|clim)",
@@ -353,7 +380,7 @@ export const fr: LanguageData = {
     "option:boost": "[mode] boost",
     "option:away": "[mode] (absence|absent|vacances)",
     "option:sleep": "mode (nuit|sommeil)",
-    "option:low": "[vitesse] (lente|basse|faible|minimale|bas), lentement, petite vitesse",
+    "option:low": "[vitesse] (lente|basse|faible|minimale|bas), lentement, petite vitesse, en douceur",
     "option:medium": "[vitesse] (moyenne|moyen)",
     "option:high":
       "[vitesse] (rapide|élevée|haute|forte|maximale|haut), grande vitesse, pleine vitesse, turbo",
@@ -366,6 +393,7 @@ export const fr: LanguageData = {
     and_half: "et demi[e]",
     point: "virgule",
     "unit:%": "%, pour cent, pourcent[s], pourcentage",
+    "unit:% reading:brightness": "(%|pour cent|pourcent) (d intensité|de luminosité)",
     "unit:°": "°, degré[s]",
     "unit:°C": "°c, degré[s] celsius, celsius, c",
     "unit:°F": "°f, degré[s] fahrenheit, fahrenheit",
@@ -380,7 +408,7 @@ export const fr: LanguageData = {
     "unit:lx": "lx, lux",
     "unit:GB": "go, gb, giga[s], gigaoctet[s]",
     "unit:MB": "mo, mb, mégaoctet[s]",
-    to: "à, au, à (environ|peu près), sur, en, en mode, jusqu à, jusqu au, à la, avec, à un niveau de, de la couleur, en couleur, sur le mode, au mode, au niveau, à hauteur de, sur la",
+    to: "à, au, à (environ|peu près), sur, en, en mode, jusqu à, jusqu au, à la, avec, à un niveau de, de la couleur, en couleur, sur le mode, au mode, au niveau, à hauteur de, sur la, par, soit à, soient à, soit en, soient en, en une, dans une, au niveau de, à une luminosité de, à une intensité de, sous, pour qu (il|elle) soit [en]",
     by: "de, d, d environ, de encore",
     minus: "moins",
     "compare:above":
@@ -392,9 +420,9 @@ export const fr: LanguageData = {
     "compare:equal": "égal[e] à, exactement",
     "compare:equal becomes": "atteint, atteignent, arrive à",
     "reading:temperature compare:above":
-      "plus chaud[e] (que|de), fait plus (de|chaud que), il fait plus (de|chaud que)",
+      "plus chaud[e] (que|de), fait plus (de|chaud que), il fait plus (de|chaud que), (fait il|il fait) plus (de|que)",
     "reading:temperature compare:below":
-      "plus (froid|froide|frais|fraîche) (que|de), il fait (moins|plus froid) (de|que), fait moins de",
+      "plus (froid|froide|frais|fraîche) (que|de), il fait (moins|plus froid) (de|que), fait moins de, (fait il|il fait) moins (de|que)",
     "reading:humidity compare:above": "plus humide (que|de)",
     "reading:power compare:above": "consomme plus (de|que)",
     "reading:power compare:below": "consomme moins (de|que)",
@@ -404,7 +432,7 @@ export const fr: LanguageData = {
     "stop:exception":
       "sauf, excepté, hormis, à part, à l exception (de|du|des|d), mais, mis à part, hors, en dehors (de|du|des)",
     "stop:condition":
-      "si, s il, s ils, s elle, s elles, quand, lorsque, lorsqu, dès (que|qu), tant (que|qu), pendant (que|qu), une fois [que|qu], à (moins|condition) (que|qu|de), au cas où, avant [que|qu|de|d], après [que|qu], jusqu à ce (que|qu), jusque, parce (que|qu), puisque, puisqu, à chaque fois, chaque fois, aussitôt, pour (que|qu), le temps que, tandis que",
+      "si, s il, s ils, s elle, s elles, quand, lorsque, lorsqu, dès (que|qu), tant (que|qu), pendant (que|qu), une fois [que|qu], à (moins|condition) (que|qu|de), au cas où, avant (que|qu|de|d|le|la|les|l|midi|minuit|ce|demain), après [que|qu], jusqu à ce (que|qu), jusque, parce (que|qu), puisque, puisqu, à chaque fois, chaque fois, aussitôt, pour (que|qu), le temps que, tandis que",
     "stop:delay":
       "plus tard, bientôt, tout à l heure, ce soir, cette nuit, ce matin, cet après midi, ce midi, hier, tantôt, dans (un moment|un instant|quelques minutes|quelques instants|la soirée|la journée|la matinée), la (semaine|nuit) prochaine, la semaine prochaine, un jour, demain (matin|soir|midi|après midi), sous peu, prochainement, le soir, la nuit, de temps en temps, par la suite, minuit, à minuit",
     "stop:question":

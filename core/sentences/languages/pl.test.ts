@@ -73,6 +73,15 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
     "wyłącz lampę sufitową podnieś żaluzje i włącz pompę",
     "turn_off <Lampa sufitowa>; open <blind many>; turn_on <pump one>",
   ],
+  ["pokaż lampę sufitową", "ask value state <Lampa sufitowa>"],
+  ["lampa sufitowa świeci na zielono", "? no_sense"],
+  ["lampa sufitowa w odcieniu czerwonym", "set color value color red <Lampa sufitowa>"],
+  ["wyłącz lampę sufitową, jeśli możesz", "turn_off <Lampa sufitowa>"],
+  ["wyłącz lampę sufitową, jeśli jest zimno", "? condition"],
+  ["włącz lampę sufitową czy nie", "? negation"],
+  ["czy zostawiliśmy okno w kuchni otwarte?", "ask yes_no open <Okno w kuchni>"],
+  ["wszystko w porządku z pralką?", "ask value state <washing_machine one>"],
+  ["czas wyłączyć lampę sufitową", "turn_off <Lampa sufitowa>"],
 ];
 
 test.each(SENTENCES)("%s", (sentence, meaning) => {

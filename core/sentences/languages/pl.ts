@@ -13,34 +13,35 @@ export const pl: LanguageData = {
   endings: "cases",
   phrases: {
     filler:
-      "proszę, prosze cię, proszę pana, mi, nam, mój, moja, moje, moją, mojej, moim, mojego, nasz[a|e|ą|ej|ym|ego], swój, swoje, teraz, obecnie, aktualnie, właśnie, natychmiast, szybko, hej, cześć, halo, ok, dobra, dzięki, dziękuję, ten, ta, te, tę, tą, tego, tej, tych, tym, znowu, ponownie, tam, już, jeszcze, tak, no, się, trochę, nieco, aktualn(a|e|y|ą), obecn(a|e|y), tylko, więc, dla mnie, w tej chwili, w tym momencie, od razu, jakoś, lekko, bardzo, z powrotem, całkowicie, do końca, poziom, poziomie, bieżąc(y|a|e|ą), nadal, wciąż, świecił(a|o|y), za pomocą, przy (użyciu|pomocy), zadanie, pracę, cykl, proces, operację, zasilanie",
+      "proszę, prosze cię, proszę pana, mi, nam, mój, moja, moje, moją, mojej, moim, mojego, nasz[a|e|ą|ej|ym|ego], swój, swoje, teraz, obecnie, aktualnie, właśnie, natychmiast, szybko, hej, cześć, halo, ok, dobra, dzięki, dziękuję, ten, ta, te, tę, tą, tego, tej, tych, tym, znowu, ponownie, tam, już, jeszcze, tak, no, się, trochę, nieco, aktualn(a|e|y|ą), obecn(a|e|y), tylko, więc, dla mnie, w tej chwili, w tym momencie, od razu, jakoś, lekko, bardzo, z powrotem, całkowicie, do końca, poziom, poziomie, bieżąc(y|a|e|ą), nadal, wciąż, świecił(a|o|y), za pomocą, przy (użyciu|pomocy), zadanie, pracę, cykl, proces, operację, zasilanie, piętro, piętrze, multimedia na, (film|muzykę|treści|media) na, w pełni, zupełnie, jeśli (możesz|chcesz|można), naprawdę, faktycznie, no dobra, zbyt (duża|głośna|wysoka|mała|niska|duży|wysoki)",
     prep: "na, dla, z, ze, do, od, o, przy, pod, nad, za",
     in: "w, we, na, przy, wewnątrz, u",
     a: "jakiś, jakieś, jakaś, jakąś, jakiekolwiek, jakikolwiek, jakakolwiek",
     request:
-      "[czy] (możesz|mógłbyś|mogłabyś|mogłbyś|moglibyście|może pan|może pani|mógłby pan|mogłaby pani|zechcesz|zechciałbyś) [proszę], (chcę|chciałbym|chciałabym) [żebyś|abyś|wiedzieć], proszę o, bądź tak (miły|miła|dobry) i, (musisz|powinieneś), potrzebuję [żebyś], (chciałbym|chciałabym) żebyś, [czy] możemy, (chcę|chciałbym|chciałabym) (żeby|aby), da się, można prosić o, czy wiesz, czy można, niech [pan|pani]",
-    do: "ustaw[cie], ustawić, podświetl, pokoloruj, pomaluj, przestawić, oznacz, koloruj, ustawiaj, zmień, zmienić, zmieniaj, przestaw, nastaw, nastawić, daj, zrób, przełącz na, skieruj, wyślij, przejdź, dostosuj, nadaj, zwróć, zwrócić, wróci, wraca, jedzie, wyreguluj, ustawienie, zmiana, ustawiając, zadaj, kieruj, spraw, spraw (aby|żeby|by), sprawić że, zamień, zamienić, wróć, zawróć, zmienił(o|a|y) się, odeślij, odesłać, wysłać, wrócić, odprowadź, cofnij, przenieś, odstaw, zaprowadź, przywołaj, poślij, doprowadź",
+      "[czy] (możesz|mógłbyś|mogłabyś|mogłbyś|moglibyście|może pan|może pani|mógłby pan|mogłaby pani|zechcesz|zechciałbyś) [proszę], (chcę|chciałbym|chciałabym) [żebyś|abyś|wiedzieć], proszę o, bądź tak (miły|miła|dobry) i, (musisz|powinieneś), potrzebuję [żebyś], (chciałbym|chciałabym) żebyś, [czy] możemy, (chcę|chciałbym|chciałabym) (żeby|aby), da się, można prosić o, czy wiesz, czy można, niech [pan|pani], czy (zechcesz|zechciałbyś|zechciałabyś|mógłby|mogłaby), nadszedł czas (aby|żeby|by), (czas|pora) [aby|żeby|by|na], (czy|czy nie) (miałbyś|miałabyś) nic przeciwko, chcę (aby|żeby), byłbyś tak miły [i|aby|żeby], prosimy o, zrób tak (aby|żeby)",
+    do: "ustaw[cie], ustawić, podświetl, pokoloruj, pomaluj, przestawić, oznacz, koloruj, ustawiaj, zmień, zmienić, zmieniaj, przestaw, nastaw, nastawić, daj, zrób, przełącz na, skieruj, wyślij, przejdź, dostosuj, nadaj, zwróć, zwrócić, wróci, wraca, jedzie, wyreguluj, ustawienie, zmiana, ustawiając, zadaj, kieruj, spraw, spraw (aby|żeby|by), sprawić że, zamień, zamienić, wróć, zawróć, zmienił(o|a|y) się, odeślij, odesłać, wysłać, wrócić, odprowadź, cofnij, przenieś, odstaw, zaprowadź, przywołaj, poślij, doprowadź, (sprawić|spraw|zrób) (żeby|aby|że|by), (zmieniać|przemień|przekształć|przekształcić|odprowadzić|odwieź|wezwij|przywołać|zabierz|odeślij|doprowadzić|skierować|zaprowadzić|poprowadź), utwórz, stwórz, świecić, lśnić",
     "do:lock": "zamknij, zamknąć, otwórz, otworzyć",
     "act:turn_on":
       "(w|za)łącz[cie|aj], (w|za)łączyć, (w|za)łączenie, zapal[aj|cie|ić], zaświeć, zaświecić, aktywuj, aktywować, włączy, oświetl, oświetlić, rozświetl, odpal, rozpal, poświeć, daj światło",
     "act:turn_off":
       "(wy|od|roz)łącz[cie|aj], wyłączyć, odłączyć, wyłączenie, wyłączy, zgaś, zgasić, gaś, pogaś, pogasić, dezaktywuj, dezaktywować, wygaś, zagaś",
     "act:toggle":
-      "(przełącz|zmień|zmienić|przełączyć) stan, włącz lub wyłącz, przełącz, przełączyć, przełączaj",
+      "(przełącz|zmień|zmienić|przełączyć) stan, włącz lub wyłącz, przełącz, przełączyć, przełączaj, (przełącz|zmień|zmienić|przełączyć|odwróć|odwrócić) (stan|pozycję|położenie|status), odwróć, odwrócić, (włączyć lub wyłączyć|włącz albo wyłącz|włączyć albo wyłączyć|otwórz lub zamknij), szybkie przełączenie",
     "act:open":
       "otwórz[cie], otworzyć, otwieraj, otworzenie, otwarcie, odsłoń, odsłonić, rozsuń, rozsunąć, podnieś, podnieść, podciągnij, uchyl, odsuń, rozwiń, zwiń, zwiń do góry, odkręć",
     "act:close":
       "zamknij[cie], zamknąć, zamykaj, zamknięcie, zasłoń, zasłonić, zasuń, zasunąć, zwiń w dół, spuść, opuść, opuścić, domknij, przymknij, zakręć, pozamykaj",
     "act:stop":
-      "zatrzymaj, zatrzymać, stop, przerwij, przerwać, zakończ, ucisz, (zatrzymaj|przerwij|zakończ|anuluj) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez]",
+      "zatrzymaj, zatrzymać, stop, przerwij, przerwać, zakończ, ucisz, (zatrzymaj|przerwij|zakończ|anuluj) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], (zatrzymaj|przerwij|zakończ|zatrzymać|przerwać|zakończyć|anuluj) (zadanie|bieżące zadanie|sesję|pracę|odtwarzanie|muzykę) [na|w], zakończyć",
     "act:lock": "zablokuj, zablokować, zarygluj, zaryglować, zabezpiecz, zabezpieczyć, zaklucz, zakluczyć",
     "act:unlock": "zwolnij blokadę, odblokuj, odblokować, odrygluj, odryglować, odklucz",
     "act:start":
-      "uruchom, uruchomić, rozpocznij, rozpocząć, zacznij, zacząć, wystartuj, start, wznów, wznowić, startuj, rozpoczęcie, uruchamiaj, odtwórz, odtwarzaj, kontynuuj, (rozpocznij|zacznij|wznów|kontynuuj|uruchom|włącz) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zacznij (czyścić|odtwarzać|pracę)",
-    "act:pause/stop": "wstrzymaj, wstrzymać",
+      "uruchom, uruchomić, rozpocznij, rozpocząć, zacznij, zacząć, wystartuj, start, wznów, wznowić, startuj, rozpoczęcie, uruchamiaj, odtwórz, odtwarzaj, kontynuuj, (rozpocznij|zacznij|wznów|kontynuuj|uruchom|włącz) [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zacznij (czyścić|odtwarzać|pracę), (rozpocznij|zacznij|rozpocząć|zacząć) (sprzątanie|sprzątać|odkurzanie|odkurzać|czyszczenie|odtwarzanie|pracę|grać|odtwarzać) [z|ze|na|przez|za pomocą], włącz odtwarzanie na, puść, puścić, zagraj [na], odtwórz (multimedia|muzykę|film|treści) na",
+    "act:pause/stop": "wstrzymaj, wstrzymać, zamroź, zamrozić",
     "act:pause":
-      "wstrzymaj [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zrób przerwę, pauza, zapauzuj, spauzuj, zrób pauzę, pauzuj",
-    "act:dock": "zadokuj, zadokować, zaparkuj, dokuj, powrót do bazy, naładuj, doładuj",
+      "wstrzymaj [cykl] (czyszczenie|czyszczenia|odkurzanie|odkurzania|sprzątanie|sprzątania|odtwarzanie|koszenie) [na|w|przez], zrób przerwę, pauza, zapauzuj, spauzuj, zrób pauzę, pauzuj, (wstrzymaj|wstrzymać|przerwij na chwilę) (zadanie|bieżące zadanie|pracę|odtwarzanie|sprzątanie|czyszczenie|odkurzanie|muzykę) [na|w], (wstrzymaj|zatrzymaj) na chwilę",
+    "act:dock":
+      "zadokuj, zadokować, zaparkuj, dokuj, powrót do bazy, naładuj, doładuj, (odeślij|odesłać|zawróć|zawrócić|odprowadź|odwołaj|odwołać) [do domu], (wróć|wrócić|wracaj|wracać) do (domu|bazy|stacji), czas wracać do domu, zwróć do (bazy|stacji)",
     "act:locate": "znajdź, zlokalizuj, odszukaj, poszukaj, znaleźć",
     "act:press": "naciśnij, wciśnij, nacisnąć, wyzwól",
     "particle:turn_on": "włączone, włączona, włączony, on",
@@ -48,7 +49,7 @@ export const pl: LanguageData = {
     "particle:lock": "na (klucz|zamek|zasuwę)",
     "particle:unlock": "z klucza, kluczem",
     "particle:dock":
-      "[z powrotem] do (bazy|stacji|domu|doku|ładowarki|ładowania|punktu ładowania), [z powrotem] do stacji (dokującej|ładowania|ładującej|bazowej), na (bazę|stację|stację dokującą|ładowarkę|miejsce)",
+      "[z powrotem] do (bazy|stacji|domu|doku|ładowarki|ładowania|punktu ładowania), [z powrotem] do stacji (dokującej|ładowania|ładującej|bazowej), na (bazę|stację|stację dokującą|ładowarkę|miejsce), [z powrotem] do (swojej|jego|jej) (bazy|stacji|ładowarki|stacji dokującej|stacji ładującej|stacji ładowania), z powrotem na (bazę|stację), z powrotem do (swojej|jego) (bazy|stacji), do bazy ładującej",
     "change:raise":
       "zwiększ, zwiększyć, zwiększaj, podwyższ, podkręć, podbij, wyżej, więcej, w górę, do góry, pogłośnij o, podwyższyć, mocniej",
     "change:lower":
@@ -63,13 +64,13 @@ export const pl: LanguageData = {
     "change:raise reading:volume":
       "(podnieś|podnieść) głośność, głośniej, podgłośnij, pogłośnij, zgłośnij, zrób głośniej, podgłoś, pogłoś",
     "change:lower reading:volume": "ciszej, ścisz, przycisz, zrób ciszej, ściszyć",
-    "change:raise reading:speed": "szybciej, przyspiesz",
-    "change:lower reading:speed": "wolniej, zwolnij",
+    "change:raise reading:speed": "szybciej, przyspiesz, przyspieszyć, zwiększ (prędkość|obroty) [w|na]",
+    "change:lower reading:speed": "wolniej, zwolnij, spowolnij, spowolnić, zwolnić",
     ensure:
       "upewnij się że, upewnij się czy, zadbaj o to żeby, zadbaj żeby, dopilnuj żeby, dopilnuj aby, sprawdź czy na pewno",
-    be: "jest, są, być, będzie, ustawion(y|a|e), wynosi, ma, mają, jest teraz, to, znajduje się, pozostaje, pozostało, panuje",
+    be: "jest, są, być, będzie, ustawion(y|a|e), wynosi, ma, mają, jest teraz, to, znajduje się, pozostaje, pozostało, panuje, zostawiliśmy, zostawiłem, zostawiłam, zostawił, zostawiono, zostały, został[a|o]",
     exist: "masz, znasz, istnieją, istnieje, są dostępne, są podłączone, mamy, możesz sterować, są znane",
-    show: "pokaż, pokazać, powiedz, podaj, wyświetl, wymień, wylicz, sprawdź, odczytaj, zdradź, opowiedz [mi] o, powiedz mi o, co z, co u, co tam, informacje [o|na temat], poznać, podpowiedz, powiedzieć, podać, sprawdzić, poinformuj, przeczytaj, wypisz",
+    show: "pokaż, pokazać, powiedz, podaj, wyświetl, wymień, wylicz, sprawdź, odczytaj, zdradź, opowiedz [mi] o, powiedz mi o, co z, co u, co tam, informacje [o|na temat], poznać, podpowiedz, powiedzieć, podać, sprawdzić, poinformuj, przeczytaj, wypisz, (zaktualizuj|poinformuj|informuj) [mnie] (o|na temat), (daj|dać) [mi] znać (o|co z), podaj [mi] nazwę, (powiedz|opowiedz) [mi] (o|coś o|więcej o), (pokaż|podaj) [mi] (informacje|status) [o]",
     "ask:value":
       "jaki, jaka, jakie, jaką, jaki jest, jaka jest, jakie jest, jakie są, co, co jest, ile, ile jest, ile wynosi, jak, jak jest, jak bardzo, jak wysoka jest, jak duża jest, jak pełny jest, ile procent, jak zapełniony jest, na ile, na ilu, w jakim, jakiego, z jaką, jaką ma, co pokazuje, ile ma, ile zostało, ile pokazuje",
     "ask:which": "które, która, który, których, którą, jakie, jaki, którzy, gdzie są",
@@ -77,24 +78,24 @@ export const pl: LanguageData = {
     "ask:any":
       "czy jakieś, czy jakikolwiek, czy jakiekolwiek, czy jakaś, czy jakakolwiek, czy jakiś, czy są, czy są jakieś, czy gdzieś, czy coś, czy któreś, czy któryś, czy którakolwiek, czy którekolwiek, czy jest jakieś, czy jest jakiś, czy jest jakaś, czy jest, czy któraś, czy ktoś, gdzieś",
     "ask:yes_no":
-      "czy, (potwierdź|potwierdzić) czy, sprawdź czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy",
+      "czy, (potwierdź|potwierdzić) czy, sprawdź czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy, czy nie, czy co, lub nie, (sprawdź|potwierdź|zobacz|powiedz) proszę czy, (sprawdzić|zobaczyć|powiedzieć) czy",
     "show ask:yes_no": "powiedz [mi] czy, (daj|dać) [mi] znać czy",
     "state:on":
-      "włączon(y|a|e|ych|o), zapalon(y|a|e|ych), załączon(y|a|e|ych), aktywowan(y|a|e), obraca, kręci, wiruje, chodzi, aktywn(y|a|e|ych), świeci [się], świecą [się], zaświecon(y|a|e|ych), działa, działają, pali się, palą się, uruchomion(y|a|e|ych), gra, pracuje włączony, włącza się",
+      "włączon(y|a|e|ych|o), zapalon(y|a|e|ych), załączon(y|a|e|ych), aktywowan(y|a|e), obraca, kręci, wiruje, chodzi, aktywn(y|a|e|ych), świeci [się], świecą [się], zaświecon(y|a|e|ych), działa, działają, pali się, palą się, uruchomion(y|a|e|ych), gra, pracuje włączony, włącza się, na chodzie",
     "state:on becomes": "włączy [się], zapali się",
     "state:off":
-      "wyłączon(y|a|e|ych|o), zgaszon(y|a|e|ych), nieaktywn(y|a|e|ych), dezaktywowan(y|a|e), w trybie gotowości, zgasło, wyłącza się",
+      "wyłączon(y|a|e|ych|o), zgaszon(y|a|e|ych), nieaktywn(y|a|e|ych), dezaktywowan(y|a|e), w trybie gotowości, zgasło, wyłącza się, bezczynn(y|a|e), uśpion(y|a|e), w (uśpieniu|spoczynku), stoi, stoją",
     "state:off becomes": "wyłączy [się], zgaśnie",
     "state:open":
-      "otwart(y|a|e|ych|o), uchylon(y|a|e|ych), odsłonięt(y|a|e|ych), podniesion(y|a|e|ych), rozsunięt(y|a|e), otwiera [się]",
+      "otwart(y|a|e|ych|o), uchylon(y|a|e|ych), odsłonięt(y|a|e|ych), podniesion(y|a|e|ych), rozsunięt(y|a|e), otwiera [się], otwieran(y|a|e), zostawion(y|a|e) otwart(y|a|e)",
     "state:open becomes": "otworzy [się], otworzą [się]",
     "state:closed":
-      "zamknięt(y|a|e|ych|o), zasłonięt(y|a|e|ych), opuszczon(y|a|e|ych), zasunięt(y|a|e), zamyka [się]",
+      "zamknięt(y|a|e|ych|o), zasłonięt(y|a|e|ych), opuszczon(y|a|e|ych), zasunięt(y|a|e), zamyka [się], zamykan(y|a|e), zapieczętowan(y|a|e), spuszczon(y|a|e), zwinięt(y|a|e)",
     "state:closed becomes": "zamknie [się], zamkną [się]",
     "state:locked":
-      "(zabezpieczon|bezpieczn|blokowan)(y|a|e), zablokowan(y|a|e|ych), zaryglowan(y|a|e|ych), zamknięt(y|a|e|ych) na (klucz|zamek|zamki), zakluczon(y|a|e)",
+      "(zabezpieczon|bezpieczn|blokowan)(y|a|e), zablokowan(y|a|e|ych), zaryglowan(y|a|e|ych), zamknięt(y|a|e|ych) na (klucz|zamek|zamki), zakluczon(y|a|e), przykręcon(y|a|e), zaryglowan(y|a|e), zacięt(y|a|e), zabezpieczon(y|a|e)",
     "state:unlocked":
-      "niezabezpieczon(y|a|e), odblokowan(y|a|e|ych), odryglowan(y|a|e|ych), niezamknięt(y|a|e)",
+      "niezabezpieczon(y|a|e), odblokowan(y|a|e|ych), odryglowan(y|a|e|ych), niezamknięt(y|a|e), niezabezpieczon(y|a|e), niezamknięt(y|a|e)",
     "state:moving": "w ruchu, rusza się, otwierają się, zamykają się",
     "state:motion":
       "ruch, ruchu, wykryje ruch, wykryto ruch, wykryty ruch, wykrywa ruch, jakiś ruch, coś się (rusza|poruszy), ktoś się (rusza|poruszy), pojawi się ruch, jest ruch, będzie ruch, nastąpi ruch",
@@ -123,7 +124,8 @@ export const pl: LanguageData = {
       "skończy [pracę|pranie|się|suszenie], zakończy [pracę|się|pranie], ukończy, się skończy, się zakończy, przestanie, zatrzyma się",
     "state:cleaning": "sprząta, odkurza, kosi, czyści",
     "state:docked": "zadokowan(y|a|e), w (bazie|stacji|stacji dokującej), na stacji",
-    "state:paused": "wstrzyman(y|a|e), zapauzowan(y|a|e), spauzowan(y|a|e)",
+    "state:paused":
+      "wstrzyman(y|a|e), zapauzowan(y|a|e), spauzowan(y|a|e), robi sobie przerwę, ma przerwę, na pauzie",
     "state:heating": "grzeje, ogrzewa, nagrzewa",
     "state:cooling": "chłodzi",
     "state:playing": "odtwarza, gra muzyka",
@@ -135,7 +137,8 @@ export const pl: LanguageData = {
     "type:plug+": "gniazdka, gniazdek, gniazda, wtyczki, kontakty",
     "type:switch": "przełącznik[a|u], wyłącznik, przekaźnik, włącznik",
     "type:switch+": "przełączniki, przełączników, przekaźniki, włączniki",
-    "type:fan": "wentylator[a|em|ze], wiatrak[a], wentylacj(a|ę|i), wywietrznik, nawiew, wyciąg",
+    "type:fan":
+      "wentylator[a|em|ze], wiatrak[a], wentylacj(a|ę|i), wywietrznik, nawiew, wyciąg, wentylator (klimatyczny|klimatyzacji|klimatyzatora)",
     "type:fan+": "wentylatory, wentylatorów, wiatraki, wiatraków",
     "type:cover": "osłon(a|ę), pokryw(a|ę)",
     "type:blind": "żaluzj(a|ą), rolet(a|ę|cie)",
@@ -162,7 +165,7 @@ export const pl: LanguageData = {
     "type:heating+": "grzejniki, grzejników, kaloryfery",
     "type:cooling": "klimatyzacj(a|ę|i|ą), klimatyzator[a], klim(a|ę|y), chłodzeni(e|a)",
     "type:cooling+": "klimatyzatory",
-    "type:thermostat": "termostat[u|em|cie], hvac, klimat",
+    "type:thermostat": "termostat[u|em|cie], hvac, klimat, system [ogrzewania|klimatyzacji], hvac",
     "type:thermostat+": "termostaty, termostatów",
     "type:humidifier": "nawilżacz[a], osuszacz[a]",
     "type:water_heater": "bojler[a], podgrzewacz [wody], ciepł(a|ą) wod(a|ę)",
@@ -204,14 +207,14 @@ export const pl: LanguageData = {
     "type:leak_sensor": "czujnik[a] (zalania|wody|wycieku)",
     "type:leak_sensor+": "czujniki zalania",
     "type:button": "przycisk, guzik",
-    "type:scene": "scen(a|ę|y|erię)",
+    "type:scene": "scen(a|ę|y|erię), skrypt",
     "type:scene+": "sceny",
     "type:machine": "komputer[a|ze], serwer[a|ze], maszyn(a|ę|ie), pi, raspberry pi",
     "type:machine+": "komputery, serwery, maszyny, agenci, agentów",
     "type:device": "urządzeni(e|a|u|em), sprzęt",
     "type:device+": "urządzenia, urządzeń, rzeczy",
     "reading:state":
-      "stan[u|ie], status[u], wartość, o stanie, sytuacj(a|ę|i), kondycj(a|ę), aktualizacj(a|ę)",
+      "stan[u|ie], status[u], wartość, o stanie, sytuacj(a|ę|i), kondycj(a|ę), aktualizacj(a|ę), w porządku",
     "reading:temperature":
       "temperatur(a|ę|y|ze|ą), temperatura pokojowa, temperatury powietrza, temperatura powietrza",
     "reading:target_temperature":
@@ -256,7 +259,7 @@ export const pl: LanguageData = {
     "reading:picture": "obraz[u], zdjęci(e|a), fot(ka|kę|o), (zrób|pokaż) zdjęcie, podgląd, obraz z kamery",
     "reading:version": "wersj(a|ę|i), wersja oprogramowania",
     "ask:value reading:temperature":
-      "(jak|jak bardzo) [jest] (ciepło|zimno|gorąco) [jest], ile [jest] stopni [jest]",
+      "(jak|jak bardzo) [jest] (ciepło|zimno|gorąco) [jest], ile [jest] stopni [jest], jest (ciepło|zimno|gorąco|chłodno), jak (ciepło|zimno|gorąco) jest",
     "ask:value reading:humidity": "jak [jest] (wilgotno|sucho) [jest]",
     "ask:value reading:brightness": "jak jasne jest, jak jasno świeci, jak mocno świeci",
     "ask:value reading:illuminance": "jak [jest] (jasno|ciemno) [jest]",
@@ -268,7 +271,7 @@ export const pl: LanguageData = {
     "ask:value reading:position":
       "jak bardzo [jest|są] (otwarte|otwarta|otwarty) [jest|są], na ile [jest|są] (otwarte|otwarta)",
     "ask:value reading:state":
-      "co się [teraz] dzieje z, co (jest|gra) [teraz|aktualnie|obecnie] odtwarzane na [urządzeniu], co jest [teraz|aktualnie|obecnie] na, jak się ma, co robi, w jakim stanie [jest|są], jak się (mają|miewa), co słychać (u|z), co z, jakieś (wieści|nowości|zmiany) [o|z], jak [teraz|obecnie] wygląda",
+      "co się [teraz] dzieje z, co (jest|gra) [teraz|aktualnie|obecnie] odtwarzane na [urządzeniu], co jest [teraz|aktualnie|obecnie] na, jak się ma, co robi, w jakim stanie [jest|są], jak się (mają|miewa), co słychać (u|z), co z, jakieś (wieści|nowości|zmiany) [o|z], jak [teraz|obecnie] wygląda, (najnowsze|jakie są) (informacje|wieści|wiadomości) (o|na temat|dotyczące), (jaka jest|jakie są) (najnowsza|ostatnia|najnowsze) (aktualizacja|wieści|informacja) [o|na temat], (aktualizacja|nowości|wiadomości|aktualizacje) (o|na temat|dotyczące|z|od), wszystko (w porządku|dobrze) z, co (nowego|dzieje się) (u|z), co [teraz|aktualnie] (leci|gra|jest grane) (na|w), co z, jak tam, co jest nie tak z, co się dzieje (na|w|u)",
     "ask:value reading:power": "ile (prądu|mocy|watów) [zużywa|pobiera|bierze], ile pobiera",
     "ask:value reading:energy": "ile energii [zużywa|zużył|zużyła], ile kilowatogodzin",
     "ask:value reading:processes": "co (działa|jest uruchomione|chodzi)",
@@ -282,14 +285,14 @@ export const pl: LanguageData = {
     "here:here": "tutaj, tu, w tym (pokoju|pomieszczeniu), w pokoju, w pomieszczeniu",
     "here:home":
       "w domu, w całym domu, wszędzie, w mieszkaniu, w całym mieszkaniu, we wszystkich (pokojach|pomieszczeniach), w całym budynku",
-    "color:red": "czerwon(y|a|e|ą|o)",
-    "color:green": "zielon(y|a|e|ą|o)",
-    "color:blue": "niebiesk(i|a|ie|ą|o)",
-    "color:yellow": "żółt(y|a|e|ą|o)",
+    "color:red": "czerwon(y|a|e|ą|o), (kolor|odcień) czerwon(y|i|a|e), czerwon(ym|ej)",
+    "color:green": "zielon(y|a|e|ą|o), (kolor|odcień) zielon(y|i|a|e), zielon(ym|ej)",
+    "color:blue": "niebiesk(i|a|ie|ą|o), (kolor|odcień) niebiesk(i|a|ie), niebiesk(im|iej)",
+    "color:yellow": "żółt(y|a|e|ą|o), (kolor|odcień) żółt(y|i|a|e), żółt(ym|ej)",
     "color:orange": "pomarańczow(y|a|e|ą|o)",
     "color:purple": "fioletow(y|a|e|ą|o), purpurow(y|a|e|ą|o)",
     "color:pink": "różow(y|a|e|ą|o)",
-    "color:white": "biał(y|a|e|ą|o)",
+    "color:white": "biał(y|a|e|ą|o), (kolor|odcień) biał(y|i|a|e), biał(ym|ej)",
     "color:turquoise": "turkusow(y|a|e|ą|o)",
     "color:cyan": "cyjan[owy]",
     "color:magenta": "magenta, karmazynowy",
@@ -344,7 +347,7 @@ export const pl: LanguageData = {
     "unit:lx": "lx, luks[ów|y]",
     "unit:GB": "gb, gigabajt[y|ów]",
     "unit:MB": "mb, megabajt[y|ów]",
-    to: "na, do, aż do, (na|do) (około|poziomu|poziom|poziomie|wartości|wartość), w, (w|o) kolorze, na kolor, będzie, (ma|może|mogłoby|mają|powinna|powinno|powinien|powinny) być, świeci [na], świecić [na]",
+    to: "na, do, aż do, (na|do) (około|poziomu|poziom|poziomie|wartości|wartość), w, (w|o) kolorze, na kolor, będzie, (ma|może|mogłoby|mają|powinna|powinno|powinien|powinny) być, świecić [na], w (odcieniu|barwie) [koloru], na (odcień|barwę), z (jasnością|ustawieniem|kolorem), z ustawieniem koloru, z ustawieniem, w kolor, na poziom, do poziomu, z jasnością na poziomie",
     by: "o, o około, o kolejne",
     minus: "minus",
     "compare:above":
