@@ -10,6 +10,7 @@ import type { MemoryFigures } from "./memory.ts";
 import { startWords } from "./node-starts.ts";
 import type { Measured } from "./rounds.ts";
 import type { Scale } from "./scale/measure.ts";
+import type { Sentences } from "./sentences/measure.ts";
 import type { Sizes } from "./sizes.ts";
 import { KEPT, type WorkerStart } from "./worker-start.ts";
 
@@ -34,8 +35,17 @@ export const START_RATIO = 1.5;
 const AGENT_RSS_RATIO = 1.8;
 
 /** The parts that were measured, with their limits. */
-export function judge({ calls, scale }: { calls?: Calls | undefined; scale?: Scale | undefined }): Judged[] {
+export function judge({
+  calls,
+  scale,
+  sentences,
+}: {
+  calls?: Calls | undefined;
+  scale?: Scale | undefined;
+  sentences?: Sentences | undefined;
+}): Judged[] {
   return [
+    ...(sentences ? judgeSentences(sentences) : []),
     ...(calls ? [...judgePath(calls), ...judgeCosts(calls.costs)] : []),
     ...(scale ? judgeScale(scale) : []),
   ];
@@ -64,6 +74,27 @@ function judgePath({ measured, cpu, sizes, start, memory }: Calls): Judged[] {
         ),
       ];
     }),
+  ];
+}
+
+function judgeSentences({ files, first, turns }: Sentences): Judged[] {
+  const most = (of: "words" | "answers") => Math.max(...files.map((file) => file[of])) / 1_024;
+  return [
+    ...first.cold.map(({ language, floor, first: whole }) =>
+      atMost(
+        `a cold first sentence with ${first.names} names (${language})`,
+        whole.main - floor.main,
+        8,
+        "ms",
+      ),
+    ),
+    atMost("words of the largest language, in gzip", most("words"), 3, "KiB"),
+    atMost("answers of the largest language, in gzip", most("answers"), 8, "KiB"),
+    atMost(`heap of words and ${first.heap.names} names`, first.heap.bytes / 1_000_000, 2, "MB"),
+    atMost("a command until it is confirmed, p95", turns.act.p95, 150, "ms"),
+    atMost("a question, p95", turns.question.p95, 60, "ms"),
+    atMost("requests to the model", turns.modelRequests, 0, "requests"),
+    atMost("tokens", turns.tokens, 0, "tokens"),
   ];
 }
 

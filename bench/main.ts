@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--disk] [--calls | --among | --fronts | --scale] [--json FILE]`: the cost of a call, compared with the
+ * `npm run bench [-- --quick] [--disk] [--calls | --among | --fronts | --scale | --sentences] [--json FILE]`: the cost of a call, compared with the
  * machine's time for the same hops without any work on the way; what many agents, turns and homes take; a model of any
  * number of homes. Figures never fail the run: it exits with 0 unless something did not run.
  */
@@ -26,6 +26,8 @@ import { countsOf } from "./scale/counts.ts";
 import { measureScale, SCALE_NOTES, scaleTables } from "./scale/measure.ts";
 import { USUAL_USE } from "./scale/model.ts";
 import { modelTables } from "./scale/table.ts";
+import { measureSentences, type Sentences } from "./sentences/measure.ts";
+import { SENTENCES_NOTES, sentencesTable } from "./sentences/table.ts";
 import { workerSizes } from "./sizes.ts";
 import { limitLines, NOTES, table } from "./table.ts";
 import { measureWorkerStart } from "./worker-start.ts";
@@ -40,6 +42,7 @@ const USAGE = `npm run bench -- [options]
   --among        agents that call each other, groups, lent agents, sessions
   --fronts       the front doors alone
   --scale        many agents, turns and homes alone
+  --sentences    plain sentences that need no model alone
   --disk         the rows on this machine's disk, in place of its memory
   --json FILE    the figures as JSON too
   --tools        the device's tools; npm run bench -- --tools --help
@@ -65,6 +68,7 @@ const FULL = {
   cost: { slowMs: 45_000, idleMs: 30_000 },
   among: { rounds: 6, calls: 60, probes: 10 },
   fronts: { acksMs: 30_000, firstTokens: 60 },
+  sentences: { rounds: 15, turns: 100, warmUp: 10 },
   scale: {
     fleets: {
       fleets: (["real", "slim"] as const).flatMap((advert) =>
@@ -88,6 +92,7 @@ const QUICK = {
   cost: { slowMs: 2_000, idleMs: 2_000 },
   among: { rounds: 2, calls: 12, probes: 2 },
   fronts: { acksMs: 3_000, firstTokens: 10 },
+  sentences: { rounds: 3, turns: 10, warmUp: 2 },
   scale: {
     fleets: {
       fleets: [1, 10, 100].map((agents) => ({ agents, advert: "real" as const })),
@@ -118,6 +123,8 @@ const options = readOptions(USAGE, {
   fronts: { type: "boolean", default: false },
   /** Measures only many agents, many turns and many homes. */
   scale: { type: "boolean", default: false },
+  /** Measures only plain sentences: files, a cold start, turns in the demo home. */
+  sentences: { type: "boolean", default: false },
   json: { type: "string" },
 });
 const plan = options.quick ? QUICK : FULL;
@@ -175,12 +182,19 @@ async function benchFronts(): Promise<Fronts> {
   return await measureFronts(dir, plan.fronts);
 }
 
+async function benchSentences(): Promise<Sentences> {
+  say("plain sentences: the demo home, and a new workerd for each first sentence");
+  return await measureSentences(dir, processes, plan.sentences);
+}
+
 try {
-  const isAll = !options.calls && !options.among && !options.fronts && !options.scale;
+  const parts = ["calls", "among", "fronts", "scale", "sentences"] as const;
+  const isAll = parts.every((part) => !options[part]);
   const calls = isAll || options.calls ? await benchCalls() : undefined;
   const among = isAll || options.among ? await benchAmong() : undefined;
   const fronts = isAll || options.fronts ? await benchFronts() : undefined;
   const scale = isAll || options.scale ? await measureScale(dir, plan.scale, say) : undefined;
+  const sentences = isAll || options.sentences ? await benchSentences() : undefined;
   const counts = calls && scale && countsOf(calls.costs, scale.fleets);
   const about = {
     node: process.version,
@@ -197,19 +211,21 @@ try {
     ...(among ? AMONG_NOTES : []),
     ...(fronts ? FRONT_NOTES : []),
     ...(scale ? SCALE_NOTES : []),
+    ...(sentences ? SENTENCES_NOTES : []),
   ];
-  const limits = judge({ calls, scale });
+  const limits = judge({ calls, scale, sentences });
   const tables = [
     ...(calls ? [table(calls), costTable(calls.costs)] : []),
     ...(among ? [amongTable(among)] : []),
     ...(fronts ? [frontTable(fronts)] : []),
     ...(scale ? [scaleTables(scale)] : []),
+    ...(sentences ? [sentencesTable(sentences)] : []),
     ...(counts ? [modelTables(counts, USUAL_USE)] : []),
     ...(limits.length > 0 ? [limitLines(limits)] : []),
   ];
   console.log(`\n${[...tables, notes.join("\n")].join("\n\n")}`);
   if (options.json !== undefined) {
-    const json = { ...about, notes, limits, ...calls, among, fronts, scale, counts };
+    const json = { ...about, notes, limits, ...calls, among, fronts, scale, sentences, counts };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {

@@ -35,7 +35,12 @@ export async function startBenchWorker(
 export async function startBenchBridge(
   dir: string,
   processes: Processes,
-  { gatewayUrl, mqttUrl, name = "bridge" }: { gatewayUrl: string; mqttUrl: string; name?: string },
+  {
+    gatewayUrl,
+    mqttUrl,
+    name = "bridge",
+    env,
+  }: { gatewayUrl: string; mqttUrl: string; name?: string; env?: Record<string, string> },
 ): Promise<Leashed> {
   const program = join(dir, "bridge.mjs");
   writeFileSync(program, await bundleBridge());
@@ -45,5 +50,6 @@ export async function startBenchBridge(
     BRIDGE_ID: "bench",
     MQTT_URL: mqttUrl,
     HEALTH_PORT: "0",
+    ...env,
   });
 }

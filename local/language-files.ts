@@ -11,6 +11,7 @@ import { nl } from "@edgecall/core/phrases/languages/nl.ts";
 import { pl } from "@edgecall/core/phrases/languages/pl.ts";
 import { pt } from "@edgecall/core/phrases/languages/pt.ts";
 import { zh } from "@edgecall/core/phrases/languages/zh.ts";
+import { compileLanguage } from "@edgecall/core/sentences/compile.ts";
 import { cs as csRead } from "@edgecall/core/sentences/languages/cs.ts";
 import { de as deRead } from "@edgecall/core/sentences/languages/de.ts";
 import { en as enRead } from "@edgecall/core/sentences/languages/en.ts";
@@ -28,6 +29,6 @@ export function languageFiles(): Record<string, string> {
   const read = [enRead, deRead, frRead, esRead, itRead, nlRead, plRead, ptRead, csRead, zhRead];
   return Object.fromEntries([
     ...said.map((data) => [`phrases-${data.language}.json`, JSON.stringify(data)]),
-    ...read.map((data) => [`sentences-${data.code}.json`, JSON.stringify(data)]),
+    ...read.map((data) => [`sentences-${data.code}.json`, JSON.stringify(compileLanguage(data))]),
   ]);
 }

@@ -1,12 +1,13 @@
 /** The gateway's files of languages, of which English and German are there. */
 import { de as said } from "@edgecall/core/phrases/languages/de.ts";
+import { compileLanguage } from "@edgecall/core/sentences/compile.ts";
 import { de } from "@edgecall/core/sentences/languages/de.ts";
 import { en } from "@edgecall/core/sentences/languages/en.ts";
 
 const FILES: Readonly<Record<string, unknown>> = {
   "/phrases-de.json": said,
-  "/sentences-de.json": de,
-  "/sentences-en.json": en,
+  "/sentences-de.json": compileLanguage(de),
+  "/sentences-en.json": compileLanguage(en),
 };
 
 /** The binding `ASSETS`. */

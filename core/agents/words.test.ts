@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedText, numberForms, stem, wordsOf } from "./words.ts";
+import { askedText, fold, numberForms, stem, wordsOf } from "./words.ts";
 
 test.each<[string, string[]]>([
   ["wz-lampe-2", ["wz", "lampe", "2"]],
@@ -55,4 +55,17 @@ test("a rank stands for its number", () => {
   expect(numberForms("second")).toEqual(["2nd", "2"]);
   expect(numberForms("three")).toEqual(["3"]);
   expect(numberForms("lamp")).toEqual([]);
+});
+
+test("a letter that is folded by a list becomes what Unicode's tables make of it", () => {
+  const byTables = (text: string) =>
+    // A sign beyond all lists has the text folded by the tables.
+    fold(`${text}\u{1d7d7}`).slice(0, -1);
+  // Each sign near the lists, and some of all others.
+  for (let code = 0; code < 0x3_0000; code += code < 0x600 ? 1 : 97) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const text = `a${String.fromCodePoint(code)}é厨`;
+    if (fold(text) !== byTables(text))
+      expect({ code, folded: fold(text) }).toEqual({ code, folded: byTables(text) });
+  }
 });

@@ -132,15 +132,15 @@ const THINGS = rolesOf("type reading color");
 
 /** The word, or the words of names of which it may be another form. A word that says what to do is itself. */
 function formsOf(word: string, lexicon: Lexicon, names: NameTable): string[] {
-  const known = lexicon.phrases.get(word);
-  const isName = names.words().has(word);
   if (word.length < 4) return [word];
+  const known = lexicon.phrases.get(word);
   if (lexicon.hasCases) {
     if (known && !known.every((meanings) => meanings.every(({ role }) => THINGS.has(role)))) return [word];
     const bases = names.formsOf(word);
-    return isName || bases.length === 0 ? [word, ...bases] : bases.slice(0, KEYS_MAX);
+    return bases.length === 0 || names.words().has(word) ? [word, ...bases] : bases.slice(0, KEYS_MAX);
   }
-  if (isName || known) return [word];
+  // A whole name is found without the words of all others, which a cold start would have to collect.
+  if (known || names.has(word) || names.words().has(word)) return [word];
   const bases = lexicon.endings
     .filter((ending) => word.endsWith(ending))
     .map((ending) => word.slice(0, -ending.length))

@@ -47,20 +47,38 @@ export type NumberWords = {
  * @returns its phrases, without `(a|b)` and `[a]`
  */
 export function phrasesOf(row: string): string[] {
-  if (!BRACKET.test(row)) return row === "" ? [] : row.split(",").map((phrase) => phrase.trim());
-  return row.split(",").flatMap((phrase) => expand(phrase.trim()));
+  return row
+    .split(",")
+    .flatMap((pattern) => expandPattern(pattern))
+    .map((phrase) => phrase.replace(/ {2,}/g, " ").trim())
+    .filter((phrase) => phrase !== "");
 }
 
-const BRACKET = /[([]/;
-
-function expand(pattern: string): string[] {
-  const open = pattern.search(BRACKET);
-  if (open < 0) return pattern === "" ? [] : [pattern.replace(/ {2,}/g, " ").trim()];
-  const close = pattern.indexOf(pattern[open] === "(" ? ")" : "]", open);
+/**
+ * @param firstWord only what stands in the first word is written out
+ * @returns what it may be, with all blanks around what is left out
+ * @throws Error at a bracket that is not closed
+ */
+export function expandPattern(pattern: string, firstWord = false): string[] {
+  const round = pattern.indexOf("(");
+  const square = pattern.indexOf("[");
+  if (round < 0 && square < 0) return [pattern];
+  const isOptional = round < 0 || (square >= 0 && square < round);
+  const open = isOptional ? square : round;
+  const blank = pattern.indexOf(" ");
+  if (firstWord && blank >= 0 && blank < open) return [pattern];
+  const close = pattern.indexOf(isOptional ? "]" : ")", open);
   if (close < 0) throw new Error(`phrases: a bracket is not closed in '${pattern}'`);
-  const inner = pattern.slice(open + 1, close).split("|");
-  const choices = pattern[open] === "(" ? inner : ["", ...inner];
-  return choices.flatMap((choice) => expand(pattern.slice(0, open) + choice + pattern.slice(close + 1)));
+  const [before, after] = [pattern.slice(0, open), pattern.slice(close + 1)];
+  const choices = pattern.slice(open + 1, close).split("|");
+  if (isOptional) choices.unshift("");
+  const found: string[] = [];
+  const isLast = pattern.indexOf("(", open + 1) < 0 && pattern.indexOf("[", open + 1) < 0;
+  for (const choice of choices)
+    if (isLast) found.push(before + choice + after);
+    else if (firstWord) found.push(...expandPattern(before + choice + after, true));
+    else for (const rest of expandPattern(choice + after)) found.push(before + rest);
+  return found;
 }
 
 /** @returns each number's forms from 0 to 100 */

@@ -1,15 +1,13 @@
 /** A language's words, ready to be looked up. Pure. */
-import { fold } from "../agents/words.ts";
 import type { Language } from "../text/languages.ts";
-import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS } from "./frame.ts";
-import { type LanguageData, numberForms, phrasesOf } from "./language.ts";
-import type { Meaning, Role } from "./roles.ts";
-import { keyOf } from "./words.ts";
+import { type CompiledLanguage, compileLanguage } from "./compile.ts";
+import { expandPattern, type LanguageData } from "./language.ts";
+import { meaningOf, roleKeys } from "./role-keys.ts";
+import type { Meaning } from "./roles.ts";
 
 export type Lexicon = {
   language: Language;
-  /** By phrase: each way to read it, as the roles that it plays. */
-  phrases: ReadonlyMap<string, ReadonlyArray<readonly Meaning[]>>;
+  phrases: PhraseTable;
   /** Words of the longest phrase. */
   longest: number;
   /** Single words, for "Did you mean …?". */
@@ -20,124 +18,140 @@ export type Lexicon = {
   hasCases: boolean;
 };
 
-/** Letters, and the signs of a row: its phrases are keys as they stand. */
-const PLAIN_ROW = /^[a-z ,()[\]|]*$/;
-
 /** @throws Error at a row whose role or value does not exist; the tests load each language */
 export function makeLexicon(data: LanguageData): Lexicon {
-  const phrases = new Map<string, Array<readonly Meaning[]>>();
-  let longest = 1;
-  const add = (key: string, meanings: readonly Meaning[]): void => {
-    const known = phrases.get(key);
-    if (known) known.push(meanings);
-    else phrases.set(key, [meanings]);
-    let words = 1;
-    for (let at = key.indexOf(" "); at >= 0; at = key.indexOf(" ", at + 1)) words += 1;
-    if (words > longest) longest = words;
-  };
-  for (const [roles, row = ""] of Object.entries(data.phrases)) {
-    const meanings = roles.split(" ").map((one) => meaningOf(one));
-    // A row at once: a phrase each would take a cold start several times as long.
-    const folded = fold(row);
-    const isPlain = PLAIN_ROW.test(folded);
-    for (const phrase of phrasesOf(folded)) add(isPlain ? phrase : keyOf(phrase), meanings);
-  }
-  markVerbs(phrases);
-  for (const [form, number] of numberForms(data.numbers))
-    add(keyOf(form), [{ role: "number", value: { number, small: number < 2 } }]);
-  const endings = data.endings ?? "";
+  return lexiconFrom(compileLanguage(data));
+}
+
+/** A cold start waits for it: a phrase is a word in a map, and what it means is made when a sentence has it. */
+export function lexiconFrom(compiled: CompiledLanguage): Lexicon {
+  const phrases = new PhraseTable(compiled);
   return {
-    language: data.code,
+    language: compiled.code,
     phrases,
-    longest,
+    longest: compiled.longest,
     *vocabulary() {
       for (const key of phrases.keys()) yield* key.split(" ");
     },
-    links:
-      data.compounds === undefined ? undefined : ["", ...data.compounds.split(",").map((one) => one.trim())],
-    endings: endings === "cases" || endings === "" ? [] : endings.split(",").map((one) => one.trim()),
-    hasCases: endings === "cases",
+    links: compiled.links,
+    endings: compiled.endings,
+    hasCases: compiled.hasCases,
   };
 }
 
-function markVerbs(phrases: Map<string, Array<readonly Meaning[]>>): void {
-  for (const [key, ways] of phrases) {
-    if (ways.length < 2 || !ways.some(([first, second]) => first?.role === "act" && !second)) continue;
-    const marked = ways.map((way) =>
-      way.map(
-        (one): Meaning => (one.role === "type" ? { ...one, value: { ...one.value, isVerb: true } } : one),
-      ),
-    );
-    phrases.set(key, marked);
+/** By phrase: each way to read it, as the roles that it plays. */
+class PhraseTable {
+  /** The places of its rows. */
+  readonly #rows = new Map<string, number | number[]>();
+  /** By first word: patterns of which no sentence had that word yet. */
+  readonly #patterns = new Map<string, Pattern[]>();
+  readonly #keys: readonly string[];
+  readonly #meanings: Array<readonly Meaning[]> = [];
+  /** Of phrases that several rows have. */
+  readonly #several = new Map<string, ReadonlyArray<readonly Meaning[]>>();
+
+  constructor({ rows, several, numbers }: CompiledLanguage) {
+    this.#keys = [...roleKeys(), ...Object.keys(several)];
+    const places = { rows: this.#rows, patterns: this.#patterns };
+    addRows(places, rows, 0);
+    addRows(places, Object.values(several), rows.length);
+    for (let number = 0; number < numbers.length; number += 1)
+      for (const form of (numbers[number] ?? "").split("|"))
+        addRow(this.#rows, form, this.#keys.length + number);
+  }
+
+  /** @returns undefined: the language has no such phrase */
+  get(key: string): ReadonlyArray<readonly Meaning[]> | undefined {
+    const blank = key.indexOf(" ");
+    if (blank > 0) this.#writeOut(key.slice(0, blank));
+    const rows = this.#rows.get(key);
+    if (rows === undefined) return undefined;
+    if (typeof rows === "number") return [this.#meaning(rows)];
+    const known = this.#several.get(key);
+    if (known) return known;
+    const ways = markVerbs(rows.map((row) => this.#meaning(row)));
+    this.#several.set(key, ways);
+    return ways;
+  }
+
+  /** All phrases, also those of patterns. */
+  keys(): Iterable<string> {
+    for (const word of [...this.#patterns.keys()]) this.#writeOut(word);
+    return this.#rows.keys();
+  }
+
+  #writeOut(firstWord: string): void {
+    const patterns = this.#patterns.get(firstWord);
+    if (patterns === undefined) return;
+    this.#patterns.delete(firstWord);
+    for (const { pattern, row } of patterns)
+      for (const phrase of expandPattern(pattern)) addRow(this.#rows, phrase, row);
+  }
+
+  /** One object for all phrases of a row. */
+  #meaning(row: number): readonly Meaning[] {
+    const known = this.#meanings[row];
+    if (known) return known;
+    const number = row - this.#keys.length;
+    const meaning: readonly Meaning[] =
+      number >= 0
+        ? [{ role: "number", value: { number, small: number < 2 } }]
+        : (this.#keys[row] ?? "").split(" ").map(meaningOf);
+    this.#meanings[row] = meaning;
+    return meaning;
   }
 }
 
-/** Roles without a value. */
-const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes both".split(
-    " ",
-  ),
-  ..."watch remind timer that model help at for after every oclock".split(" "),
-] as Role[]);
-
-const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };
-
-const LISTED: Readonly<Record<string, readonly string[]>> = {
-  do: ["any", "lock", "raise", "lower", "stop", "run", "flip", "power"],
-  change: ["raise", "lower"],
-  ask: ["value", "yes_no", "which", "count", "any", "all"],
-  reading: READINGS,
-  it: ["one", "many"],
-  here: ["here", "home"],
-  color: COLORS,
-  white: ["warm", "neutral", "cold"],
-  option: OPTIONS,
-  bound: ["minimum", "maximum"],
-  unit: UNITS,
-  compare: ["above", "below", "equal"],
-  share: ["free", "used"],
-  stop: ["negation", "exception", "condition", "delay", "quotation", "question", "general", "no_sense"],
-  clock: ["time", "date"],
-  ack: ["ack", "snooze"],
-  cancel: ["cancel", "pause", "resume"],
-  days: ["mo", "tu", "we", "th", "fr", "sa", "su", "day", "weekday", "weekend", "hour", "today", "tomorrow"],
-  daily: ["day", "hour"],
-  part: ["am", "pm", "morning", "noon", "evening", "night"],
-};
-
-const EITHER: Readonly<Record<string, readonly string[]>> = {
-  act: ACTIONS,
-  particle: ACTIONS,
-  state: STATES,
-};
-const RULES = ["rule", "watch", "reminder", "briefing"];
-const ONE_DAY = /^(?:mo|tu|we|th|fr|sa|su)$/;
-
-function meaningOf(key: string): Meaning {
-  const [role = "", word = ""] = key.split(":");
-  const value = word === "" && PLAIN.has(role) ? null : valueFor(role, role === "do" ? word || "any" : word);
-  if (value === undefined) throw new Error(`phrases: '${key}' is no role with a value of it`);
-  // SAFETY: the value was looked up by the role.
-  return { role, value } as Meaning;
+/** A word that is also an act by itself marks its type as a verb: "fan", "light". */
+function markVerbs(ways: ReadonlyArray<readonly Meaning[]>): ReadonlyArray<readonly Meaning[]> {
+  if (!ways.some(([first, second]) => first?.role === "act" && !second)) return ways;
+  return ways.map((way) =>
+    way.map(
+      (one): Meaning => (one.role === "type" ? { ...one, value: { ...one.value, isVerb: true } } : one),
+    ),
+  );
 }
 
-function valueFor(role: string, word: string): unknown {
-  const suffix = WORD_NUMBERS[word.slice(-1)];
-  const bare = suffix === undefined ? word : word.slice(0, -1);
-  const number = suffix ?? "one";
-  if (role === "type") return isOneOf(THING_TYPES, bare) ? { type: bare, number } : undefined;
-  if (role === "rule") return isOneOf(RULES, bare) ? { of: bare, number } : undefined;
-  if (role === "span" || role === "minutes") return word === "" ? undefined : Number(word);
-  const either = EITHER[role];
-  if (either) {
-    const [is = "", or] = word.split("/");
-    if (!isOneOf(either, is) || (or !== undefined && !isOneOf(either, or))) return undefined;
-    return or === undefined ? { is } : { is, or };
+type Pattern = { pattern: string; row: number };
+type Places = { rows: Map<string, number | number[]>; patterns: Map<string, Pattern[]> };
+
+// Plain loops without private members: this runs before V8 compiles anything.
+
+function addRows({ rows: places, patterns }: Places, rows: readonly string[], first: number): void {
+  for (let at = 0; at < rows.length; at += 1) {
+    const text = rows[at];
+    if (text === undefined || text === "") continue;
+    const row = first + at;
+    const phrases = text.split(",");
+    const mayChoose = text.includes("(") || text.includes("[");
+    for (let one = 0; one < phrases.length; one += 1) {
+      const phrase = phrases[one] ?? "";
+      if (mayChoose && (phrase.includes("(") || phrase.includes("[")))
+        addPattern({ rows: places, patterns }, phrase, row);
+      else addRow(places, phrase, row);
+    }
   }
-  if (!isOneOf(LISTED[role] ?? [], word)) return undefined;
-  return role === "days" && ONE_DAY.test(word) ? [word] : word;
 }
 
-function isOneOf(list: readonly string[], word: string): boolean {
-  return list.includes(word);
+/** A product of many choices is written out only for the first words that sentences have. */
+function addPattern({ rows: places, patterns }: Places, pattern: string, row: number): void {
+  for (const begun of expandPattern(pattern, true)) {
+    if (!begun.includes("(") && !begun.includes("[")) {
+      addRow(places, begun, row);
+      continue;
+    }
+    const firstWord = begun.slice(0, begun.indexOf(" "));
+    const known = patterns.get(firstWord);
+    if (known) known.push({ pattern: begun, row });
+    else patterns.set(firstWord, [{ pattern: begun, row }]);
+  }
+}
+
+function addRow(places: Map<string, number | number[]>, phrase: string, row: number): void {
+  const known = places.get(phrase);
+  if (known === undefined) places.set(phrase, row);
+  // Two patterns of a row may say the same.
+  else if (typeof known === "number") {
+    if (known !== row) places.set(phrase, known < row ? [known, row] : [row, known]);
+  } else if (!known.includes(row)) known.splice(known.filter((one) => one < row).length, 0, row);
 }

@@ -28,12 +28,15 @@ type Entry = NamedThing[];
 
 export class NameTable {
   /** Words of the longest name. */
-  longest = 1;
+  readonly longest: number;
   readonly #entries = new Map<string, Entry>();
   #words: Set<string> | undefined;
   #byBeginning: Map<string, string[]> | undefined;
 
   constructor(things: Iterable<NamedThing>) {
+    // Of a cold start, as that of lexicon.ts.
+    const entries = this.#entries;
+    let longest = 1;
     for (const thing of things) {
       if (thing.name.length > NAME_MAX || CONTROL.test(thing.name)) continue;
       const key = keyOf(thing.name);
@@ -41,11 +44,12 @@ export class NameTable {
       let words = 1;
       for (let at = key.indexOf(" "); at >= 0; at = key.indexOf(" ", at + 1)) words += 1;
       if (words > WORDS_MAX) continue;
-      if (words > this.longest) this.longest = words;
-      const entry = this.#entries.get(key);
-      if (entry === undefined) this.#entries.set(key, [thing]);
+      if (words > longest) longest = words;
+      const entry = entries.get(key);
+      if (entry === undefined) entries.set(key, [thing]);
       else if (entry.length < IDS_MAX) entry.push(thing);
     }
+    this.longest = longest;
   }
 
   /** @returns one meaning for each sort of thing that has the name */
