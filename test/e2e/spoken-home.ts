@@ -54,7 +54,11 @@ export const SPOKEN: readonly Spoken[] = [
     plural: ["turn on all lights", ["Reading lamp: on.", "Bedroom light: sent, but not confirmed"]],
     general: [
       "why is the sky blue?",
-      ["I could not get an answer from the model:", "I don't know the word “sky”.", "This works here:"],
+      [
+        "I could not get an answer from the model:",
+        "I have no answer to “why” without a model.",
+        "This works here:",
+      ],
     ],
   },
   {
