@@ -96,10 +96,18 @@ const IDLE = [
 const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "tools-flows"].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
-/** These hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
-const ALONE = ["crash", "deploy", "hostile-requests", "many", "npm-start-killed"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+/** These boot a machine, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
+const ALONE = [
+  "crash",
+  "deploy",
+  "hostile-requests",
+  "many",
+  "npm-start-device",
+  "npm-start-killed",
+  "own-broker",
+  "stolen-broker",
+  "with-bridge",
+].map((name) => `test/e2e/${name}.test.ts`);
 // Bounds in processor time; and programs whose writes are measured by what the disk loses.
 ALONE.push(
   "bench/start.test.ts",
