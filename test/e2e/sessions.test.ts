@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { OWNER, onTelegram } from "../platforms/people.ts";
 import { waitForMessage, waitForText } from "../platforms/waiting.ts";
 import { type Step, script } from "../scripted-model.ts";
@@ -78,6 +78,9 @@ async function restartWorker(): Promise<void> {
 }
 
 describe.each(SIDES)("from %s", (side, by) => {
+  // The last test of a side kills the Worker, and the bridge dials again only after a while.
+  beforeEach(() => stack.gateway.online("ann"));
+
   test("sessions_spawn that waits, and one whose end is a message", async () => {
     const [id, label] = [crypto.randomUUID(), `both ${side}`];
     const waits = tool("sessions_spawn", { task: script({ text: "the first" }), timeout_seconds: 60 });

@@ -4,7 +4,6 @@ import type { SessionView } from "@edgecall/client/routes.ts";
 import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
-import { Audit } from "./audit.tsx";
 import { Chat } from "./chat.tsx";
 import { Small } from "./controls.tsx";
 import { Fleet } from "./fleet.tsx";
@@ -21,7 +20,7 @@ const SCREENS: Record<ScreenName, ComponentType<{ session: SessionView; item: st
   devices: lazy("Devices", "BrokerDevices"),
   fleet: Fleet,
   rules: lazy("Rules", "Rules"),
-  audit: Audit,
+  audit: lazy("Audit", "Audit"),
   metrics: lazy("Metrics", "Metrics"),
   setup: Setup,
   waiting: Waiting,
