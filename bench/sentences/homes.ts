@@ -2,7 +2,7 @@
 import type { NamedThing } from "@edgecall/core/sentences/names.ts";
 import type { Language } from "@edgecall/core/text/languages.ts";
 
-/** What the Worker of this measurement is asked: names and words as texts. */
+/** The request to the Worker of this measurement: names and words as texts. */
 export type FirstSentence = { sentence: string; names: string; words: string };
 
 type ReaderHome = {

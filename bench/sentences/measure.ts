@@ -1,4 +1,4 @@
-/** What understanding a sentence without a model takes: files, a cold start, the heap, and turns in the demo home. */
+/** The cost of a sentence without a model: files, a cold start, the heap, and turns in the demo home. */
 import { gzipSync } from "node:zlib";
 import { en } from "@edgecall/core/phrases/languages/en.ts";
 import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";

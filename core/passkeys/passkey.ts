@@ -28,7 +28,7 @@ export const Passkey = z.strictObject({
 });
 export type Passkey = z.infer<typeof Passkey>;
 
-/** What `navigator.credentials.get()` returns, each part base64url. */
+/** The result of `navigator.credentials.get()`, each part base64url. */
 export const Assertion = z.strictObject({
   id: base64url(1_364),
   clientDataJSON: base64url(4_000),
@@ -45,7 +45,7 @@ export type Assertion = z.infer<typeof Assertion>;
  */
 export const Decision = z.strictObject({
   home: z.string(),
-  /** What is decided about: a question's id, or a control's name and its item (`role:ben`). */
+  /** The subject: a question's id, or a control's name and its item (`role:ben`). */
   about: z.string(),
   /** The hash of the exact call, or of the exact change of the control. */
   what: z.string(),

@@ -5,7 +5,7 @@ import { rawSignature } from "./ecdsa-signature.ts";
 import type { Algorithm, Assertion, Passkey } from "./passkey.ts";
 
 /**
- * What must be so.
+ * The values that an assertion has to carry.
  * @property challenge 64 hex digits @property origin of the console, as the browser sends it @property rpId its host name
  * @property userHandle of the person who is signed in, base64url
  */

@@ -1,6 +1,6 @@
 /**
- * What a standing permission lets a parameter be: exact values, sets, ranges, lists of numbers and files below a folder. There are no patterns, and
- * nothing reads shell text. What a bound does not name is outside it.
+ * The bounds of a parameter in a standing permission: exact values, sets, ranges, lists of numbers and files below a folder. There are no patterns, and
+ * shell text is not read. A value that a bound does not name is outside it.
  */
 import { z } from "../protocol/parse.ts";
 

@@ -8,7 +8,7 @@ import type { StandingPermission, Who } from "./permission.ts";
  * @property dangerous the device says that this call may do harm: no permission covers it
  * @property minute of the home's day
  */
-export type AskingCall = {
+export type UnapprovedCall = {
   key: string;
   version: string;
   action: string;
@@ -24,7 +24,7 @@ export type AskingCall = {
 };
 
 /** @returns true if the permission covers the whole call. Two permissions that cover half of it each do not. */
-export function covers(permission: StandingPermission, call: AskingCall): boolean {
+export function covers(permission: StandingPermission, call: UnapprovedCall): boolean {
   const { actions, conversation, channels, hours } = permission;
   const bounds = Object.hasOwn(actions, call.action) ? actions[call.action] : undefined;
   return (
@@ -44,7 +44,7 @@ export function covers(permission: StandingPermission, call: AskingCall): boolea
   );
 }
 
-function isFor(who: Who, asker: AskingCall["asker"]): boolean {
+function isFor(who: Who, asker: UnapprovedCall["asker"]): boolean {
   if (who === "everybody") return "person" in asker;
   if ("person" in who) return "person" in asker && asker.person === who.person;
   if ("program" in who) return "program" in asker && asker.program === who.program;

@@ -38,7 +38,7 @@ export const Who = z.union([
 ]);
 export type Who = z.infer<typeof Who>;
 
-/** How a person proved to be there: in the page's own session, from another device than the asking one, or by a passkey. */
+/** The proof that a person was there: a press in the page's own session, from another device than the asking one, or by a passkey. */
 const HOW = ["press", "tap", "verified"] as const;
 
 const MINUTES_A_DAY = 1_440;
@@ -50,7 +50,7 @@ export const StandingPermission = z.strictObject({
   device: id,
   /** The device's key: of a hosted device, or the fingerprint of a paired agent's. */
   key: id,
-  /** What the device was: its allow hash, or the hash of the action's advert. */
+  /** The device's allow hash, or the hash of the action's advert, when it was allowed. */
   version: id,
   actions: z
     .record(
@@ -76,7 +76,7 @@ export const StandingPermission = z.strictObject({
       .check(z.refine(({ from, to }) => from !== to, "expected two different times")),
   ),
   until: Instant,
-  /** Who allowed it, how, and for which question. */
+  /** The person who allowed it, the proof, and the question. */
   by: id,
   how: z.enum(HOW),
   question: z.nullable(id),

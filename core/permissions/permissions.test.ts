@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { check } from "../protocol/parse.ts";
 import { areWithin, type Bounds } from "./bounds.ts";
-import { type AskingCall, covers } from "./covers.ts";
+import { covers, type UnapprovedCall } from "./covers.ts";
 import { LIFE_MAX_MS, overBy, SILENT_MAX_MS, StandingPermission, UNUSED_MAX_MS } from "./permission.ts";
 
 const NOW = Date.parse("2026-11-26T14:00:00Z");
@@ -31,7 +31,7 @@ const HEAT: StandingPermission = {
   at: NOW - DAY_MS,
 };
 
-const CALL: AskingCall = {
+const CALL: UnapprovedCall = {
   key: "77fbc35b",
   version: "v1",
   action: "set",
@@ -52,20 +52,20 @@ const NOTES: StandingPermission = {
   actions: { write: { path: { under: "/home/pi/notes" }, content: { any: "text", max: 64 } } },
 };
 
-const WRITE: AskingCall = { ...CALL, key: "garden-pi-key", action: "write" };
-const write = (path: unknown, content: unknown = "milk"): AskingCall => ({
+const WRITE: UnapprovedCall = { ...CALL, key: "garden-pi-key", action: "write" };
+const write = (path: unknown, content: unknown = "milk"): UnapprovedCall => ({
   ...WRITE,
   parameters: { path, content },
 });
-const set = (parameters: unknown): AskingCall => ({ ...CALL, parameters });
+const set = (parameters: unknown): UnapprovedCall => ({ ...CALL, parameters });
 
 const COLOUR: StandingPermission = {
   ...HEAT,
   actions: { set: { rgb: { each: { from: 0, to: 255 }, length: 3 } } },
 };
-const colour = (rgb: unknown): AskingCall => ({ ...CALL, parameters: { rgb } });
+const colour = (rgb: unknown): UnapprovedCall => ({ ...CALL, parameters: { rgb } });
 
-type Row = [name: string, covered: boolean, permission: StandingPermission, call: AskingCall];
+type Row = [name: string, covered: boolean, permission: StandingPermission, call: UnapprovedCall];
 
 const CALLS: Row[] = [
   ["the value that was asked for", true, HEAT, CALL],
@@ -364,7 +364,7 @@ describe("a permission is over", () => {
     ["not when it is new", [given, null, NOW + DAY_MS], undefined],
     ["at its date", [{ ...given, until: NOW + DAY_MS }, NOW, NOW + DAY_MS], "date"],
     [
-      "after 90 days, whatever date it names",
+      "after 90 days, also where it names a later date",
       [{ ...given, until: NOW + 900 * DAY_MS }, NOW + 89 * DAY_MS, NOW + LIFE_MAX_MS],
       "date",
     ],

@@ -1,4 +1,4 @@
-/** What a part of a sentence wants done. Each of its roles is used, or it means nothing. Pure. */
+/** Reads the act of a part of a sentence. Each role of the part is used, or the part means nothing. Pure. */
 import {
   type Act,
   type Action,
@@ -113,7 +113,7 @@ function refusedTarget(frame: Act): Built {
   return isMeant ? undefined : { refused: { because: "no_target", action } };
 }
 
-/** What a particle does beside such a verb: "schließ … ab", "heb … an", "halte … an", "führe … aus". Others do nothing. */
+/** The acts of particles beside such a verb: "schließ … ab", "heb … an", "halte … an", "führe … aus". Others do nothing. */
 const BESIDE: Readonly<
   Record<Exclude<RoleValues["do"], "any" | "flip">, Readonly<Partial<Record<Action, Either<Action>>>>>
 > = {

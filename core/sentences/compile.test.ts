@@ -32,7 +32,7 @@ function writtenOut({ phrases, numbers }: LanguageData): Map<string, string[]> {
 }
 
 test.each(LANGUAGES.map((data) => [data.code, data] as const))(
-  "a file of %s has the phrases of its source, in whatever order they are asked for",
+  "a file of %s has the phrases of its source, in any order in which they are asked for",
   (_, data) => {
     const source = writtenOut(data);
     const file = JSON.stringify(compileLanguage(data));

@@ -35,7 +35,7 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   const items = compose(cover.filter(({ role }) => role !== "stop"));
   if (items === undefined) return undefined;
   if (items.some(({ role }) => role === "watch")) return watch(items);
-  if (isToldOnChange(items)) return watch(items.map((item) => (item.role === "ask" ? HEAD : item)));
+  if (asksToBeToldOfChange(items)) return watch(items.map((item) => (item.role === "ask" ? HEAD : item)));
   if (items.some(({ role }) => role === "rule" || role === "cancel" || role === "rule_name"))
     return rules(items);
   const whole = wholePhrase(items);
@@ -93,7 +93,7 @@ function briefing(when: When, asks: readonly Ask[], text: string): Frame {
 const HEAD: Item = { role: "watch", value: null, at: 0 };
 
 /** "Tell me if the window opens". Where it says a state, "if the window is open", it is a question of now. */
-function isToldOnChange(items: readonly Item[]): boolean {
+function asksToBeToldOfChange(items: readonly Item[]): boolean {
   const has = (wanted: Role) => items.some(({ role }) => role === wanted);
   const [ask, other] = valuesOf(items, "ask");
   return ask === "yes_no" && other === undefined && has("show") && (has("becomes") || has("changes"));

@@ -11,7 +11,7 @@ import { ROOT } from "./program.ts";
 
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 /** Of a message in a chat, in part. */
-type Told = { answer: string | null; rules?: Array<{ buttons: Array<{ label: string }> }> };
+type ShownTurn = { answer: string | null; rules?: Array<{ buttons: Array<{ label: string }> }> };
 
 /** The freezer's door is left ajar at times, and a watch holds for a minute. */
 const TOLD_MS = 300_000;
@@ -77,7 +77,7 @@ describe("the README", { tags: ["needs/linux"], timeout: TOLD_MS + 180_000 }, ()
       }
 
       const answers = async () => {
-        const turns = (await client.turns("readme")) as unknown as Told[];
+        const turns = (await client.turns("readme")) as unknown as ShownTurn[];
         return turns.map(({ answer, rules = [] }) => {
           const labels = rules.flatMap(({ buttons }) => buttons.map(({ label }) => `[${label}]`));
           return withoutFigures([answer, ...labels].join(" "));

@@ -240,7 +240,7 @@ export const en = {
     allOnline: "All devices are online.",
     noDevices: "I know no devices yet.",
 
-    // What a machine says of itself.
+    // Figures of a machine.
     usedOf: "{percent} used ({used} of {total}), {free} free",
     swapUsed: "swap {used} of {total}",
     busy: "{percent} busy",

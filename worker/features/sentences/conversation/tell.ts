@@ -24,7 +24,7 @@ export async function tell(
     const batch = calls[step];
     if (!batch)
       return (names[step] ?? []).flatMap((name) => (name === null ? [] : phrases.say("skipped", { name })));
-    const told = batch.flatMap(({ outcome }, at): Told[] =>
+    const told = batch.flatMap(({ outcome }, at): NamedOutcome[] =>
       outcome ? [{ outcome, name: names[step]?.[at] ?? null }] : [],
     );
     const ask = asked[step];
@@ -75,14 +75,14 @@ function rulesLine(batch: readonly StoredCall[], phrases: Phrases): string[] | u
   return batch.length > 1 && isDone && key ? [phrases.say(ENDED[key], { count: batch.length })] : undefined;
 }
 
-type Told = { outcome: Outcome; name: string | null };
+type NamedOutcome = { outcome: Outcome; name: string | null };
 
-function lineOf({ outcome, name }: Told, phrases: Phrases): string {
+function lineOf({ outcome, name }: NamedOutcome, phrases: Phrases): string {
   return name === null ? ownText(outcome, phrases) : outcomeText(outcome, name, phrases);
 }
 
 /** What machines said of themselves. A question whether it is so has yes or no, or those alone of which it is. */
-function machineLines(told: readonly Told[], ask: MachineAsk, phrases: Phrases): string[] {
+function machineLines(told: readonly NamedOutcome[], ask: MachineAsk, phrases: Phrases): string[] {
   const answers = told.map(({ outcome, name }) =>
     outcome.status === "success"
       ? machineAnswer(ask, name ?? "", outcome.text, phrases)

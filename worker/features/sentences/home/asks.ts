@@ -21,7 +21,7 @@ export type Answer = { answer: string; about: string[] } | { problem: Problem };
 /** Things that one answer tells of. */
 const TOLD_MAX = 20;
 
-type Told = { thing: Thing; readings: readonly Reading[] };
+type Reported = { thing: Thing; readings: readonly Reading[] };
 
 /** The answer to a question about hosted devices. */
 export async function answerAsk(ask: Ask, context: AskContext): Promise<Answer> {
@@ -46,7 +46,7 @@ export async function answerAsk(ask: Ask, context: AskContext): Promise<Answer> 
     isMany && mayBeMany(ask),
   );
   if ("problem" in found) return found;
-  const told: Told[] = found.things
+  const told: Reported[] = found.things
     .filter((thing) => found.things.length === 1 || isAbout(thing))
     .map((thing) => ({ thing, readings: readingsIn(thing) }));
   if (told.length > TOLD_MAX * 5)
@@ -92,7 +92,7 @@ function compared({ reading, value }: Comparison, readings: readonly Reading[]):
   return unit.length > 0 ? unit : numbers.slice(0, 1);
 }
 
-function values(asked: Asked, told: readonly Told[], { phrases, now }: AskContext): string {
+function values(asked: Asked, told: readonly Reported[], { phrases, now }: AskContext): string {
   const lines = told.slice(0, TOLD_MAX).map(({ thing: { name }, readings }) => {
     const found = readingsOf(readings, asked);
     const value = phrases.parts(
@@ -118,9 +118,12 @@ function labelled(asked: Asked, reading: Reading, count: number, phrases: Phrase
   return count === 1 || isMain ? value : `${phrases.readingName(reading.name)} ${value}`;
 }
 
-type Judged = Told & { so: boolean | undefined; by: Reading | undefined };
+type Judged = Reported & { so: boolean | undefined; by: Reading | undefined };
 
-function judge(ask: Exclude<Ask, { form: "value" }>, { thing, readings }: Told): Omit<Judged, keyof Told> {
+function judge(
+  ask: Exclude<Ask, { form: "value" }>,
+  { thing, readings }: Reported,
+): Omit<Judged, keyof Reported> {
   if ("compare" in ask) {
     const [reading] = compared(ask.compare, readings);
     return { so: reading && compares(reading, ask.compare), by: reading };
