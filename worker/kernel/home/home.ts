@@ -34,6 +34,7 @@ import { BridgeFrames } from "./frames/bridge-frames.ts";
 import { Ledger, ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
+import { PASSKEY_MIGRATIONS } from "./passkeys/schema.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
 import { openQuestions } from "./questions/approvals.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
@@ -172,5 +173,9 @@ export function openHome(ctx: DurableObjectState, env: Env, features: readonly H
 }
 
 function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
-  return [...HOME_MIGRATIONS, ...features.flatMap(({ migrations = [] }) => migrations)];
+  return [
+    ...HOME_MIGRATIONS,
+    ...PASSKEY_MIGRATIONS,
+    ...features.flatMap(({ migrations = [] }) => migrations),
+  ];
 }

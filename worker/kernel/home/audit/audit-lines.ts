@@ -60,10 +60,16 @@ export function homeLine(
   );
 }
 
-function approvalOf({ answer, answeredBy, answeredAt }: Question): NonNullable<AuditLine["approval"]> {
+function approvalOf({
+  answer,
+  answeredBy,
+  answeredHow,
+  answeredAt,
+}: Question): NonNullable<AuditLine["approval"]> {
   return {
     approved: answer === "approve",
     ...(answeredBy !== null && { by: answeredBy }),
+    ...(answeredHow !== null && { how: answeredHow }),
     at: new Date(answeredAt ?? 0).toISOString(),
   };
 }
