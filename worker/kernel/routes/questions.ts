@@ -2,7 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { OpenQuestion as OpenQuestionView } from "../api/answers.ts";
-import { approvalView, listedMembers, type OpenQuestion } from "../api/questions.ts";
+import { approvalView, askedPeople, listedMembers, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireValid } from "../http/auth.ts";
@@ -33,7 +33,7 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
   };
   const stream = socketEventStream(
     homeOf(c.env, token.home),
-    "/questions",
+    `/questions?by=${encodeURIComponent(token.name)}`,
     eventsOf,
     c.req.raw.signal,
     recheck,
@@ -68,6 +68,7 @@ async function openQuestions(c: Context<App>, token: ApiToken): Promise<Question
 /** Converts a question for the API: it has the conversation's id in place of the object's name. */
 function questionView(question: OpenQuestion): OpenQuestionView {
   const { id, agent, via, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
+  const { asked: people } = question;
   const [, channel = "", ...conversation] = question.conversation.split("/");
   const members = question.members && listedMembers(question.members);
   const call = members?.[0]?.call ?? question.call;
@@ -87,6 +88,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: approvalView(approval) }),
+    ...(people && { asked: askedPeople(people) }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
   };

@@ -1,7 +1,7 @@
 /** What the rest of the Worker asks a home about questions. */
 
 import { mayAnswer, maySee, type Owned, type Viewer } from "../../api/may-see.ts";
-import type { Question } from "../../api/questions.ts";
+import type { AnswerResult, Question } from "../../api/questions.ts";
 import type { QuestionsApi } from "../../api/questions-api.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
@@ -11,21 +11,7 @@ import { conversationListOf } from "../people/conversation-list.ts";
 import { answerQuestion } from "../questions/approvals.ts";
 
 export const questionsRpc: HomePart<QuestionsApi> = {
-  async answer({ home }, id, answer, viewer, isThere = false) {
-    const question = questionsOf(home).get(id);
-    const owned = question && ownedBy(home, question, isThere ? viewer : undefined);
-    // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
-    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
-      return { ok: false, status: 404, code: "not_found", message: "no such question" };
-    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
-    return await answerQuestion(home, id, answer, {
-      principal: viewer.name,
-      displayName: viewer.displayName,
-      mayApprove,
-      // In a chat an owner lets people in, too.
-      mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
-    });
-  },
+  answer: ({ home }, id, answer, viewer, isThere) => answerAs(home, id, answer, viewer, isThere),
   async questions({ home }, viewer, limit) {
     const questions = questionsOf(home);
     const open = questions.open().filter((question) => maySee(viewer, ownedBy(home, question)));
@@ -39,6 +25,29 @@ export const questionsRpc: HomePart<QuestionsApi> = {
     return { questions: shown, total: open.length };
   },
 };
+
+/** A person answers, where they may. @param isThere as in `QuestionsApi` */
+export async function answerAs(
+  home: HomeContext,
+  id: string,
+  answer: string,
+  viewer: Viewer,
+  isThere = false,
+): Promise<AnswerResult> {
+  const question = questionsOf(home).get(id);
+  const owned = question && ownedBy(home, question, isThere ? viewer : undefined);
+  // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
+  if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
+    return { ok: false, status: 404, code: "not_found", message: "no such question" };
+  const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+  return await answerQuestion(home, id, answer, {
+    principal: viewer.name,
+    displayName: viewer.displayName,
+    mayApprove,
+    // In a chat an owner lets people in, too.
+    mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
+  });
+}
 
 /** A question belongs to its conversation; that of a call without one, to whoever made the call. */
 function ownedBy(home: HomeContext, { call, conversation, approval }: Question, reader?: Viewer): Owned {
