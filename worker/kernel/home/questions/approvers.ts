@@ -15,12 +15,14 @@ import { questionsOf } from "../ledger/questions.ts";
 import { personName } from "../people/person-name.ts";
 import { REMIND_AFTER_MS } from "./asking-times.ts";
 import { callOf, type Decider, decidersOf, mayDecide } from "./deciders.ts";
+import { isOfProgram } from "./question-kind.ts";
 import { notifyOutside, withdrawOutside } from "./question-notices.ts";
 import { shownOf } from "./shown-question.ts";
 import { heldUntil } from "./waiting.ts";
 
 /**
- * Asks at once, where whoever made the call may not decide: the people at hand, or everybody when nobody is.
+ * Asks at once, where whoever made the call may not decide: the people at hand, or everybody when nobody is. The person of a program
+ * may be at that program, so everybody waits for two minutes there.
  * @returns who was asked; undefined: the asker may decide, or it is no approval
  */
 export async function askApprovers(
@@ -30,7 +32,9 @@ export async function askApprovers(
 ): Promise<AskedPerson[] | undefined> {
   const question = questionsOf(home).get(id);
   const call = question && callOf(home, question);
-  if (!call?.caller || !question?.approval || mayDecide(home, call.caller)) return undefined;
+  if (!call || !question?.approval) return undefined;
+  const isOwn = mayDecide(home, call.caller);
+  if (isOwn && !isOfProgram(call)) return undefined;
   // It is delivered once more: they were asked.
   if (question.asked) return askedPeople(question.asked);
   const now = Date.now();
@@ -38,11 +42,12 @@ export async function askApprovers(
   const atHand = deciders.filter(({ isAtHand }) => isAtHand);
   // A repeat of what was denied disturbs nobody who is away.
   const isRepeat = question.askMoreAt === undefined;
-  const isAll = atHand.length === 0 && !isRepeat && (await heldUntil(home, question, now)) === undefined;
+  const mayAskAll = atHand.length === 0 && !isRepeat && !isOwn;
+  const isAll = mayAskAll && (await heldUntil(home, question, now)) === undefined;
   const asked = await tell(home, question, shown, { deciders: isAll ? deciders : atHand, withPush: isAll });
   if (isAll) questionsOf(home).setAsked(id, asked, 2, question.askedAt + REMIND_AFTER_MS);
   else if (asked.length > 0) questionsOf(home).setAsked(id, asked, 1, question.askMoreAt);
-  return askedPeople(asked);
+  return isOwn && asked.length === 0 ? undefined : askedPeople(asked);
 }
 
 /** Asks everybody who may decide it and was not asked yet. @returns everybody who was asked so far */

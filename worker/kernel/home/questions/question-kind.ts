@@ -41,5 +41,10 @@ function kindOfOne(home: HomeContext, { call: id, approval, agent, agentQuestion
 /** A person of this home asked for it, and nobody else's words could have. */
 function isPersons(call: LedgerCall | undefined): boolean {
   if (!call || call.flags.tainted || call.asker) return false;
-  return call.caller.chain === undefined && !CHANNELS_OF_PROGRAMS.has(call.caller.channel);
+  return call.caller.chain === undefined && !isOfProgram(call);
+}
+
+/** A program made it, in a person's name. */
+export function isOfProgram({ caller }: Pick<LedgerCall, "caller">): boolean {
+  return CHANNELS_OF_PROGRAMS.has(caller.channel);
 }
