@@ -77,6 +77,8 @@ export const cs: PhraseData = {
       "Ještě jednou, naposledy v {time}.|Ještě {count}krát, naposledy v {time}.|Ještě {count}krát, naposledy v {time}.",
     stillSo: "pořád to trvá, od {time} ({span}). Zatím nikdo neodpověděl.",
     escalated: "Po dobu {span} nikdo neodpověděl, proto píšu tobě.",
+    wasAsked: "Dotázáno: {names}, {time}.",
+    wereAsked: "Dotázáno: {names}, {time}.",
     noValue: "chybí hodnota, takže to nejde sledovat.",
     noValueSince: "chybí hodnota od {time}, takže to nejde sledovat.",
     valuesAgain: "hodnoty jsou zase k dispozici, {time}.",

@@ -76,6 +76,8 @@ export const de: PhraseData = {
     timesMore: "Noch einmal, zuletzt um {time}.|Noch {count}-mal, zuletzt um {time}.",
     stillSo: "immer noch so, seit {time} ({span}). Noch niemand hat geantwortet.",
     escalated: "{span} lang hat niemand geantwortet, darum bekommst du das.",
+    wasAsked: "{names} wurde gefragt, {time}.",
+    wereAsked: "{names} wurden gefragt, {time}.",
     noValue: "kein Wert, darum kann ich es nicht beobachten.",
     noValueSince: "kein Wert seit {time}, darum kann ich es nicht beobachten.",
     valuesAgain: "wieder Werte seit {time}.",

@@ -94,6 +94,8 @@ export const en = {
     timesMore: "Once more, last at {time}.|{count} times more, last at {time}.",
     stillSo: "still so, since {time} ({span}). Nobody has answered yet.",
     escalated: "Nobody answered for {span}, so this comes to you.",
+    wasAsked: "{names} was asked, {time}.",
+    wereAsked: "{names} were asked, {time}.",
     noValue: "no value, so it cannot be watched.",
     noValueSince: "no value since {time}, so it cannot be watched.",
     valuesAgain: "there are values again at {time}.",

@@ -76,6 +76,8 @@ export const es: PhraseData = {
     timesMore: "Una vez más, la última a las {time}.|{count} veces más, la última a las {time}.",
     stillSo: "sigue igual desde las {time} ({span}). Nadie ha respondido todavía.",
     escalated: "Nadie ha respondido en {span}, por eso te aviso a ti.",
+    wasAsked: "Se preguntó a {names}, {time}.",
+    wereAsked: "Se preguntó a {names}, {time}.",
     noValue: "no hay valor, así que no puedo vigilarlo.",
     noValueSince: "no hay valor desde las {time}, así que no puedo vigilarlo.",
     valuesAgain: "vuelve a haber valores a las {time}.",

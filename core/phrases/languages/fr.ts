@@ -76,6 +76,8 @@ export const fr: PhraseData = {
     timesMore: "Encore une fois, la dernière à {time}.|Encore {count} fois, la dernière à {time}.",
     stillSo: "toujours le cas depuis {time} ({span}). Personne n'a encore répondu.",
     escalated: "Personne n'a répondu pendant {span}, c'est donc toi que je préviens.",
+    wasAsked: "Question posée à {names}, {time}.",
+    wereAsked: "Question posée à {names}, {time}.",
     noValue: "pas de valeur, je ne peux donc pas surveiller.",
     noValueSince: "pas de valeur depuis {time}, je ne peux donc pas surveiller.",
     valuesAgain: "de nouveau des valeurs à {time}.",

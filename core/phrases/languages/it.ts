@@ -76,6 +76,8 @@ export const it: PhraseData = {
     timesMore: "Un'altra volta, l'ultima alle {time}.|Altre {count} volte, l'ultima alle {time}.",
     stillSo: "ancora così, dalle {time} ({span}). Nessuno ha ancora risposto.",
     escalated: "Nessuno ha risposto per {span}, perciò avviso te.",
+    wasAsked: "Chiesto a {names}, {time}.",
+    wereAsked: "Chiesto a {names}, {time}.",
     noValue: "nessun valore, quindi non posso controllare.",
     noValueSince: "nessun valore dalle {time}, quindi non posso controllare.",
     valuesAgain: "di nuovo valori alle {time}.",

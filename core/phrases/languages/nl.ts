@@ -76,6 +76,8 @@ export const nl: PhraseData = {
     timesMore: "Nog één keer, het laatst om {time}.|Nog {count} keer, het laatst om {time}.",
     stillSo: "nog steeds zo, sinds {time} ({span}). Nog niemand heeft geantwoord.",
     escalated: "Er heeft {span} lang niemand geantwoord, daarom krijg jij dit.",
+    wasAsked: "{names} is gevraagd, {time}.",
+    wereAsked: "{names} zijn gevraagd, {time}.",
     noValue: "geen waarde, dus ik kan er niet op letten.",
     noValueSince: "geen waarde sinds {time}, dus ik kan er niet op letten.",
     valuesAgain: "weer waarden om {time}.",

@@ -77,6 +77,8 @@ export const pl: PhraseData = {
       "Jeszcze raz, ostatnio o {time}.|Jeszcze {count} razy, ostatnio o {time}.|Jeszcze {count} razy, ostatnio o {time}.",
     stillSo: "nadal tak jest, od {time} ({span}). Nikt jeszcze nie odpowiedział.",
     escalated: "Nikt nie odpowiedział przez {span}, więc piszę do ciebie.",
+    wasAsked: "Zapytano: {names}, {time}.",
+    wereAsked: "Zapytano: {names}, {time}.",
     noValue: "brak wartości, więc nie można obserwować.",
     noValueSince: "brak wartości od {time}, więc nie można obserwować.",
     valuesAgain: "znów są wartości, {time}.",

@@ -76,6 +76,8 @@ export const pt: PhraseData = {
     timesMore: "Mais uma vez, a última às {time}.|Mais {count} vezes, a última às {time}.",
     stillSo: "continua assim, desde as {time} ({span}). Ainda ninguém respondeu.",
     escalated: "Ninguém respondeu durante {span}, por isso aviso-te a ti.",
+    wasAsked: "Perguntado a {names}, {time}.",
+    wereAsked: "Perguntado a {names}, {time}.",
     noValue: "sem valor, por isso não posso vigiar.",
     noValueSince: "sem valor desde as {time}, por isso não posso vigiar.",
     valuesAgain: "há de novo valores às {time}.",

@@ -76,6 +76,8 @@ export const zh: PhraseData = {
     timesMore: "又发生 {count} 次，最近一次在 {time}。",
     stillSo: "仍然如此，从 {time} 开始（{span}）。还没有人回应。",
     escalated: "{span}内没有人回应，所以通知你。",
+    wasAsked: "已询问：{names}，{time}。",
+    wereAsked: "已询问：{names}，{time}。",
     noValue: "没有数值，无法关注。",
     noValueSince: "从 {time} 起没有数值，无法关注。",
     valuesAgain: "{time} 又有数值了。",

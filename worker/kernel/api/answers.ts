@@ -60,6 +60,9 @@ export type PastTurn = TurnResult & {
   images?: string[];
 };
 
+/** A person who was asked to decide. @property at epoch ms @property time the same on the home's clock, `14:02` */
+export type AskedPerson = { name: string; at: number; time: string };
+
 /** An approval that is listed in a question with others. It can be answered alone, by its id. */
 export type QuestionMember = { id: string; call: string; agent: string };
 
@@ -86,8 +89,11 @@ export type TurnQuestion = {
     unread?: Array<{ agent: string; line?: string; was?: string; actions: string[]; group?: string }>;
   };
   expires_at: number;
-  /** Of an approval that whoever caused it may not give: the people who were asked. */
-  asks?: string[];
+  /**
+   * Of an approval: the people who were asked beside the conversation's own. Empty: whoever caused it may not give it, and nobody
+   * who may was told.
+   */
+  asked?: AskedPerson[];
   answer?: string;
   answered_by?: string;
   /** As the person's chat app calls them. */

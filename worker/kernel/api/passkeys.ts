@@ -91,11 +91,12 @@ export const NEEDS_OTHER_DEVICE = "needs_other_device";
 
 /**
  * The way by which an answer to a question came.
- * `token`: a bearer token. `chat`: the platform vouches for the account. `session`: a session of the console, `id` of its browser.
+ * `token`: a bearer token. `chat`: the platform vouches for the account. `notification`: a button of one, on whatever shows it. `session`: a session of the console, `id` of its browser.
  */
 export type AnswerWay =
   | { by: "token" }
   | { by: "chat" }
+  | { by: "notification" }
   | {
       by: "session";
       id: string | undefined;
@@ -112,4 +113,5 @@ export const HOW = {
   token: "token",
   passkey: "passkey",
   otherDevice: "tap on another device",
+  notification: "notification",
 } as const;

@@ -3,7 +3,7 @@ import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { OpenQuestion as OpenQuestionView } from "../api/answers.ts";
-import { approvalView, listedMembers, type OpenQuestion } from "../api/questions.ts";
+import { approvalView, askedPeople, listedMembers, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireValid } from "../http/auth.ts";
@@ -35,7 +35,7 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
   };
   const stream = socketEventStream(
     homeOf(c.env, token.home),
-    "/questions",
+    `/questions?by=${encodeURIComponent(token.name)}`,
     eventsOf,
     c.req.raw.signal,
     recheck,
@@ -104,6 +104,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     answer,
     answeredBy,
     answeredHow,
+    asked: people,
   } = question;
   const [, channel = "", ...conversation] = question.conversation.split("/");
   const members = question.members && listedMembers(question.members);
@@ -124,6 +125,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: approvalView(approval) }),
+    ...(people && { asked: askedPeople(people) }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
     ...(answeredHow !== null && { answered_how: answeredHow }),

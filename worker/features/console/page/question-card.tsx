@@ -1,5 +1,6 @@
 /** Asks a person during a call: for an approval, a choice or a text. */
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { approvalText } from "@edgecall/core/tools/approval-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
@@ -83,11 +84,11 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
         <Unread key={text.agent} text={text} />
       ))}
       {hidden && <p class="notice">{hidden}</p>}
+      {question.asked && question.asked.length > 0 && (
+        <p class="quiet">{visible(askedText(question.asked))}</p>
+      )}
       {approval && !mayApprove && (
-        <p class="quiet">
-          Your token may not approve; the scope 'approve' is needed.
-          {question.asks && question.asks.length > 0 && ` Asked: ${visible(question.asks.join(", "))}.`}
-        </p>
+        <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>
       )}
       {approval && mayApprove && isCut && !whole && <p class="quiet">Show all of it before you approve.</p>}
       {approval ? (

@@ -1,5 +1,6 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
@@ -9,6 +10,7 @@ import {
   ACCEPT,
   AFTER_EXPIRY_MS,
   type AnswerResult,
+  askedPeople,
   CLOSED,
   EXPIRED,
   type NewQuestion,
@@ -30,11 +32,13 @@ import { emit } from "../feature.ts";
 import type { LedgerCall, NewCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
-import { confirmAnswer } from "../passkeys/levels.ts";
 import { personName } from "../people/person-name.ts";
 import { traceQuestion } from "../trace.ts";
+import { confirmAnswer } from "./answer-levels.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { refusalAfterDenials, tellOfDenials } from "./denials.ts";
+import { askMore, askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
@@ -103,6 +107,8 @@ function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalReque
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
 function refusalOf(home: HomeContext, call: LedgerCall): string | undefined {
+  const denied = refusalAfterDenials(home, call);
+  if (denied !== undefined) return denied;
   const open = questionsOf(home).openOf(call.id);
   if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
@@ -133,6 +139,11 @@ export async function askBeforeSending(
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
+  const denied = refusalAfterDenials(home, call);
+  if (denied !== undefined) {
+    await settleNotSent(home, call, denied, "denied");
+    return call.endsAt;
+  }
   const parameters = shownPayload(home, { agent, command, payload });
   const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
   await ask(home, call, {
@@ -153,7 +164,7 @@ export async function askBeforeSending(
 async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): Promise<void> {
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
-  if (!questionsOf(home).add(question, now)) return;
+  if (!questionsOf(home).add(question, now, askMoreAt(home, question, now))) return;
   void emit("progress", home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
@@ -191,6 +202,7 @@ export async function answerQuestion(
     for (const { agent } of unreadIn(result.question)) agentsOf(home).acceptText(agent, undefined);
   const answeredByName = personName(home, by.principal, by.displayName);
   await passOn(home, { ...result.question, answeredByName }, answered);
+  if (answered === "deny") await tellOfDenials(home, result.question);
   return result;
 }
 
@@ -252,7 +264,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
   if (call) traceQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
-    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question);
     else await sendAnswer(home, question, call, answer);
   }
 }
@@ -270,7 +282,7 @@ async function decideHeldCall(
   home: HomeContext,
   call: LedgerCall,
   answer: string,
-  by: string | null,
+  { answeredBy: by, asked = [] }: Question,
 ): Promise<void> {
   if (answer === "approve") {
     if (await settleOutdated(home, call)) return;
@@ -278,7 +290,17 @@ async function decideHeldCall(
     return await releaseApproved(home, call);
   }
   const approval = answer === EXPIRED ? "expired" : "denied";
-  const why = approval === "expired" ? "nobody approved it in time" : "it was not approved";
+  const whom = asked.length === 0 ? "" : ` (${askedText(askedPeople(asked)).replace(/\.$/, "")})`;
+  const why = approval === "expired" ? `nobody approved it in time${whom}` : "it was not approved";
+  await settleNotSent(home, call, why, approval);
+}
+
+async function settleNotSent(
+  home: HomeContext,
+  call: LedgerCall,
+  why: string,
+  approval: "denied" | "expired",
+): Promise<void> {
   await settleByGateway(home, call, {
     status: "error",
     errorType: "permission_denied",
@@ -352,7 +374,7 @@ export async function closeQuestions(home: HomeContext, callId: string): Promise
 
 /** When a question expires, or has to be delivered again, epoch ms. */
 export function nextDue(home: HomeContext): number | undefined {
-  const expiry = questionsOf(home).nextExpiry();
+  const { expiry, asking } = questionsOf(home).nextTimes();
   // Most times nobody is asked anything.
   if (expiry === undefined) return undefined;
   const retry = questionRetriesOf(home).nextDue(
@@ -360,7 +382,7 @@ export function nextDue(home: HomeContext): number | undefined {
       .undelivered()
       .map(({ id }) => id),
   );
-  const times = [expiry, retry, nextShown(home)].filter((time) => time !== undefined);
+  const times = [expiry, asking, retry, nextShown(home)].filter((time) => time !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
@@ -374,6 +396,7 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
     questionRetriesOf(home).remove(question.id);
     await passOn(home, question, EXPIRED);
   }
+  await askMore(home, now);
   for (const question of questionsOf(home).undelivered())
     if (questionRetriesOf(home).dueAt(question.id) <= now)
       await deliverQuestion(home, question, question.askedAt);

@@ -1,33 +1,21 @@
 /** What the rest of the Worker asks a home about questions. */
 
-import { mayAnswer, maySee } from "../../api/may-see.ts";
+import { mayAnswer, maySee, type Viewer } from "../../api/may-see.ts";
+import type { AnswerWay } from "../../api/passkeys.ts";
+import type { AnswerResult } from "../../api/questions.ts";
 import type { QuestionsApi } from "../../api/questions-api.ts";
+import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import type { HomePart } from "../part.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { answerQuestion } from "../questions/approvals.ts";
+import { askAllNow } from "../questions/escalation.ts";
 import { ownedBy } from "../questions/owned-by.ts";
 
 export const questionsRpc: HomePart<QuestionsApi> = {
-  async answer({ home }, id, answer, viewer, way) {
-    const isThere = way.by === "chat";
-    const question = questionsOf(home).get(id);
-    const owned = question && ownedBy(home, question, isThere ? viewer : undefined);
-    // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
-    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
-      return { ok: false, status: 404, code: "not_found", message: "no such question" };
-    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
-    const by = {
-      principal: viewer.name,
-      displayName: viewer.displayName,
-      mayApprove,
-      // In a chat an owner lets people in, too.
-      mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
-    };
-    return await answerQuestion(home, id, answer, by, way);
-  },
+  answer: ({ home }, id, answer, viewer, way) => answerAs(home, id, answer, viewer, way),
   async askElsewhere({ home }, id, viewer, session) {
     const question = questionsOf(home).get(id);
     const owned = question && ownedBy(home, question);
@@ -41,7 +29,8 @@ export const questionsRpc: HomePart<QuestionsApi> = {
         message: "approving needs a token with the scope 'approve'",
       };
     passkeysOf(home).pressedElsewhere(id, session);
-    return { ok: true, asked: [] };
+    const asked = await askAllNow(home, question, Date.now());
+    return { ok: true, asked: asked.map(({ name }) => name) };
   },
   async questions({ home }, viewer, limit) {
     const questions = questionsOf(home);
@@ -56,3 +45,28 @@ export const questionsRpc: HomePart<QuestionsApi> = {
     return { questions: shown, total: open.length };
   },
 };
+
+/** A person answers, where they may. @param way as in `QuestionsApi` */
+export async function answerAs(
+  home: HomeContext,
+  id: string,
+  answer: string,
+  viewer: Viewer,
+  way: AnswerWay,
+): Promise<AnswerResult> {
+  const isThere = way.by === "chat";
+  const question = questionsOf(home).get(id);
+  const owned = question && ownedBy(home, question, isThere ? viewer : undefined);
+  // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
+  if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
+    return { ok: false, status: 404, code: "not_found", message: "no such question" };
+  const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+  const by = {
+    principal: viewer.name,
+    displayName: viewer.displayName,
+    mayApprove,
+    // In a chat an owner lets people in, too.
+    mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
+  };
+  return await answerQuestion(home, id, answer, by, way);
+}
