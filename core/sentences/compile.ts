@@ -1,10 +1,10 @@
 /**
- * Writes a language as a file that is quickly read: folded, its rows in the order of role-keys.ts, so that no role is named in it. Patterns
- * stay, since a phrase each takes twice the bytes. Pure.
+ * Writes a language as a file that is quickly read: one text of folded phrases, in which a reader looks up the words of a sentence without
+ * an index. A line is a row of role-keys.ts. Patterns stay, since a phrase each takes twice the bytes. Pure.
  */
 import { fold } from "../agents/words.ts";
 import type { Language } from "../text/languages.ts";
-import { expandPattern, type LanguageData, type NumberWords, numberForms, phrasesOf } from "./language.ts";
+import { expandPattern, type LanguageData, type NumberWords, phrasesOf } from "./language.ts";
 import { meaningOf, roleKeys } from "./role-keys.ts";
 import { keyOf } from "./words.ts";
 
@@ -12,16 +12,19 @@ export type CompiledLanguage = {
   code: Language;
   /** Words of the longest phrase. */
   longest: number;
-  /** Phrases with commas between, beside those of role-keys.ts. */
-  rows: readonly string[];
-  /** Rows of several roles, or of two words for one: by their key. */
-  several: Readonly<Record<string, string>>;
-  /** The forms of each number from 0 on, with `|` between. */
-  numbers: readonly string[];
+  /**
+   * Lines such as `\n3x,turn on,put[ting] on,`: the places of its roles in role-keys.ts, to the base 36 with blanks between, and its patterns.
+   * The first `PLAIN_LETTERS` letters of a pattern, or its first word, are no choice.
+   */
+  rows: string;
+  numbers: NumberWords;
   links?: readonly string[];
   endings: readonly string[];
   hasCases: boolean;
 };
+
+export const PLAIN_LETTERS = 2;
+const RADIX = 36;
 
 /** @throws Error at a row whose role or value does not exist */
 export function compileLanguage({
@@ -31,24 +34,21 @@ export function compileLanguage({
   compounds,
   endings = "",
 }: LanguageData): CompiledLanguage {
-  const keys = roleKeys();
-  const rows: string[] = keys.map(() => "");
-  const several: Record<string, string> = {};
+  const places = new Map(roleKeys().map((key, at) => [key, at]));
+  const lines: string[] = [];
   let longest = 1;
   for (const [key, row = ""] of Object.entries(phrases)) {
-    for (const one of key.split(" ")) meaningOf(one);
-    const written = compileRow(row);
-    for (const phrase of written.split(",").flatMap((pattern) => expandPattern(pattern)))
+    const roles = key.split(" ").map((one) => placeOf(one, places));
+    const patterns = compileRow(row);
+    for (const phrase of patterns.flatMap((pattern) => expandPattern(pattern)))
       longest = Math.max(longest, phrase.split(" ").length);
-    const at = keys.indexOf(key);
-    if (at < 0) several[key] = written;
-    else rows[at] = written;
+    const head = roles.map((place) => place.toString(RADIX)).join(" ");
+    if (patterns.length > 0) lines.push(`\n${head},${patterns.join(",")},`);
   }
   return {
     code,
     longest,
-    rows,
-    several,
+    rows: lines.join(""),
     numbers: compileNumbers(numbers),
     ...(compounds !== undefined && { links: ["", ...compounds.split(",").map((one) => one.trim())] }),
     endings: endings === "cases" || endings === "" ? [] : endings.split(",").map((one) => one.trim()),
@@ -56,8 +56,21 @@ export function compileLanguage({
   };
 }
 
+/** @returns the keys of a line's head */
+export function keysOfHead(head: string): string[] {
+  return head.split(" ").map((place) => roleKeys()[Number.parseInt(place, RADIX)] ?? "");
+}
+
+/** A role with two words for one stands in no list, and is that of both its words. */
+function placeOf(key: string, places: ReadonlyMap<string, number>): number {
+  meaningOf(key);
+  const place = places.get(key);
+  if (place === undefined) throw new Error(`phrases: '${key}' is not in role-keys.ts`);
+  return place;
+}
+
 /** Its phrases as keys. A pattern stays one where its plain writing out gives the same keys. */
-function compileRow(row: string): string {
+function compileRow(row: string): string[] {
   const written = new Set<string>();
   const known = new Set<string>();
   for (const source of fold(row).split(",")) {
@@ -69,18 +82,21 @@ function compileRow(row: string): string {
       .replace(/ \[([^\]]*)\]$/, (_, words: string) => `[ ${words.replaceAll("|", "| ")}]`);
     const isSame = expandPattern(pattern).join() === keys.join();
     const fresh = keys.filter((key) => key !== "" && !known.has(key));
-    if (isSame && fresh.length > 1) written.add(pattern);
+    if (isSame && fresh.length > 1) for (const begun of expandPattern(pattern, PLAIN_LETTERS)) written.add(begun);
     else for (const key of fresh) written.add(key);
     for (const key of keys) known.add(key);
   }
-  return [...written].join(",");
+  return [...written];
 }
 
-function compileNumbers(words: NumberWords): string[] {
-  const forms: string[][] = [];
-  for (const [form, number] of numberForms(words)) {
-    forms[number] ??= [];
-    forms[number].push(keyOf(form));
-  }
-  return Array.from(forms, (some = []) => [...new Set(some)].join("|"));
+function compileNumbers({ small, tens, join, hundred, more }: NumberWords): NumberWords {
+  const folded = (words: string) => fold(words).replace(/\s*,\s*/g, ",");
+  return {
+    small: folded(small),
+    tens: folded(tens),
+    // Letters stand for its parts.
+    join,
+    hundred: folded(hundred),
+    ...(more && { more: Object.fromEntries(Object.entries(more).map(([number, forms]) => [number, folded(forms)])) }),
+  };
 }

@@ -14,6 +14,15 @@ export function compose(items: readonly Item[]): Item[] | undefined {
   const done: Item[] = [];
   for (let at = 0; at < left.length; ) {
     if (isNoHour(left, at)) return undefined;
+    if (left[at]?.role === "from" && left[at + 1]?.role === "color") {
+      at += 2;
+      continue;
+    }
+    // "change to the scene Party", "set the TV to volume 70".
+    if (left[at]?.role === "to" && (isScene(left[at + 1], left[at + 2]) || isNamedValue(left, at + 1))) {
+      at += 1;
+      continue;
+    }
     const found = timeAt(left, at) ?? valueAt(left, at, done.at(-1));
     if (found) {
       done.push(found.item);
@@ -42,9 +51,19 @@ function isNoHour(items: readonly Item[], at: number): boolean {
   return sets && !items.some(({ role }) => TIMED.has(role));
 }
 
+function isScene(...items: Array<Item | undefined>): boolean {
+  return items.some((item) => item?.role === "type" && item.value.type === "scene");
+}
+
+function isNamedValue(items: readonly Item[], at: number): boolean {
+  const [reading, value] = [items[at], items[at + 1]];
+  if (reading?.role !== "reading" || value === undefined) return false;
+  return ["number", "unit", "bound", "half"].includes(value.role);
+}
+
 /** Roles that mean nothing by themselves. */
 const LOOSE: ReadonlySet<Role> = new Set<Role>([
-  ..."number half and_half point unit minus to level by at for after every days daily part span minutes oclock time".split(
+  ..."number half and_half point unit minus to level by from at for after every days daily part span minutes oclock time".split(
     " ",
   ),
 ] as Role[]);

@@ -1,10 +1,10 @@
 /** The roles as a language's file names them, each a key such as `act:turn_on`. Pure. */
-import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS } from "./frame.ts";
+import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS, WHITES } from "./frame.ts";
 import type { Meaning, Role } from "./roles.ts";
 
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes both".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by from minus changes becomes both".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),
@@ -19,8 +19,8 @@ const LISTED: Readonly<Record<string, readonly string[]>> = {
   reading: READINGS,
   it: ["one", "many"],
   here: ["here", "home"],
-  color: COLORS,
-  white: ["warm", "neutral", "cold"],
+  color: [...COLORS, "other"],
+  white: WHITES,
   option: OPTIONS,
   bound: ["minimum", "maximum"],
   unit: UNITS,
