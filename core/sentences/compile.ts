@@ -4,27 +4,23 @@
  */
 import { fold } from "../agents/words.ts";
 import type { Language } from "../text/languages.ts";
-import { expandPattern, type LanguageData, type NumberWords, phrasesOf } from "./language.ts";
-import { meaningOf, roleKeys } from "./role-keys.ts";
+import { beginningsOf, expandPattern, type LanguageData, type NumberWords, phrasesOf } from "./language.ts";
+import { meaningOf, roleKeys, shortKey } from "./role-keys.ts";
 import { keyOf } from "./words.ts";
 
 export type CompiledLanguage = {
   code: Language;
   /** Words of the longest phrase. */
   longest: number;
-  /**
-   * Lines such as `\n3x,turn on,put[ting] on,`: the places of its roles in role-keys.ts, to the base 36 with blanks between, and its patterns.
-   * The first `PLAIN_LETTERS` letters of a pattern, or its first word, are no choice.
-   */
+  /** A line for each key of role-keys.ts, then one for each of `several`: `,turn on,put[ting] on,`, or nothing. */
   rows: string;
+  /** Rows of several roles, or of two words for one: their keys, with commas between. */
+  several: string;
   numbers: NumberWords;
   links?: readonly string[];
   endings: readonly string[];
   hasCases: boolean;
 };
-
-export const PLAIN_LETTERS = 2;
-const RADIX = 36;
 
 /** @throws Error at a row whose role or value does not exist */
 export function compileLanguage({
@@ -34,39 +30,33 @@ export function compileLanguage({
   compounds,
   endings = "",
 }: LanguageData): CompiledLanguage {
-  const places = new Map(roleKeys().map((key, at) => [key, at]));
-  const lines: string[] = [];
+  const keys = roleKeys();
+  const lines: string[] = keys.map(() => "");
+  const several: string[] = [];
   let longest = 1;
   for (const [key, row = ""] of Object.entries(phrases)) {
-    const roles = key.split(" ").map((one) => placeOf(one, places));
+    for (const one of key.split(" ")) meaningOf(one);
     const patterns = compileRow(row);
     for (const phrase of patterns.flatMap((pattern) => expandPattern(pattern)))
       longest = Math.max(longest, phrase.split(" ").length);
-    const head = roles.map((place) => place.toString(RADIX)).join(" ");
-    if (patterns.length > 0) lines.push(`\n${head},${patterns.join(",")},`);
+    const line = patterns.length > 0 ? `,${patterns.join(",")},` : "";
+    const at = keys.indexOf(key);
+    if (at >= 0) lines[at] = line;
+    else {
+      several.push(shortKey(key));
+      lines.push(line);
+    }
   }
   return {
     code,
     longest,
-    rows: lines.join(""),
+    rows: lines.join("\n"),
+    several: several.join(","),
     numbers: compileNumbers(numbers),
     ...(compounds !== undefined && { links: ["", ...compounds.split(",").map((one) => one.trim())] }),
     endings: endings === "cases" || endings === "" ? [] : endings.split(",").map((one) => one.trim()),
     hasCases: endings === "cases",
   };
-}
-
-/** @returns the keys of a line's head */
-export function keysOfHead(head: string): string[] {
-  return head.split(" ").map((place) => roleKeys()[Number.parseInt(place, RADIX)] ?? "");
-}
-
-/** A role with two words for one stands in no list, and is that of both its words. */
-function placeOf(key: string, places: ReadonlyMap<string, number>): number {
-  meaningOf(key);
-  const place = places.get(key);
-  if (place === undefined) throw new Error(`phrases: '${key}' is not in role-keys.ts`);
-  return place;
 }
 
 /** Its phrases as keys. A pattern stays one where its plain writing out gives the same keys. */
@@ -82,11 +72,19 @@ function compileRow(row: string): string[] {
       .replace(/ \[([^\]]*)\]$/, (_, words: string) => `[ ${words.replaceAll("|", "| ")}]`);
     const isSame = expandPattern(pattern).join() === keys.join();
     const fresh = keys.filter((key) => key !== "" && !known.has(key));
-    if (isSame && fresh.length > 1) for (const begun of expandPattern(pattern, PLAIN_LETTERS)) written.add(begun);
+    if (isSame && fresh.length > 1) for (const found of findable(pattern)) written.add(found);
     else for (const key of fresh) written.add(key);
     for (const key of keys) known.add(key);
   }
   return [...written];
+}
+
+/** A pattern, or what it is with its first choice written out, so that each of its phrases is found by its first word. */
+function findable(pattern: string): string[] {
+  const isFound = expandPattern(pattern).every((phrase) =>
+    beginningsOf(phrase).some((beginning) => `,${pattern}`.includes(beginning)),
+  );
+  return isFound ? [pattern] : expandPattern(pattern, true).flatMap(findable);
 }
 
 function compileNumbers({ small, tens, join, hundred, more }: NumberWords): NumberWords {
@@ -97,6 +95,8 @@ function compileNumbers({ small, tens, join, hundred, more }: NumberWords): Numb
     // Letters stand for its parts.
     join,
     hundred: folded(hundred),
-    ...(more && { more: Object.fromEntries(Object.entries(more).map(([number, forms]) => [number, folded(forms)])) }),
+    ...(more && {
+      more: Object.fromEntries(Object.entries(more).map(([number, forms]) => [number, folded(forms)])),
+    }),
   };
 }

@@ -23,7 +23,10 @@ export function compose(items: readonly Item[]): Item[] | undefined {
       at += 1;
       continue;
     }
-    const found = timeAt(left, at) ?? valueAt(left, at, done.at(-1));
+    const role = left[at]?.role;
+    // A cold start compiles what it calls.
+    const found =
+      role && COMPOSED.has(role) ? (timeAt(left, at) ?? valueAt(left, at, done.at(-1))) : undefined;
     if (found) {
       done.push(found.item);
       at = found.next;
@@ -34,8 +37,15 @@ export function compose(items: readonly Item[]): Item[] | undefined {
     done.push(item);
     at += 1;
   }
-  return mergeTimes(done);
+  return done.some(({ role }) => role === "when") ? mergeTimes(done) : done;
 }
+
+/** Roles with which a time or a value begins. */
+const COMPOSED: ReadonlySet<Role> = new Set<Role>([
+  ..."number half unit minus to by level at in for after every days daily part span minutes time a color white option bound".split(
+    " ",
+  ),
+] as Role[]);
 
 /** Roles beside which a bare hour is a time. */
 const TIMED: ReadonlySet<Role> = new Set<Role>([
@@ -266,7 +276,6 @@ function hoursText(minutes: number): string {
 /** @returns undefined where times contradict each other, or a day has no hour */
 function mergeTimes(items: readonly Item[]): Item[] | undefined {
   const times = items.filter((item) => item.role === "when");
-  if (times.length === 0) return [...items];
   let merged: When | undefined;
   for (const { value } of times) {
     const next = merged === undefined ? value : mergedTime(merged, value);

@@ -35,8 +35,9 @@ function split(said: readonly Item[]): Item[][] {
   const items = said.some(({ role }) => role === "and")
     ? said.filter((item, at) => !isBoth(item, said[at + 1]))
     : said;
+  const mayBegin = items.filter(({ role }) => VERBS.has(role)).length > 1;
   for (const [at, item] of items.entries()) {
-    if (item.role === "and" || beginsNext(items, at, parts.at(-1) ?? [])) parts.push([]);
+    if (item.role === "and" || (mayBegin && beginsNext(items, at, parts.at(-1) ?? []))) parts.push([]);
     if (item.role !== "and") parts.at(-1)?.push(item);
   }
   return parts;
