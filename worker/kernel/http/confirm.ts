@@ -16,7 +16,7 @@ import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
 /** A confirmation: the JSON of a `Proof`, base64url. */
-export const PROOF_HEADER = "x-edgecall-proof";
+const PROOF_HEADER = "x-edgecall-proof";
 const PROOF_MAX = 16_000;
 /** As a URL has them. */
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
@@ -92,7 +92,7 @@ export function readProof(text: string): Proof {
  * The place of the request's browser. Its passkeys are for exactly this host.
  * @returns undefined: browsers make no passkeys for this address
  */
-export function placeOf(c: Context<App>): Place | undefined {
+function placeOf(c: Context<App>): Place | undefined {
   return placeOrProblem(c).place;
 }
 

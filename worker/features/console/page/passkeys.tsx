@@ -96,7 +96,7 @@ function shownBody(shows: string): { token?: string; code?: string } | undefined
 }
 
 function factsOf(
-  { is_synced, host, used_at, created_at, full_from }: Passkey,
+  { is_synced, host, used_at, created_at }: Passkey,
   here: string | null,
   now: number,
 ) {
@@ -105,7 +105,6 @@ function factsOf(
     ...(host === here ? [] : [`for ${host}`]),
     `made ${ago(created_at, now)}`,
     used_at === null ? "never used" : `used ${ago(used_at, now)}`,
-    ...(full_from > now ? ["not for dangerous calls in its first hour"] : []),
   ];
   return facts.join(", ");
 }

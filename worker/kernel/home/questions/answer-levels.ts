@@ -25,7 +25,7 @@ type Confirmed = { ok: true; how: string; use: () => Refusal | undefined };
 const FREE = () => undefined;
 
 /** What a yes to this question needs. */
-export function levelOf(home: HomeContext, question: Question): Level {
+function levelOf(home: HomeContext, question: Question): Level {
   if (!question.approval) return "press";
   if (kindOf(home, question).isDangerous) return "verified";
   const all = question.members ?? [question];
@@ -59,7 +59,7 @@ export async function confirmAnswer(
   if (way.by === "notification")
     return level === "press" ? pass(HOW.notification) : needed(home, question, by);
   if (way.by === "chat") return level === "verified" ? tapOf(home, by) : pass(tapText(by.name));
-  if (way.proof) return await provenOf(home, question, { answer, by, way, proof: way.proof, level });
+  if (way.proof) return await provenOf(home, question, { answer, by, way, proof: way.proof });
   // It accepts a text for good, so it widens rights.
   const widens = answer === ACCEPT && passkeysOf(home).has(by.name);
   return level === "press" && !widens ? pass(HOW.press) : pressOf(home, question, { by, way, level });
@@ -92,18 +92,16 @@ async function provenOf(
     by,
     way: { place, keep },
     proof,
-    level,
-  }: { answer: string; by: By; way: Session; proof: NonNullable<Session["proof"]>; level: Level },
+  }: { answer: string; by: By; way: Session; proof: NonNullable<Session["proof"]> },
 ): Promise<Confirmed | Refusal> {
   if (!place) return needed(home, question, by);
   const about = question.id;
   const what = whatOf(question);
-  const isDangerous = level === "verified";
   const proven = await verifyProof(home, {
     person: by.name,
     place,
     proof,
-    subject: { about, what, answer, keep, isDangerous },
+    subject: { about, what, answer, keep },
   });
   if (!proven.ok) return proven;
   return {
