@@ -77,6 +77,8 @@ export const en: LanguageData = {
     "change:lower reading:temperature": "cooler, colder, cool down, cool",
     "change:raise reading:volume": "louder, volume up",
     "change:lower reading:volume": "quieter, softer, volume down, quiet down, quieten",
+    "change:lower reading:color_temperature": "[to] [a] warmer (light|tone|white|color|colour|shade)",
+    "change:raise reading:color_temperature": "[to] [a] (cooler|colder) (light|tone|white|color|colour|shade)",
     "change:raise reading:speed": "faster, speed up",
     "change:lower reading:speed": "slower, slow down",
     ensure:
