@@ -4,7 +4,10 @@ import type { TextKind } from "@edgecall/core/protocol/frames.ts";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
 import { HOME_FEATURES } from "../../home.ts";
-import { Agents, agentsOf } from "./agents/agents.ts";
+import { AgentRows, agentRowsOf } from "./agents/agent-rows.ts";
+import { AgentUpdates, agentUpdatesOf } from "./agents/agent-updates.ts";
+import { HostedDevices } from "./agents/hosted-devices.ts";
+import { ServedAgents } from "./agents/served-agents.ts";
 import { NO_TEXTS } from "./agents/verify-presence.ts";
 import { openHome } from "./home.ts";
 import { KEEP_SETTLED_MS, ledgerOf } from "./ledger/ledger.ts";
@@ -23,12 +26,10 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
   const now = Date.now();
   const MINUTE_MS = 60_000;
   await runInDurableObject(await madeHome(), async (_, ctx) => {
-    const agents = new Agents(
-      ctx.storage,
-      { has: () => false, lastSeenAt: () => null, confirmedUntil: () => now - MINUTE_MS },
-      everybody,
-      env,
-    );
+    const bridge = { has: () => false, lastSeenAt: () => null, confirmedUntil: () => now - MINUTE_MS };
+    const rows = new AgentRows(ctx.storage, bridge, everybody);
+    const devices = new HostedDevices(ctx.storage, rows, everybody);
+    const agents = new AgentUpdates(rows, devices, bridge, env);
     const told = (id: string, online: boolean) => ({
       state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },
       ...UNREAD,
@@ -37,7 +38,9 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
     });
     await agents.update(told("here", true), false);
     await agents.update(told("gone", false), false);
-    const seen = agents.roster(now).map(({ id, lastSeen }) => [id, lastSeen]);
+    const seen = new ServedAgents(rows, devices, everybody, bridge)
+      .roster(now)
+      .map(({ id, lastSeen }) => [id, lastSeen]);
     expect(seen).toEqual([
       ["gone", now - 15 * MINUTE_MS],
       ["here", now - MINUTE_MS],
@@ -56,8 +59,8 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
   });
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const { home } = openHome(ctx, env, HOME_FEATURES);
-    const agents = agentsOf(home);
+    const home = openHome(ctx, env, HOME_FEATURES);
+    const agents = agentUpdatesOf(home);
     const ledger = ledgerOf(home);
     await agents.update(told("here", true, now - 60 * DAY_MS), false);
     await agents.update(told("gone", false, now - 31 * DAY_MS), false);
@@ -74,14 +77,14 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
     );
     prune(home, now - HOUR_MS);
     prune(home, now);
-    expect(agents.ids()).toEqual(["here", "lately", "never", "wanted"]);
+    expect(agentRowsOf(home).ids()).toEqual(["here", "lately", "never", "wanted"]);
   });
 });
 
 test("settled calls are deleted after two days, and searched for once an hour", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const { home } = openHome(ctx, env, HOME_FEATURES);
+    const home = openHome(ctx, env, HOME_FEATURES);
     const now = Date.now();
     const settled = (settledAt: number) => {
       const id = crypto.randomUUID();
@@ -111,7 +114,7 @@ test("settled calls are deleted after two days, and searched for once an hour", 
 test("an answer is kept from the time when it was given, because the device may be offline, and ask again", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const { home } = openHome(ctx, env, HOME_FEATURES);
+    const home = openHome(ctx, env, HOME_FEATURES);
     const now = Date.now();
     const ask = (id: string, answeredAt: number) => {
       const asked = { id, call: id, conversation: "a/api/c", agent: "pi", agentQuestion: "q", text: "Blue?" };
@@ -147,8 +150,8 @@ test("an expired device code is deleted, with its broker login", async () => {
         finder,
         expires,
       );
-    prune(openHome(ctx, env, HOME_FEATURES).home, now - HOUR_MS);
-    prune(openHome(ctx, env, HOME_FEATURES).home, now);
+    prune(openHome(ctx, env, HOME_FEATURES), now - HOUR_MS);
+    prune(openHome(ctx, env, HOME_FEATURES), now);
     expect(ctx.storage.sql.exec("SELECT finder FROM device_code").toArray()).toEqual([{ finder: "new" }]);
   });
 });
@@ -163,7 +166,7 @@ test.each([
   async (_, hours, isSmall) => {
     const now = Date.now();
     await runInDurableObject(await madeHome(), async (_, ctx) => {
-      const { home } = openHome(ctx, env, HOME_FEATURES);
+      const home = openHome(ctx, env, HOME_FEATURES);
       prune(home, now);
       const set = now + hours * HOUR_MS;
       expect(prune(home, set)).toBe(isSmall);

@@ -6,7 +6,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
@@ -92,13 +92,13 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   for (const call of onTheLine(home)) {
     // A foreign agent never gets again what it may have got: for its call, a bridge that comes back changes nothing.
     const isLost =
-      agentsOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
+      hostedDevicesOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
     ledgerOf(home).lineLost(call.id, lostAt, !isLost);
   }
   const lastConfirmedAt = bridge.lastConfirmedAt();
   bridge.closeSilent();
   // The runtime may report the end of such a socket much later, or never.
-  if (bridge.storeGone(lastConfirmedAt ?? now)) agentsOf(home).setLastSeen(lastConfirmedAt ?? now);
+  bridge.storeGone(lastConfirmedAt ?? now);
 }
 
 /** Calls that wait for an answer over the line. One that waits for a person, or for another call, is not: that answer goes out when the line is back. */
