@@ -31,7 +31,7 @@ export type Question = NewQuestion & {
   /** The approvals that this question lists: its answer is the answer to each of them that is open. */
   members?: Question[];
   /** Who was asked to decide, beside the conversation's own. Absent: nobody so far. */
-  asked?: Reached[];
+  asked?: Reached[] | undefined;
   /** How far the asking went: 1 the people at hand, 2 everybody who may decide, 3 once more. */
   stage: AskingStage;
   /** Epoch ms; undefined: nobody more is asked. */

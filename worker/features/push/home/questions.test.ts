@@ -138,7 +138,7 @@ test("where a lock screen shows the kind only, there are no words and no buttons
   await servers.browser("anna", TOKENS.owner);
   const turn = change(call());
   const { id } = await question();
-  expect(await first()).toMatchObject({ text: "Something waits for your yes or no.", buttons: [] });
+  expect(await first()).toMatchObject({ text: "Something waits for your answer.", buttons: [] });
   await answer(id, "deny");
   await turn;
 });

@@ -13,7 +13,7 @@ import { kindOf } from "./question-kind.ts";
 
 /** What is decided by a button stands whole above it; more than this is read in the console. */
 const WHOLE_MAX = 300;
-const KIND = "Something waits for your yes or no.";
+const KIND = "Something waits for your answer.";
 
 /**
  * @param ids of browsers and topics
@@ -26,7 +26,7 @@ export async function notifyOutside(
   { asker, urgent }: { asker: string; urgent: boolean },
 ): Promise<void> {
   if (ids.length === 0) return;
-  const words = argumentsOf(home, question);
+  const words = question.approval ? argumentsOf(home, question) : visible(question.text);
   const isWhole = words.length <= WHOLE_MAX;
   const { isPlain } = kindOf(home, question);
   const answers = isPlain && isWhole ? ANSWERS : [];
@@ -42,6 +42,7 @@ const ANSWERS: NoticeQuestion["answers"] = [
 ];
 
 function titleOf(home: HomeContext, question: Question, asker: string): string {
+  if (!question.approval) return `${visible(question.agent)} asks:`;
   const { tool } = runs(home, question);
   const what = `${visible(tool)} on ${visible(question.agent)}`;
   return asker === "" ? `${what}?` : `${asker} asks: ${what}?`;
