@@ -22,7 +22,13 @@ export const questionsRpc: HomePart<QuestionsApi> = {
       const asked = question.asked?.filter((one) => one.principal !== principal);
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
-      return { ...question, via: chain?.via, asked, ...(title !== undefined && { title }), ...(members && { members }) };
+      return {
+        ...question,
+        via: chain?.via,
+        asked,
+        ...(title !== undefined && { title }),
+        ...(members && { members }),
+      };
     });
     return { questions: shown, total: open.length };
   },
