@@ -91,8 +91,10 @@ const PLATFORMS: Record<string, (words: string) => string> = {
 function slackTexts(of: unknown): string {
   if (Array.isArray(of)) return of.map(slackTexts).join("");
   if (typeof of !== "object" || of === null) return "";
-  const { text, elements } = of as { text?: unknown; elements?: unknown };
-  return (typeof text === "string" ? text : "") + slackTexts(elements);
+  const { text, url, elements } = of as { text?: unknown; url?: unknown; elements?: unknown };
+  // A link without a text shows its address.
+  const own = text ?? url;
+  return (typeof own === "string" ? own : "") + slackTexts(elements);
 }
 
 function asked(what: Partial<NonNullable<TurnQuestion["approval"]>>, text = SENTENCE): TurnQuestion {
@@ -116,7 +118,9 @@ function seen(question: TurnQuestion, wanted: readonly string[]): string[] {
   return Object.entries(PLATFORMS).flatMap(([platform, show]) => {
     const text = show(words);
     const hidden = INVISIBLE.exec(text.replace(/[\n\t]/g, ""))?.[0];
-    const lacking = wanted.filter((one) => !text.includes(one));
+    // Markdown's marks are escaped, and shown as they were written.
+    const read = text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
+    const lacking = wanted.filter((one) => !text.includes(one) && !read.includes(one));
     return [
       ...(hidden === undefined ? [] : [`${platform} shows U+${hidden.codePointAt(0)?.toString(16)}`]),
       ...lacking.map((one) => `${platform} lacks ${one.slice(0, 80)}`),

@@ -165,7 +165,7 @@ function shown(text: string): string {
 
 /** A text of the card, in which nothing is markup. */
 function plain(text: string): string {
-  return shown(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|]|^[#+>-]/g, "\\$&");
+  return visible(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|&]|^[#+>-]/g, "\\$&");
 }
 
 /** The chain of agents, where other agents asked for the call. */
