@@ -155,7 +155,9 @@ const PROGRAMS = new Set(["mcp", "openai"]);
 
 function askerText(home: HomeContext, { caller, asker }: AskedBy, phrases: Phrases): string {
   const { principal, channel, chain } = caller;
-  const who = slotText(personName(home, principal, undefined) ?? principal, phrases);
+  // A platform's id stands alone where it gave no name: the way is told beside it.
+  const own = principal.startsWith(`${channel}:`) ? principal.slice(channel.length + 1) : principal;
+  const who = slotText(personName(home, principal, undefined) ?? own, phrases);
   if (asker?.by === "home") return phrases.say("askedHome", { who });
   if (chain && chain.via.length > 0)
     return phrases.say("askedDevice", { device: slotText(chain.via.join(" → "), phrases), who });
