@@ -1,5 +1,6 @@
 /** Asks the person at the terminal a question or for an approval. */
 import { createInterface } from "node:readline";
+import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
 import { headAndTail, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -94,14 +95,27 @@ export function questionText(
   const marked = marks
     .map(({ line, why }) => `  ${paint("red", `line ${line + 1}: ${printableLine(why)}`)}\n`)
     .join("");
-  const parameters = Object.entries(approval.parameters).map(
-    ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
-  );
+  const parameters = argumentLines(approval, whole);
   const notice = hiddenNotice({ ...approval, card: undefined });
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
     `\n${paint("bold", sentenceOf(text))}\n${known}` +
     `${parameters.join("")}${where}${marked}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asks)}`
+  );
+}
+
+/** What would be run: a line where the sentence says all of it, else each value, and a script as its lines. */
+function argumentLines(approval: NonNullable<Question["approval"]>, whole: boolean): string[] {
+  const { parameters, card } = approval;
+  const { lines, rest } = approvalText({ approval }, undefined);
+  if (lines) {
+    const script = whole ? lines.join("\n") : shortened(lines.join("\n"), SHOWN);
+    const text = `    ${script.replaceAll("\n", "\n    ")}\n`;
+    return [text, ...(rest === "" ? [] : [`  with: ${rest}\n`])];
+  }
+  if (card && !card.partial && rest.length <= SHOWN.chars) return [`  exactly: ${rest}\n`];
+  return Object.entries(parameters).map(
+    ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
   );
 }
 

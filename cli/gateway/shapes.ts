@@ -127,6 +127,8 @@ export const Question = z.looseObject({
           accept: z.optional(z.string()),
           asker: z.string(),
           facts: z.array(z.looseObject({ label: z.string(), text: z.string() })),
+          shows: z.optional(z.array(z.string())),
+          partial: z.optional(z.literal(true)),
           marks: z.optional(z.array(z.looseObject({ line: z.number(), why: z.string() }))),
         }),
       ),

@@ -3,7 +3,7 @@ import { isObject } from "../protocol/is-object.ts";
 import { visible, visibleJson } from "../tools/visible.ts";
 
 type Shown = {
-  approval: { parameters: Record<string, unknown>; card?: { shows?: readonly string[] } | undefined };
+  approval: { parameters: Record<string, unknown>; card?: { shows?: readonly string[] | undefined } | undefined };
   members?: readonly unknown[] | undefined;
 };
 

@@ -122,7 +122,7 @@ describe("ask, on a terminal", () => {
     const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
     await command.writes("Write? [y/n]");
     expect(plain(command.out)).toContain("Write note.txt on pi?\n");
-    expect(plain(command.out)).toMatch(/path: note\.txt\n[\s\S]*content: first\n {4}second\n/);
+    expect(plain(command.out)).toMatch(/\n {4}first\n {4}second\n[\s\S]*"path":"note\.txt"/);
     command.types("y\r");
     expect((await end(command)).code).toBe(0);
     expect(readFileSync(join(stack.workspaceOf("pi"), "note.txt"), "utf8")).toBe("first\nsecond");
