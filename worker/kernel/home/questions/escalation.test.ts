@@ -163,7 +163,7 @@ test("a device's question in words reaches the browsers of the person whom it as
   await passUntil(T0 + 2 * MINUTE);
   expect(pushes()).toEqual(["mia normal"]);
   expect(servers.pushed[0]?.message).toMatchObject({
-    text: "pi asks:\nWhich bed?",
+    text: "pi:\nWhich bed?",
     question: id,
     buttons: [],
   });

@@ -32,7 +32,8 @@ function kindOfOne(home: HomeContext, { call: id, approval, agent, agentQuestion
         .target(agent, now)
         ?.adverts.find(({ name }) => name === call?.payload.tool)
     : undefined;
-  const isDangerous = advert?.danger === true || approval?.cwd !== undefined;
+  const isDangerous =
+    advert?.danger === true || approval?.cwd !== undefined || approval?.card?.danger === true;
   const isHarmless = advert !== undefined && !isDangerous && advert.setting !== true;
   const isPlain = isHarmless && agentQuestion === null && approval?.unread === undefined && isPersons(call);
   return { isDangerous, isPlain };
