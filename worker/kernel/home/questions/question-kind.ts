@@ -1,7 +1,8 @@
 /** What an approval is about, as far as it decides how people are asked. The rules are in this file alone, so that they can be reviewed alone. */
 
 import type { Question } from "../../api/questions.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 
@@ -26,12 +27,10 @@ export function kindOf(home: HomeContext, question: Question): QuestionKind {
 
 function kindOfOne(home: HomeContext, { call: id, approval, agent, agentQuestion }: Question): QuestionKind {
   const call = ledgerOf(home).get(id);
-  const now = Date.now();
-  const advert = agentsOf(home).device(agent)
-    ? agentsOf(home)
-        .target(agent, now)
-        ?.adverts.find(({ name }) => name === call?.payload.tool)
+  const target = hostedDevicesOf(home).get(agent)
+    ? servedAgentsOf(home).target(agent, Date.now())
     : undefined;
+  const advert = target?.adverts.find(({ name }) => name === call?.payload.tool);
   const isDangerous =
     advert?.danger === true || approval?.cwd !== undefined || approval?.card?.danger === true;
   const isHarmless = advert !== undefined && !isDangerous && advert.setting !== true;
