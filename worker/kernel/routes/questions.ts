@@ -125,7 +125,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: approvalView(approval) }),
-    ...(people && { asked: askedPeople(people) }),
+    ...(people && people.length > 0 && { asked: askedPeople(people) }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
     ...(answeredHow !== null && { answered_how: answeredHow }),

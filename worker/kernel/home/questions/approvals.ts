@@ -3,7 +3,6 @@
 import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
-import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallNews } from "../../api/calls.ts";
 import type { AnswerWay } from "../../api/passkeys.ts";
 import {
@@ -15,9 +14,11 @@ import {
   EXPIRED,
   type NewQuestion,
   type Question,
+  type ShownApproval,
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
+import { readLanguage } from "../../phrases.ts";
 import { agentRowsOf } from "../agents/agent-rows.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
@@ -38,6 +39,7 @@ import { confirmAnswer } from "./answer-levels.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
 import { refusalAfterDenials, tellOfDenials } from "./denials.ts";
+import { describeApproval, languageOf } from "./describe-approval.ts";
 import { askMore, askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
@@ -77,7 +79,10 @@ export async function askFromAgent(
     const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
     // What the person sees must be what the device will run.
     if (hash !== approval.hash) return logInfo("question.bad_hash", { call: call.id, agent: call.agent });
+    await readLanguage(home.env, languageOf(call) ?? "en");
   }
+  const shown = approval && withUnread(home, call, approval);
+  const described = shown && describe(home, call, shown);
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -85,11 +90,26 @@ export async function askFromAgent(
     agent: call.agent,
     groupKey: groupKeyOf(call, approval ?? null),
     agentQuestion: event.question_id,
-    text: event.text,
+    text: described?.text ?? event.text,
     options: event.options ?? [],
-    approval: approval ? withUnread(home, call, approval) : null,
+    approval: described?.approval ?? null,
     expiresAt: Date.now() + event.expires_in_ms,
   });
+}
+
+/** The sentence, and the approval with the rest that is shown. What a device says of it is left out. */
+function describe(
+  home: HomeContext,
+  call: LedgerCall,
+  { card: _, ...approval }: ShownApproval,
+): { text: string; approval: ShownApproval } {
+  const { agent, caller, asker } = call;
+  const { text, card } = describeApproval(
+    home,
+    { agent, approval },
+    { caller, asker, language: languageOf(call) },
+  );
+  return { text, approval: { ...approval, card } };
 }
 
 /** A device knows that others' texts are in the conversation, and not whose: the gateway adds those that a person can accept. */
@@ -133,6 +153,7 @@ export async function askBeforeSending(
   const { agent } = newCall;
   const { command, payload, totalMs } = newCall.order;
   const hash = await approvalHash(agent, command, payload);
+  await readLanguage(home.env, newCall.flags?.language ?? "en");
   const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
   // The same call came again, or was cancelled, meanwhile.
   const known = ledgerOf(home).get(newCall.id);
@@ -145,7 +166,8 @@ export async function askBeforeSending(
     return call.endsAt;
   }
   const parameters = shownPayload(home, { agent, command, payload });
-  const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
+  const asked = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
+  const { text, approval } = describe(home, call, asked);
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -153,7 +175,7 @@ export async function askBeforeSending(
     agent,
     groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
-    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
+    text,
     options: [],
     approval,
     expiresAt,

@@ -88,7 +88,7 @@ async function noteAsked(
 /** Sends a notification once more, urgently, wherever one was sent. */
 export async function remindAsked(home: HomeContext, question: Question): Promise<void> {
   const ids = (question.asked ?? []).flatMap(({ subscriptions = [] }) => subscriptions);
-  await notifyOutside(home, ids, question, { asker: askerText(home, question), urgent: true });
+  await notifyOutside(home, ids, question, { urgent: true });
 }
 
 /** @returns those who were reached now, as they were */
@@ -120,7 +120,7 @@ async function tell(
     home,
     asked.flatMap(({ subscriptions = [] }) => subscriptions),
     question,
-    { asker, urgent: false },
+    { urgent: false },
   );
   // It may have been decided while the chats were told.
   const current = questionsOf(home).get(question.id);

@@ -40,9 +40,11 @@ export function callOf(home: HomeContext, { call, members }: About): LedgerCall 
   return ledgerOf(home).get(members?.[0]?.call ?? call);
 }
 
-/** Those who can be reached, without whoever reads the question's own chat. */
+/** Those who can be reached, without whoever reads the question's own chat. A question that is no approval is for its person alone. */
 export function decidersOf(home: HomeContext, question: About, now: number): Decider[] {
-  return [...inChats(home, question, now), ...byTokens(home, question)];
+  if (question.approval) return [...inChats(home, question, now), ...byTokens(home, question)];
+  const asker = callOf(home, question)?.caller.principal;
+  return byTokens(home, question).filter(({ principal }) => principal === asker);
 }
 
 function inChats(home: HomeContext, { conversation }: About, now: number): Decider[] {
@@ -65,7 +67,7 @@ function inChats(home: HomeContext, { conversation }: About, now: number): Decid
 
 function byTokens(home: HomeContext, question: About): Decider[] {
   const owned = {
-    kind: "approval",
+    kind: question.approval ? "approval" : "conversation",
     by:
       conversationListOf(home).principalOf(question.conversation) ?? callOf(home, question)?.caller.principal,
     sharedWith: conversationListOf(home).sharedWith(question.conversation),

@@ -37,10 +37,18 @@ export const questionsRpc: HomePart<QuestionsApi> = {
     const open = questions.open().filter((question) => maySee(viewer, ownedBy(home, question)));
     const shown = open.slice(0, limit).map((question) => {
       const title = conversationListOf(home).titleOf(question.conversation);
-      const { via } = ledgerOf(home).get(question.call)?.caller.chain ?? {};
+      const { chain, principal } = ledgerOf(home).get(question.call)?.caller ?? {};
+      // Whoever waits knows of themselves.
+      const asked = question.asked?.filter((one) => one.principal !== principal);
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
-      return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };
+      return {
+        ...question,
+        via: chain?.via,
+        asked,
+        ...(title !== undefined && { title }),
+        ...(members && { members }),
+      };
     });
     return { questions: shown, total: open.length };
   },

@@ -169,6 +169,7 @@ async function acceptNamedCall(
       ...(request.reply && { reply: request.reply.id }),
       ...(permission && { device: permission.device }),
       ...(request.trace !== undefined && { trace: request.trace }),
+      ...(request.language && { language: request.language }),
     },
     ...(asker && { asker }),
   };
@@ -227,6 +228,7 @@ async function queueOrRefuse(
     ...(hasLimits(limits) && { limits }),
     ...(request.reply && { reply: request.reply.id }),
     ...(request.trace !== undefined && { trace: request.trace }),
+    ...(request.language && { language: request.language }),
   };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
