@@ -37,6 +37,8 @@ export type SubmitRequest = {
   confirmed?: readonly string[];
   /** The `traceparent` of the span that makes the call. Absent: it is not traced. */
   trace?: string | undefined;
+  /** When the turn that makes the call began, epoch ms. Absent: no turn does. */
+  turn?: number | undefined;
   /** Of the conversation, in which a person is asked about the call. Absent: English. */
   language?: Language | undefined;
   /** The reply of the model that asked for this call and for others. Absent: it asked for this one alone. */

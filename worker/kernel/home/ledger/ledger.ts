@@ -51,6 +51,8 @@ export type CallFlags = {
   device?: { allow: string; remember?: boolean };
   /** The reply of the model that asked for this call and for others: approvals of one reply are asked for together. */
   reply?: string;
+  /** When the conversation's turn began, epoch ms: a person is asked once in it about the same call. Absent: no turn made the call. */
+  turn?: number;
   /** Of the conversation: a person is asked in it. Absent: English. */
   language?: Language;
   /** The `traceparent` of the span that made the call. Absent: it is not traced. */

@@ -33,6 +33,7 @@ import { questionsOf } from "../ledger/questions.ts";
 import { personName } from "../people/person-name.ts";
 import { traceQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
+import { decidedInTurn } from "./decided-before.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
 import { describeApproval, languageOf } from "./describe-approval.ts";
 import { questionRetriesOf } from "./question-retries.ts";
@@ -73,6 +74,9 @@ export async function askFromAgent(
     const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
     // What the person sees must be what the device will run.
     if (hash !== approval.hash) return logInfo("question.bad_hash", { call: call.id, agent: call.agent });
+    const decided = decidedInTurn(home, call, approval.hash);
+    if (decided)
+      return await sendAnswer(home, { ...decided, agentQuestion: event.question_id }, call, decided.answer);
     await readLanguage(home.env, languageOf(call) ?? "en");
   }
   const shown = approval && withUnread(home, call, approval);

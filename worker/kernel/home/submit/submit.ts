@@ -1,6 +1,7 @@
 /** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
 
 import { agentSource, type Source } from "@edgecall/core/loop/taint.ts";
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { isAgentForm } from "../../api/agent-ids.ts";
@@ -35,6 +36,7 @@ import { type TaintReason, taintReason, taintsOf } from "../calls/taint-reason.t
 import type { HomeContext } from "../context.ts";
 import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "../ledger/ledger.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
+import { decidedInTurn } from "../questions/decided-before.ts";
 import { repliesOf } from "../questions/replies.ts";
 import { showIfComplete } from "../questions/together.ts";
 import { countersOf } from "../usage/usage-counters.ts";
@@ -170,13 +172,26 @@ async function acceptNamedCall(
       ...(permission && { device: permission.device }),
       ...(request.trace !== undefined && { trace: request.trace }),
       ...(request.language && { language: request.language }),
+      ...(request.turn !== undefined && { turn: request.turn }),
     },
     ...(asker && { asker }),
   };
   if (needsPerson && !asks) {
     const { reason, unread } = reasonOf(home, request, { because, target: target.id }, asker);
     const why = [...(tainted ? [reason] : []), ...reasons];
-    return accepted({ deadline: await askBeforeSending(home, call, why.join("; "), tainted ? unread : []) });
+    const { command, payload, idempotent } = call.order;
+    const before = decidedInTurn(
+      home,
+      { conversation, idempotent, flags: call.flags ?? {} },
+      await approvalHash(call.agent, command, payload),
+    );
+    if (before?.answer === "deny") return refusal("permission_denied", deniedBefore(call.agent));
+    if (before === undefined)
+      return accepted({
+        deadline: await askBeforeSending(home, call, why.join("; "), tainted ? unread : []),
+      });
+    // It may have been submitted again while the hash was made.
+    if (before && isKnown(home, id)) return await knownCall(home, id);
   }
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
 }
@@ -228,6 +243,7 @@ async function queueOrRefuse(
     ...(request.reply && { reply: request.reply.id }),
     ...(request.trace !== undefined && { trace: request.trace }),
     ...(request.language && { language: request.language }),
+    ...(request.turn !== undefined && { turn: request.turn }),
   };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
@@ -336,6 +352,13 @@ const READS_ONLY: Advised = {
   advice:
     "Use an action that reads, by its name, or explain to the user that this has to be asked in another chat.",
 };
+
+function deniedBefore(agent: string): Advised {
+  return {
+    text: `Error: The call was not sent to '${agent}': the user did not approve it a moment ago. Nothing was run.`,
+    advice: "Explain this to the user; do not try it again.",
+  };
+}
 
 function outOfReach(agent: string): Advised {
   return {
