@@ -15,7 +15,6 @@ import type { ApprovalCard } from "../../api/answers.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { NewQuestion, Question } from "../../api/questions.ts";
 import { phrasesOf } from "../../phrases.ts";
-
 import { rosterOf } from "../agents/home-roster.ts";
 import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
