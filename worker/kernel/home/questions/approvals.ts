@@ -1,6 +1,7 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallNews } from "../../api/calls.ts";
 import {
@@ -35,7 +36,7 @@ import { traceQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { decidedInTurn } from "./decided-before.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
-import { describeApproval, languageOf } from "./describe-approval.ts";
+import { describeApproval, languageOf, readingsNow } from "./describe-approval.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
@@ -100,12 +101,13 @@ function describe(
   home: HomeContext,
   call: LedgerCall,
   { card: _, ...approval }: ShownApproval,
+  readings?: readonly Reading[],
 ): { text: string; approval: ShownApproval } {
   const { agent, caller, asker } = call;
   const { text, card } = describeApproval(
     home,
     { agent, approval },
-    { caller, asker, language: languageOf(call) },
+    { caller, asker, language: languageOf(call), readings },
   );
   return { text, approval: { ...approval, card } };
 }
@@ -150,6 +152,7 @@ export async function askBeforeSending(
   const { command, payload, totalMs } = newCall.order;
   const hash = await approvalHash(agent, command, payload);
   await readLanguage(home.env, newCall.flags?.language ?? "en");
+  const readings = await readingsNow(home, agent);
   const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
   // The same call came again, or was cancelled, meanwhile.
   const known = ledgerOf(home).get(newCall.id);
@@ -158,7 +161,7 @@ export async function askBeforeSending(
   const call = holdForApproval(home, newCall);
   const parameters = shownPayload(home, { agent, command, payload });
   const asked = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
-  const { text, approval } = describe(home, call, asked);
+  const { text, approval } = describe(home, call, asked, readings);
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
