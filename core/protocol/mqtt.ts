@@ -34,6 +34,8 @@ export const ActionAdvert = z.looseObject({
   timeout_ms: z.optional(z.int().check(z.minimum(1), z.maximum(86_400_000))),
   /** `read` runs without asking; everything else may need an approval. */
   effect: z.optional(z.enum(["read", "write", "exec", "network", "device"])),
+  /** A hash of what it is made of, where its parameters do not tell: a skill's files, the steps of a composed tool. */
+  version: z.optional(text(64)),
   /** It may run again when its outcome is unknown. */
   idempotent: z.optional(z.boolean()),
   /** It returns a stranger's text (a file, the web, a picture), which taints the conversation. */

@@ -155,12 +155,13 @@ export type DeviceView = {
   last_seen: number | null;
   /** It was silent for a week, so no model is told of it. */
   ghost: boolean;
-  /** `read`: changes are refused. `ask`: the first change asks. `allowed`: only dangerous changes ask. */
+  /** `read`: changes are refused. `ask`: each change asks that no permission covers. `allowed`: permissions cover all harmless ones, for everybody. */
   mode: "off" | "read" | "ask" | "allowed";
   /** A person chose the mode; otherwise it follows the bridge's setting. */
   chosen: boolean;
   /** Names what an allowance is for; it changes with what the device's actions send. */
   allow: string;
+  /** Who allowed it for everybody last. */
   allowed_by: string | null;
   allowed_at: number | null;
   /** It has changed since it was allowed, so the next change asks. */

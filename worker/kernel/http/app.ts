@@ -8,8 +8,8 @@ import type { ApiToken } from "../settings/tokens.ts";
 /** The span of a request that begins a turn or a call (trace.ts). @property parentId the caller's own span */
 type RequestSpan = { context: SpanContext; parentId: string | undefined; route: string };
 
-/** `token`: the caller's, set by `requireToken` or by the front door itself. */
-export type App = { Bindings: Env; Variables: { token: ApiToken; span?: RequestSpan } };
+/** `token`: the caller's, set by `requireToken` or by the front door itself. `session`: the request came from the console's page. */
+export type App = { Bindings: Env; Variables: { token: ApiToken; session?: true; span?: RequestSpan } };
 
 /** `TrieRouter` takes every pattern; Hono's default, a choice between two routers, adds 2 KiB of gzip. */
 export function newRoutes(): HonoBase<App> {

@@ -60,8 +60,10 @@ export async function callerToken(c: Context<App>): Promise<ApiToken | undefined
   const bearer = await bearerToken(c);
   if (bearer) return bearer;
   const token = await sessionToken(c);
-  if (token) await countToken(c, token);
-  else if (showsSession(c)) await countGuess(c);
+  if (token) {
+    c.set("session", true);
+    await countToken(c, token);
+  } else if (showsSession(c)) await countGuess(c);
   return token;
 }
 

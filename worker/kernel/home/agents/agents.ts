@@ -106,7 +106,6 @@ export class Agents extends SqlStore {
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#get(state.id);
     const { hosted } = state;
-    if (hosted) this.#settings.compare(hosted, Date.now());
     const read = capabilities ?? before ?? readCapabilities(state);
     const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
     const own = capabilities?.conditions ?? before?.conditions.own ?? [];
@@ -358,6 +357,22 @@ export class Agents extends SqlStore {
   changeDevice({ id, hosted }: HostedDevice, change: DeviceChange, by: string): void {
     this.#settings.change(hosted, change, by, Date.now());
     this.#deviceChanged(id);
+  }
+
+  /** What a person allowed it up to 0.3 stands as permissions from now on. */
+  allowanceWrittenOut({ id, hosted }: HostedDevice): void {
+    this.#settings.writtenOut(hosted.key);
+    this.#deviceChanged(id);
+  }
+
+  /** A person allows its changes, by the hash that its bridge tells. */
+  allowedByHash({ hosted }: HostedDevice): void {
+    this.#settings.allowedByHash(hosted);
+  }
+
+  /** @param isVoid what was allowed it by the hash of 0.3 does not hold any more */
+  compared({ hosted }: HostedDevice, isVoid: boolean): void {
+    this.#settings.compared(hosted, isVoid, Date.now());
   }
 
   /** People's decisions about it are gone, and the device too until the bridge tells of it again. */

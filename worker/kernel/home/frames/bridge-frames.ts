@@ -62,6 +62,8 @@ import type { HomeContext } from "../context.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { emit, featuresOf } from "../feature.ts";
 import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../ledger/ledger.ts";
+import { permissionsOf } from "../permissions/permission-store.ts";
+import { onDeviceTold } from "../permissions/written-out.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 import { onAgentCall } from "../submit/delegation.ts";
 import { countersOf } from "../usage/usage-counters.ts";
@@ -305,7 +307,7 @@ export class BridgeFrames {
     const arrived = await this.#apply(socket, reported);
     await emit("presence", this.#home);
     if (arrived.length > 0) await resend(this.#home, arrived);
-    else if (agentsOf(this.#home).voided().length === 0) return;
+    else if (agentsOf(this.#home).voided().length + permissionsOf(this.#home).untold().length === 0) return;
     await this.#home.alarm.arm();
   }
 
@@ -331,6 +333,7 @@ export class BridgeFrames {
         this.#passSession(verified);
         const couldAsk = agents.canAsk(id);
         const { isNew, greets } = await agents.update(verified, keys.isLetIn(id), keys.isOpen(id));
+        if (state.hosted) onDeviceTold(this.#home, id);
         // The advert may come after the presence: then the calls that the agent asks about itself go out.
         if (isNew || (!couldAsk && agents.canAsk(id))) arrived.push(id);
         if (greets) greeted.push(id);

@@ -20,7 +20,6 @@ import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
-import { rememberApproval } from "../calls/permission.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
 import { isWaiting, pauseDeadline, pauseParent, resumeDeadline } from "../calls/waits.ts";
@@ -240,7 +239,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
   if (call) traceQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
-    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer);
     else await sendAnswer(home, question, call, answer);
   }
 }
@@ -254,15 +253,9 @@ async function closeShown(home: HomeContext, question: Question, answer: string)
 }
 
 /** The gateway's own approval of a call that it holds back. */
-async function decideHeldCall(
-  home: HomeContext,
-  call: LedgerCall,
-  answer: string,
-  by: string | null,
-): Promise<void> {
+async function decideHeldCall(home: HomeContext, call: LedgerCall, answer: string): Promise<void> {
   if (answer === "approve") {
     if (await settleOutdated(home, call)) return;
-    rememberApproval(home, call, by);
     return await releaseApproved(home, call);
   }
   const approval = answer === EXPIRED ? "expired" : "denied";
