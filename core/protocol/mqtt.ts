@@ -92,6 +92,9 @@ export const CALL_FEATURE = "call";
 /** The word by which a gateway says that it offers session tools over that event. */
 export const SESSIONS_FEATURE = "sessions";
 
+/** The word by which an agent says that it checks the standing permission in a command, and runs the call without a question. */
+export const PERMISSIONS_FEATURE = "permissions";
+
 /** The word by which agents, bridges and gateways say that they know rules. */
 export const RULES_FEATURE = "rules";
 

@@ -1,7 +1,7 @@
 /** The rows of standing permissions: those that hold in memory, and those that ended for a while, with the reason. */
 
 import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
-import type { Ended, EndReason } from "../../api/permissions.ts";
+import type { Ended, EndReason, PermissionOffer } from "../../api/permissions.ts";
 import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
 
@@ -20,6 +20,9 @@ export type PermissionRow = {
   usedAt: number | null;
   ended: Ended | null;
 };
+
+/** An offer with what the permission would be bound to. */
+export type StoredOffer = PermissionOffer & { key: string; version: string; conversation: string | null };
 
 type Row = {
   id: string;
@@ -131,7 +134,23 @@ class Permissions extends SqlStore {
     }
   }
 
+  /** What a question offers, as it was shown. */
+  offers(question: string): StoredOffer[] | undefined {
+    const row = this.sql.first<{ offers: string }>(
+      "SELECT offers FROM permission_offer WHERE question = ?",
+      question,
+    );
+    // SAFETY: `offer` wrote it.
+    return row && (JSON.parse(row.offers) as StoredOffer[]);
+  }
+
+  /** @param until epoch ms: the question is closed by then */
+  offer(question: string, offers: readonly StoredOffer[], until: number): void {
+    this.sql.insert("INTO permission_offer", { question, offers: JSON.stringify(offers), until });
+  }
+
   prune(now: number): void {
+    this.sql.exec("DELETE FROM permission_offer WHERE until < ?", now);
     this.sql.exec("DELETE FROM standing_permission WHERE ended_at < ?", now - KEEP_ENDED_MS);
   }
 
