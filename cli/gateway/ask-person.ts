@@ -65,26 +65,43 @@ function wanted({ approval, options }: Question, seen: boolean): string {
   return options.length > 0 ? `with a number from 1 to ${options.length}` : "in a few words";
 }
 
+/** The question itself. An older gateway wrote the arguments below it. */
+export function sentenceOf(text: string): string {
+  return printableLine(text.split("\n", 1)[0] ?? "");
+}
+
 /** The whole text of an approval: a person who approves must have seen what will be run. */
 export function questionText(
   { agent, text, options, approval, asks }: Question,
   paint: Paint,
   whole = true,
 ): string {
-  const who = paint("bold", printableLine(agent, 64));
   if (!approval) {
+    const who = paint("bold", printableLine(agent, 64));
     const listed = options.map((option, index) => `  ${index + 1}  ${printableLine(option)}\n`).join("");
     return `\n${who} asks: ${printable(text)}\n${listed}`;
   }
-  const where = approval.cwd === undefined ? "" : `  in ${shownValue(approval.cwd, whole)}\n`;
+  const { card } = approval;
+  const { marks = [], facts = [], asker } = card ?? {};
+  const known = [
+    ...(asker === undefined ? [] : [asker]),
+    ...facts.map(({ label, text }) => `${label}: ${text}`),
+  ]
+    .map((line) => `  ${printableLine(line)}\n`)
+    .join("");
+  // A card has it among what is known.
+  const where = approval.cwd === undefined || card ? "" : `  in ${shownValue(approval.cwd, whole)}\n`;
+  const marked = marks
+    .map(({ line, why }) => `  ${paint("red", `line ${line + 1}: ${printableLine(why)}`)}\n`)
+    .join("");
   const parameters = Object.entries(approval.parameters).map(
     ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
   );
-  const notice = hiddenNotice(approval);
+  const notice = hiddenNotice({ ...approval, card: undefined });
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
-    `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
-    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asks)}`
+    `\n${paint("bold", sentenceOf(text))}\n${known}` +
+    `${parameters.join("")}${where}${marked}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asks)}`
   );
 }
 
@@ -124,12 +141,13 @@ function textOf(value: unknown): string {
 }
 
 function prompt({ approval, options }: Question, seen: boolean): string {
+  const verb = printableLine(approval?.card?.verb ?? "approve", 64);
   if (approval)
     return seen
       ? approval.unread
-        ? "approve? [y/n/accept] "
-        : "approve? [y/n] "
-      : "show all of it, or deny? [all/n] ";
+        ? `${verb}? [y/n/accept] `
+        : `${verb}? [y/n] `
+      : "show all of it, or no? [all/n] ";
   return options.length > 0 ? "number: " : "answer: ";
 }
 

@@ -120,6 +120,16 @@ export const Question = z.looseObject({
       parameters: z.record(z.string(), z.unknown()),
       cwd: z.optional(z.string()),
       reason: z.string(),
+      /** Absent from an older gateway. */
+      card: z.optional(
+        z.looseObject({
+          verb: z.string(),
+          accept: z.optional(z.string()),
+          asker: z.string(),
+          facts: z.array(z.looseObject({ label: z.string(), text: z.string() })),
+          marks: z.optional(z.array(z.looseObject({ line: z.number(), why: z.string() }))),
+        }),
+      ),
       unread: z.optional(
         z.array(
           z.object({

@@ -61,7 +61,30 @@ export type PastTurn = TurnResult & {
 };
 
 /** An approval that is listed in a question with others. It can be answered alone, by its id. */
-export type QuestionMember = { id: string; call: string; agent: string };
+export type QuestionMember = { id: string; call: string; agent: string; text: string };
+
+/**
+ * How an approval is shown, beside what exactly would be run. The gateway makes all of it of what is hashed, in the language of the
+ * conversation. `question.text` is its sentence.
+ */
+export type ApprovalCard = {
+  /** The words of the buttons: yes, no, and yes with its texts accepted. */
+  verb: string;
+  decline: string;
+  accept?: string;
+  /** Who asked, and by which way: "Marie asked, by Telegram". */
+  asker: string;
+  /** What else is known: where it is, what it says now. */
+  facts: Array<{ label: string; text: string }>;
+  /** It may do harm: yes and no look alike. */
+  danger?: true;
+  /** Where in `parameters` the text is that the sentence calls "this". It is shown line by line. */
+  shows?: string[];
+  /** Lines of that text that do harm, from 0, each with the reason. */
+  marks?: Array<{ line: number; why: string }>;
+  /** Some values are not in the sentence. */
+  partial?: true;
+};
 
 /** A question to a person. One that lists several approvals is answered for all of them. */
 export type TurnQuestion = {
@@ -74,6 +97,7 @@ export type TurnQuestion = {
   members?: QuestionMember[];
   /** The agents that asked for this call, the first one first. */
   via?: readonly string[] | undefined;
+  /** Of an approval: one sentence, which is the question. */
   text: string;
   options: string[];
   /** Only for an approval: what exactly would be run. */
@@ -84,6 +108,8 @@ export type TurnQuestion = {
     reason: string;
     /** Agents' words about themselves that are a reason to ask. The answer `accept` accepts them, and approves. `was`: the line before. */
     unread?: Array<{ agent: string; line?: string; was?: string; actions: string[]; group?: string }>;
+    /** Absent: a gateway before 0.4 asked. */
+    card?: ApprovalCard;
   };
   expires_at: number;
   /** Of an approval that whoever caused it may not give: the people who were asked. */

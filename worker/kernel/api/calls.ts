@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { AgentCommand, EdgeCallArgs } from "./edge-call.ts";
 import type { AskedQuestion } from "./questions.ts";
 import type { Limits } from "./turns.ts";
@@ -38,6 +39,8 @@ export type SubmitRequest = {
   confirmed?: readonly string[];
   /** The `traceparent` of the span that makes the call. Absent: it is not traced. */
   trace?: string | undefined;
+  /** Of the conversation, in which a person is asked about the call. Absent: English. */
+  language?: Language | undefined;
   /** The reply of the model that asked for this call and for others. Absent: it asked for this one alone. */
   reply?: ReplyOfCalls;
 };

@@ -1,6 +1,9 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { QuestionMember, TurnQuestion } from "./answers.ts";
+import type { ApprovalCard, QuestionMember, TurnQuestion } from "./answers.ts";
+
+/** An approval with how it is shown. Only the gateway writes the card. */
+export type ShownApproval = ApprovalRequest & { card?: ApprovalCard };
 
 export type NewQuestion = {
   id: string;
@@ -9,9 +12,10 @@ export type NewQuestion = {
   agent: string;
   /** The agent's own id of the question; null when the gateway asks before it sends the call. */
   agentQuestion: string | null;
+  /** Of an approval: the sentence. */
   text: string;
   options: string[];
-  approval: ApprovalRequest | null;
+  approval: ShownApproval | null;
   expiresAt: number;
   /** Approvals with the same key are asked for together. Absent: it stands alone. */
   groupKey?: string | undefined;
@@ -73,9 +77,16 @@ export type AskedQuestion = {
 };
 
 /** @returns the fields of an approval for a person; only device and gateway need its hash */
-export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
-  const { tool, parameters, cwd, reason, unread } = approval;
-  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason, ...(unread && { unread }) };
+export function approvalView(approval: ShownApproval): NonNullable<TurnQuestion["approval"]> {
+  const { tool, parameters, cwd, reason, unread, card } = approval;
+  return {
+    tool,
+    parameters,
+    ...(cwd !== undefined && { cwd }),
+    reason,
+    ...(unread && { unread }),
+    ...(card && { card }),
+  };
 }
 
 /** Returns the question as a conversation stores it. */
@@ -90,7 +101,7 @@ export function turnQuestion({
 
 /** The approvals that a question lists, for whoever is shown it. They are of calls that a conversation made itself. */
 export function listedMembers(members: readonly Question[]): QuestionMember[] {
-  return members.map(({ id, call, agent }) => ({ id, call, agent }));
+  return members.map(({ id, call, agent, text }) => ({ id, call, agent, text }));
 }
 
 /** `title`: of the conversation, if it is listed. `via`: as above. */

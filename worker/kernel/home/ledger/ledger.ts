@@ -6,6 +6,7 @@
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { isLent } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
@@ -54,6 +55,8 @@ export type CallFlags = {
   program?: string;
   /** The reply of the model that asked for this call and for others: approvals of one reply are asked for together. */
   reply?: string;
+  /** Of the conversation: a person is asked in it. Absent: English. */
+  language?: Language;
   /** The `traceparent` of the span that made the call. Absent: it is not traced. */
   trace?: string;
 };

@@ -7,8 +7,7 @@
  * No model has such a token, and no tool's argument counts as an approval.
  */
 
-import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
+import type { AnswerResult, NewQuestion, Question, ShownApproval } from "../../api/questions.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
@@ -279,7 +278,7 @@ function toQuestion(row: QuestionRow): Question {
     agentQuestion: row.agent_question,
     text: row.text,
     options: JSON.parse(row.options) as string[],
-    approval: row.approval === null ? null : (JSON.parse(row.approval) as ApprovalRequest),
+    approval: row.approval === null ? null : (JSON.parse(row.approval) as ShownApproval),
     askedAt: row.asked_at,
     expiresAt: row.expires_at,
     told: row.told === 1,

@@ -97,8 +97,13 @@ describe("an approval", () => {
     const question = await openQuestion("approve");
     expect(question).toMatchObject({
       agent: "pi",
-      text: "May I run siren?",
-      approval: { tool: "siren", parameters: { loud: true } },
+      // The gateway's own sentence about what is hashed, whatever the device says of it.
+      text: "Run siren on pi with 1 value?",
+      approval: {
+        tool: "siren",
+        parameters: { loud: true },
+        card: { verb: "Run", decline: "No", asker: "anna asked", facts: [], partial: true },
+      },
     });
     const response = await answer(question.id, "approve");
     expect(await response.json()).toMatchObject({ answer: "approve", answered_by: "anna" });

@@ -2,7 +2,6 @@
 
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
-import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallNews } from "../../api/calls.ts";
 import {
   ACCEPT,
@@ -12,9 +11,11 @@ import {
   EXPIRED,
   type NewQuestion,
   type Question,
+  type ShownApproval,
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
+import { readLanguage } from "../../phrases.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
@@ -32,6 +33,7 @@ import { personName } from "../people/person-name.ts";
 import { traceQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { describeApproval, languageOf } from "./describe-approval.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
@@ -70,7 +72,10 @@ export async function askFromAgent(
     const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
     // What the person sees must be what the device will run.
     if (hash !== approval.hash) return logInfo("question.bad_hash", { call: call.id, agent: call.agent });
+    await readLanguage(home.env, languageOf(call) ?? "en");
   }
+  const shown = approval && withUnread(home, call, approval);
+  const described = shown && describe(home, call, shown);
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -78,11 +83,26 @@ export async function askFromAgent(
     agent: call.agent,
     groupKey: groupKeyOf(call, approval ?? null),
     agentQuestion: event.question_id,
-    text: event.text,
+    text: described?.text ?? event.text,
     options: event.options ?? [],
-    approval: approval ? withUnread(home, call, approval) : null,
+    approval: described?.approval ?? null,
     expiresAt: Date.now() + event.expires_in_ms,
   });
+}
+
+/** The sentence, and the approval with the rest that is shown. What a device says of it is left out. */
+function describe(
+  home: HomeContext,
+  call: LedgerCall,
+  { card: _, ...approval }: ShownApproval,
+): { text: string; approval: ShownApproval } {
+  const { agent, caller, asker } = call;
+  const { text, card } = describeApproval(
+    home,
+    { agent, approval },
+    { caller, asker, language: languageOf(call) },
+  );
+  return { text, approval: { ...approval, card } };
 }
 
 /** A device knows that others' texts are in the conversation, and not whose: the gateway adds those that a person can accept. */
@@ -124,6 +144,7 @@ export async function askBeforeSending(
   const { agent } = newCall;
   const { command, payload, totalMs } = newCall.order;
   const hash = await approvalHash(agent, command, payload);
+  await readLanguage(home.env, newCall.flags?.language ?? "en");
   const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
   // The same call came again, or was cancelled, meanwhile.
   const known = ledgerOf(home).get(newCall.id);
@@ -131,7 +152,8 @@ export async function askBeforeSending(
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
   const parameters = shownPayload(home, { agent, command, payload });
-  const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
+  const asked = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
+  const { text, approval } = describe(home, call, asked);
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -139,7 +161,7 @@ export async function askBeforeSending(
     agent,
     groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
-    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
+    text,
     options: [],
     approval,
     expiresAt,

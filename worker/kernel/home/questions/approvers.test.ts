@@ -114,7 +114,7 @@ test("C4: an approval that a member causes is decided in an owner's chat, and th
   const members = await questionTo(MEMBER);
   expect(members.text).toContain(`I asked: telegram:${OWNER}`);
   const owners = await questionTo(OWNER);
-  expect(owners.text).toContain(`asked by telegram:${MEMBER}`);
+  expect(owners.text).toContain(`${MEMBER} asked, by Telegram`);
   expect(owners.text).toContain("siren");
   expect(owners.text).toContain("loud");
   expect(owners.text).not.toContain("You cannot decide");

@@ -114,6 +114,7 @@ async function runEvent(
     watched: flags.watch === true,
     tainted: true,
     limits: flags.limits ?? {},
+    language: flags.language,
     ...traceForDelegated(parent, event.traceparent),
   };
   const reply = await submit(home, request, { by: "agent", agent, call: parent.id });

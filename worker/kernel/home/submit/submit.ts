@@ -187,6 +187,7 @@ async function acceptNamedCall(
       ...(standing && { approved: approvedBy(standing) }),
       ...(program !== undefined && { program }),
       ...(request.trace !== undefined && { trace: request.trace }),
+      ...(request.language && { language: request.language }),
     },
     ...(asker && { asker }),
   };
@@ -240,6 +241,7 @@ async function queueOrRefuse(
     ...(hasLimits(limits) && { limits }),
     ...(request.reply && { reply: request.reply.id }),
     ...(request.trace !== undefined && { trace: request.trace }),
+    ...(request.language && { language: request.language }),
   };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
