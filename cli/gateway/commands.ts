@@ -93,6 +93,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./update.ts")).update,
   },
   {
+    name: "passkey",
+    about: "make a code by which you add or remove a passkey in the console (Setup, Passkeys)",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./passkey.ts")).passkey,
+  },
+  {
     name: "tokens list",
     about: "list the tokens, with name, role, scopes, expiry and last use",
     options: { json: JSON_OPTION },

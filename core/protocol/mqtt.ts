@@ -236,11 +236,16 @@ export const ApprovalRequest = z.looseObject({
   reason: text(300),
   /** approvalHash of agent, tool, parameters and cwd, hex. */
   hash: text(64),
+  /** It may do harm, as the tool itself says of this very call. */
+  danger: z.optional(z.boolean()),
 });
 /** An agent's words about itself that no person has accepted: a new line with the one before, names of new actions, a group. */
 export type UnreadText = { agent: string; line?: string; was?: string; actions: string[]; group?: string };
-/** `unread`: of the gateway alone, where such words are a reason of the question. The answer `accept` accepts them and approves. */
-export type ApprovalRequest = z.infer<typeof ApprovalRequest> & { unread?: UnreadText[] };
+/**
+ * `unread`, `tainted`: of the gateway alone. `unread`: such words are a reason of the question; the answer `accept` accepts them and
+ * approves. `tainted`: others' words may have led to a call that is in no ledger.
+ */
+export type ApprovalRequest = z.infer<typeof ApprovalRequest> & { unread?: UnreadText[]; tainted?: true };
 
 /** `events` (ours, not retained): messages that an agent sends before a call's result. */
 export const AgentEvent = z.discriminatedUnion("type", [
@@ -315,6 +320,8 @@ export const AnswerCommand = z.looseObject({
   hash: z.optional(text(64)),
   /** Who answered; the command's caller is the one who asked for the call. */
   by: z.optional(text(200)),
+  /** How it was answered: `passkey`, `tap in Telegram`. */
+  how: z.optional(text(40)),
   /** Why nobody was asked. A device that does not know the field treats `answer` as a person's. */
   refused: z.optional(text(1_000)),
 });

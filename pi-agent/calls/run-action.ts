@@ -283,7 +283,12 @@ async function permit(
     decision.do === "deny"
       ? { refusal: faultResult("blocked", decision) }
       : await askForApproval(
-          { tool, args: steps ? { ...input, steps } : input, reason: decision.reason },
+          {
+            tool,
+            args: steps ? { ...input, steps } : input,
+            reason: decision.reason,
+            mayHarm: danger !== undefined,
+          },
           call,
           parts,
         );

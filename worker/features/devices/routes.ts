@@ -32,7 +32,7 @@ route(
 route(
   devices,
   "PATCH /v1/devices/:device",
-  { scope: "admin", path: { device: AGENT }, body: DeviceBody },
+  { scope: "admin", confirm: widens, path: { device: AGENT }, body: DeviceBody },
   async (c, { token, path: { device }, body }) => {
     // Allowing changes approves all of them at once, for everybody.
     if (body.mode === "allowed" && !(token.role === "owner" && token.scopes.includes("approve")))
@@ -76,6 +76,11 @@ route(
     return nothing(c);
   },
 );
+
+/** Less may be done with a device at once; more takes a confirmation. */
+function widens({ mode, settings }: DeviceBody): boolean {
+  return settings === true || (mode !== undefined && mode !== "off" && mode !== "read");
+}
 
 function personOf({ name, role }: ApiToken): Person {
   return { name, role };

@@ -118,6 +118,8 @@ export type TurnQuestion = {
   answered_by?: string;
   /** As the person's chat app calls them. */
   answered_by_name?: string;
+  /** How it was answered: `passkey`, `press`, `token`, `tap in Telegram`, `tap on another device`. */
+  answered_how?: string;
 };
 
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */

@@ -28,6 +28,8 @@ export type Question = NewQuestion & {
   answeredBy: string | null;
   /** As their chat app calls the person. Known while the answer is passed on, and not stored. */
   answeredByName?: string | undefined;
+  /** How it was answered: `passkey`, `tap in Telegram`. Null: by no person, or before 0.5. */
+  answeredHow: string | null;
   /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
   /** The question that lists this one. */
@@ -35,6 +37,9 @@ export type Question = NewQuestion & {
   /** The approvals that this question lists: its answer is the answer to each of them that is open. */
   members?: Question[];
 };
+
+/** Who answered, and how. @property by the principal; null: no person @property name as their chat app calls them */
+export type AnsweredBy = { by: string | null; name?: string | undefined; how?: string | undefined };
 
 export type AnswerResult =
   | { ok: true; question: Question }

@@ -84,6 +84,8 @@ beforeAll(async () => {
   cookie = await signIn.cookie(TOKENS.guest);
 }, 60_000);
 
+/** Whoever has the scope `ask`. */
+const ASKERS: Who[] = ["owner", "guest", "member", "approver", "admin"];
 /** `may`: those whom the page of the route names. Everybody else is refused. */
 const ROUTES: Array<[route: string, may: Who[], body?: object]> = [
   ["GET /v1/tokens", ["owner", "admin"]],
@@ -136,6 +138,14 @@ const ROUTES: Array<[route: string, may: Who[], body?: object]> = [
   ["DELETE /v1/conversations/kept", ["owner", "admin"]],
   ["POST /v1/questions/QUESTION", ["owner"], { answer: "approve" }],
   ["POST /v1/questions/QUESTION", ["owner"], { answer: "accept" }],
+  ["POST /v1/questions/QUESTION/elsewhere", ["owner"]],
+  ["POST /v1/passkeys", ASKERS, {}],
+  ["POST /v1/passkeys/registrations", ASKERS],
+  ["POST /v1/passkeys/challenges", ASKERS, { method: "POST", path: "/v1/tokens" }],
+  ["POST /v1/passkeys/codes", ASKERS],
+  ["DELETE /v1/passkeys/AAAA", ASKERS],
+  ["PUT /v1/passkeys/taps/telegram:1", ["owner"]],
+  ["DELETE /v1/passkeys/taps/telegram:1", ["owner"]],
   [`GET /v1/media/${FILE}`, []],
   [`PUT /v1/media/${FILE}`, []],
   ["GET /v1/polling", []],

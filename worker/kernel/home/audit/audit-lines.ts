@@ -66,10 +66,16 @@ function approvalBy({ at, ...approved }: ApprovedCall): NonNullable<AuditLine["a
   return { approved: true, at: new Date(at).toISOString(), ...approved };
 }
 
-function approvalOf({ answer, answeredBy, answeredAt }: Question): NonNullable<AuditLine["approval"]> {
+function approvalOf({
+  answer,
+  answeredBy,
+  answeredHow,
+  answeredAt,
+}: Question): NonNullable<AuditLine["approval"]> {
   return {
     approved: answer === "approve",
     ...(answeredBy !== null && { by: answeredBy }),
+    ...(answeredHow !== null && { how: answeredHow }),
     at: new Date(answeredAt ?? 0).toISOString(),
   };
 }

@@ -3,6 +3,7 @@
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallNews } from "../../api/calls.ts";
+import type { AnswerWay } from "../../api/passkeys.ts";
 import {
   ACCEPT,
   AFTER_EXPIRY_MS,
@@ -29,6 +30,7 @@ import { emit } from "../feature.ts";
 import type { LedgerCall, NewCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
+import { confirmAnswer } from "../passkeys/levels.ts";
 import { personName } from "../people/person-name.ts";
 import { traceQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
@@ -191,10 +193,20 @@ export async function answerQuestion(
   id: string,
   answer: string,
   by: { principal: string; displayName?: string | undefined; mayApprove: boolean; mayAccept: boolean },
+  way: AnswerWay,
 ): Promise<AnswerResult> {
+  const confirmed = await confirmAnswer(home, questionsOf(home).get(id), {
+    answer,
+    by: { name: by.principal, mayApprove: by.mayApprove },
+    way,
+  });
+  if (!confirmed.ok) return confirmed;
+  // No await from here to the answer's row: a confirmation is for what was confirmed, and for one use.
   const { answered, problem } = accepting(home, id, answer, by);
   if (problem) return problem;
-  const result = questionsOf(home).answer(id, answered, by, Date.now());
+  const unused = confirmed.use();
+  if (unused) return unused;
+  const result = questionsOf(home).answer(id, answered, { ...by, how: confirmed.how }, Date.now());
   if (!result.ok) return result;
   if (answered !== answer)
     for (const { agent } of unreadIn(result.question)) agentsOf(home).acceptText(agent, undefined);
@@ -307,6 +319,7 @@ async function sendAnswer(
     question_id: question.agentQuestion,
     answer,
     ...(question.answeredBy !== null && { by: question.answeredBy }),
+    ...(question.answeredHow !== null && { how: question.answeredHow }),
     ...(question.approval && { hash: question.approval.hash }),
   };
   const order = {
@@ -326,7 +339,13 @@ async function closeInConversation(home: HomeContext, question: Question, answer
   if (ledgerOf(home).get(question.call)?.conversation === null) return;
   try {
     const stub = conversationOf(home.env, question.conversation);
-    await stub.closeQuestion(question.id, answer, question.answeredBy, question.answeredByName);
+    await stub.closeQuestion(
+      question.id,
+      answer,
+      question.answeredBy,
+      question.answeredByName,
+      question.answeredHow ?? undefined,
+    );
   } catch (error) {
     // The conversation shows the question as open until its turn ends, and nothing else depends on it.
     logError("question.close_failed", error, { question: question.id });
