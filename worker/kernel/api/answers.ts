@@ -1,8 +1,10 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
+
 import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./notices.ts";
+import type { PermissionOffer } from "./permissions.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
@@ -112,6 +114,8 @@ export type TurnQuestion = {
     card?: ApprovalCard;
   };
   expires_at: number;
+  /** What can be kept with a yes (`keep`): of a question that lists several, what each of them offers. Absent: nothing. */
+  offers?: PermissionOffer[];
   /** Of an approval that whoever caused it may not give: the people who were asked. */
   asks?: string[];
   answer?: string;

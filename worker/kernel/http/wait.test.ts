@@ -123,9 +123,7 @@ describe("at OpenAI's door", () => {
     const waiting = chat([user(script(siren, load))], { ...brief, ...name });
     await asksApproval();
     const { body } = await waiting;
-    expect(textOf(body)).toBe(
-      `Run siren on pi? That waits for your approval: ${LINK}\n${COMES}`,
-    );
+    expect(textOf(body)).toBe(`Run siren on pi? That waits for your approval: ${LINK}\n${COMES}`);
     const { waiting: waits } = body.edge as unknown as {
       waiting: { questions: Array<{ id: string; link: string; approval: boolean }> };
     };

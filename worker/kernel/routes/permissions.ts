@@ -32,7 +32,9 @@ route(
     },
   },
   async (c, { token, query }) => {
-    const answer: Permissions = { permissions: await homeOf(c.env, token.home).permissions.list(token, query) };
+    const answer: Permissions = {
+      permissions: await homeOf(c.env, token.home).permissions.list(token, query),
+    };
     return json(c, answer);
   },
 );
@@ -50,14 +52,11 @@ route(
 );
 
 /** Ends all standing permissions of a person or a device that the caller may see. */
-route(
-  permissions,
-  "DELETE /v1/permissions",
-  { scope: "ask", query: OF },
-  async (c, { token, query }) => {
-    if (query.person === undefined && query.device === undefined)
-      throw new HttpError(400, "invalid_query", "person: expected a person or a device whose permissions end");
-    const answer: Permissions = { permissions: await homeOf(c.env, token.home).permissions.endAll(token, query) };
-    return json(c, answer);
-  },
-);
+route(permissions, "DELETE /v1/permissions", { scope: "ask", query: OF }, async (c, { token, query }) => {
+  if (query.person === undefined && query.device === undefined)
+    throw new HttpError(400, "invalid_query", "person: expected a person or a device whose permissions end");
+  const answer: Permissions = {
+    permissions: await homeOf(c.env, token.home).permissions.endAll(token, query),
+  };
+  return json(c, answer);
+});

@@ -11,12 +11,16 @@ import {
 import { LIFE_MAX_MS, type StandingPermission, type Who } from "@edgecall/core/permissions/permission.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { PERMISSIONS_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { NEEDS_PASSKEY } from "../../api/passkeys.ts";
 import type { Keep, PermissionOffer } from "../../api/permissions.ts";
 import { agentsOf } from "../agents/agents.ts";
+import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
-import type { LedgerCall } from "../ledger/ledger.ts";
+import type { NewCall } from "../ledger/ledger.ts";
+import { rightsOf } from "../notices/rights.ts";
 import { type BoundDevice, boundDevice, prepareVersion } from "./bound-device.ts";
-import { type StoredOffer, permissionsOf } from "./permission-store.ts";
+import { notifyMade } from "./notify.ts";
+import { permissionsOf, type StoredOffer } from "./permission-store.ts";
 import { askerOf } from "./standing.ts";
 
 /** The tool of a device that writes a file. */
@@ -24,10 +28,11 @@ const WRITE = "write";
 /** Tools that send something out of the home: each time is another one. */
 const SENDS = /push|publish|send|mail|upload/;
 
-type AskedCall = Pick<
-  LedgerCall,
-  "agent" | "command" | "payload" | "caller" | "asker" | "conversation" | "flags"
->;
+type AskedCall = Pick<NewCall, "agent" | "caller" | "conversation" | "flags"> & {
+  command: string;
+  payload: Record<string, unknown>;
+  asker?: NewCall["asker"] | null;
+};
 
 /** Stores what the question offers. Has to be awaited before the question is written. @returns undefined: nothing */
 export async function prepareOffers(home: HomeContext, call: AskedCall): Promise<StoredOffer[] | undefined> {
@@ -38,7 +43,7 @@ export async function prepareOffers(home: HomeContext, call: AskedCall): Promise
 }
 
 function offersFor(home: HomeContext, call: AskedCall, now: number): StoredOffer[] {
-  const { agent, payload, caller, conversation, flags } = call;
+  const { agent, payload, caller, conversation, flags = {} } = call;
   const { tool, parameters } = payload;
   const device = boundDevice(home, agent, tool);
   const asker = askerOf({ caller, asker: call.asker ?? undefined, program: flags.program });
@@ -56,7 +61,8 @@ function offersFor(home: HomeContext, call: AskedCall, now: number): StoredOffer
     offers.push({ ...common, id: "conversation", bounds: exact, who: [asker], level: "press", conversation });
   const bounds = isFile ? folderBounds(parameters) : offeredBounds(advert.parameters, parameters);
   // What a program's model or a stranger's text may have asked for is kept by a person who is known to be there.
-  const level = tainted || isFile || "home" in asker ? "verified" : isPerson && device.hosted ? "press" : "tap";
+  const level =
+    tainted || isFile || "home" in asker ? "verified" : isPerson && device.hosted ? "press" : "tap";
   const who: Who[] = isPerson ? [asker, "everybody"] : [asker];
   if (bounds)
     offers.push({
@@ -84,20 +90,61 @@ function isParameters(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** @returns the offers for a card */
-export function shownOffers(home: HomeContext, question: string): PermissionOffer[] | undefined {
-  return permissionsOf(home)
-    .offers(question)
-    ?.map(({ key: _, version: __, conversation: ___, ...shown }) => shown);
+/** @param questions one, or those that it lists: then only what each of them offers @returns the offers for a card */
+export function shownOffers(home: HomeContext, questions: readonly string[]): PermissionOffer[] | undefined {
+  const all = questions.map((id) => permissionsOf(home).offers(id) ?? []);
+  const common = all
+    .flat()
+    .filter((offer) => all.every((offers) => offers.some(({ id }) => id === offer.id)))
+    .map(({ key: _, version: __, conversation: ___, ...shown }) => shown);
+  return common.length > 0 ? common : undefined;
 }
 
 type Refused = { ok: false; status: 400 | 403 | 409; code: string; message: string };
-type By = { principal: string; how: StandingPermission["how"]; isOwner: boolean; hasPasskey: boolean };
+/** @property showsMore the person has a passkey, and answers where a program may press too */
+type By = { principal: string; how: StandingPermission["how"]; isOwner: boolean; showsMore: boolean };
 
 const LEVELS: readonly StandingPermission["how"][] = ["press", "tap", "verified"];
 
-/** @returns the permission that a person keeps of a question's offer; it is not stored yet */
-export function keptPermission(
+/** @returns the permissions that a person keeps of these questions' offers; they are not stored yet */
+export function keptPermissions(
+  home: HomeContext,
+  questions: readonly string[],
+  keep: Keep,
+  by: By,
+): { ok: true; permissions: StandingPermission[] } | Refused {
+  const now = Date.now();
+  const permissions: StandingPermission[] = [];
+  if (questions.length > 1 && keep.bounds)
+    return wrong("keep.bounds: expected none where a question lists several calls");
+  for (const question of questions) {
+    const kept = keptPermission(home, question, keep, by, now);
+    if (!kept.ok) return kept;
+    permissions.push(kept.permission);
+  }
+  if (permissionsOf(home).hasRoomFor(permissions.length)) return { ok: true, permissions };
+  const message = "keep: this home has too many standing permissions; end some, or answer without it";
+  return { ok: false, status: 409, code: "too_many", message };
+}
+
+/** A person keeps a permission. The record says so, and the people hear of it. */
+export function keepPermission(home: HomeContext, permission: StandingPermission, now: number): void {
+  if (!permissionsOf(home).add(permission)) return;
+  const { id, device, actions, who, by, how, until, conversation, hours, tainted } = permission;
+  const role = rightsOf(home, by)?.role ?? "member";
+  const caller = { principal: by, role, channel: "api" };
+  const kept = { id, device, actions, who, until, ...(conversation !== null && { conversation }) };
+  auditDecision(home, "permission", caller, {
+    ...kept,
+    ...(hours && { hours }),
+    ...(tainted && { tainted }),
+    how,
+  });
+  notifyMade(home, permission, now);
+  void home.alarm.arm();
+}
+
+function keptPermission(
   home: HomeContext,
   question: string,
   keep: Keep,
@@ -130,12 +177,12 @@ export function keptPermission(
       message: "keep.who: only an owner keeps a permission for others",
     };
   // Without a passkey the gateway cannot know more of the person.
-  if (by.hasPasskey && LEVELS.indexOf(by.how) < LEVELS.indexOf(offer.level))
+  if (by.showsMore && LEVELS.indexOf(by.how) < LEVELS.indexOf(offer.level))
     return {
       ok: false,
       status: 403,
-      code: "forbidden",
-      message: `keep: this takes ${offer.level === "verified" ? "a passkey" : "a passkey, or a tap on another device"}`,
+      code: NEEDS_PASSKEY,
+      message: "keep: this gives more rights, so it needs a passkey",
     };
   const { key, version } = boundDevice(home, offer.device, offer.action) ?? {};
   if (key !== offer.key || version !== offer.version)

@@ -71,10 +71,13 @@ class Permissions extends SqlStore {
     return row?.ended_why === "changed" ? toRow(row) : undefined;
   }
 
+  hasRoomFor(more: number): boolean {
+    return this.open().filter((one) => one.since === null).length + more <= PERMISSIONS_MAX;
+  }
+
   /** @returns false: there are too many */
   add(permission: StandingPermission, since: number | null = null): boolean {
-    const allowed = this.open().filter((one) => one.since === null).length;
-    if (since === null && allowed >= PERMISSIONS_MAX) return false;
+    if (since === null && !this.hasRoomFor(1)) return false;
     this.sql.insert("INTO standing_permission", {
       id: permission.id,
       key: permission.key,

@@ -52,7 +52,10 @@ function endBy(home: HomeContext, { name, role }: Viewer, row: PermissionRow): P
   return ended && viewOf(home, ended);
 }
 
-function viewOf(home: HomeContext, { permission, since, uses, usedAt, ended }: PermissionRow): PermissionView {
+function viewOf(
+  home: HomeContext,
+  { permission, since, uses, usedAt, ended }: PermissionRow,
+): PermissionView {
   const { key, version: _, ...shown } = permission;
   const hosted = agentsOf(home)
     .devices()

@@ -7,11 +7,12 @@ import { questionsOf } from "../ledger/questions.ts";
 import type { HomePart } from "../part.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
+import { shownOffers } from "../permissions/offers.ts";
 import { answerQuestion } from "../questions/approvals.ts";
 import { ownedBy } from "../questions/owned-by.ts";
 
 export const questionsRpc: HomePart<QuestionsApi> = {
-  async answer({ home }, id, answer, viewer, way) {
+  async answer({ home }, id, answer, viewer, way, keep) {
     const isThere = way.by === "chat";
     const question = questionsOf(home).get(id);
     const owned = question && ownedBy(home, question, isThere ? viewer : undefined);
@@ -22,11 +23,12 @@ export const questionsRpc: HomePart<QuestionsApi> = {
     const by = {
       principal: viewer.name,
       displayName: viewer.displayName,
+      isOwner: viewer.role === "owner",
       mayApprove,
       // In a chat an owner lets people in, too.
       mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
     };
-    return await answerQuestion(home, id, answer, by, way);
+    return await answerQuestion(home, id, answer, by, way, keep);
   },
   async askElsewhere({ home }, id, viewer, session) {
     const question = questionsOf(home).get(id);
@@ -51,7 +53,8 @@ export const questionsRpc: HomePart<QuestionsApi> = {
       const { via } = ledgerOf(home).get(question.call)?.caller.chain ?? {};
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
-      return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };
+      const offers = shownOffers(home, question.members?.map((one) => one.id) ?? [question.id]);
+      return { ...question, via, offers, ...(title !== undefined && { title }), ...(members && { members }) };
     });
     return { questions: shown, total: open.length };
   },
