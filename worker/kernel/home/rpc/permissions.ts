@@ -3,7 +3,6 @@ import { seesAll, type Viewer } from "../../api/may-see.ts";
 import type { PermissionView } from "../../api/permissions.ts";
 import type { PermissionsApi, PermissionsOf } from "../../api/permissions-api.ts";
 import { agentsOf } from "../agents/agents.ts";
-import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 import type { HomePart } from "../part.ts";
 import { endAllOver, endPermission } from "../permissions/ends.ts";
@@ -61,6 +60,6 @@ function viewOf(
     .devices()
     .find((device) => device.hosted.key === key);
   const id = hosted?.id ?? permission.device;
-  const [name = id] = rosterOf(home).withNames([id]);
+  const name = hosted?.setting?.name ?? hosted?.hosted.name ?? id;
   return { ...shown, device: id, name, since, uses, used_at: usedAt, ended };
 }
