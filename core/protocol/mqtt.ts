@@ -34,8 +34,6 @@ export const ActionAdvert = z.looseObject({
   timeout_ms: z.optional(z.int().check(z.minimum(1), z.maximum(86_400_000))),
   /** `read` runs without asking; everything else may need an approval. */
   effect: z.optional(z.enum(["read", "write", "exec", "network", "device"])),
-  /** A hash of what it is made of, where its parameters do not tell: a skill's files, the steps of a composed tool. */
-  version: z.optional(text(64)),
   /** It may run again when its outcome is unknown. */
   idempotent: z.optional(z.boolean()),
   /** It returns a stranger's text (a file, the web, a picture), which taints the conversation. */
@@ -144,6 +142,8 @@ export const Command = z.looseObject({
   watch: z.optional(z.boolean()),
   /** The conversation holds a stranger's text, so everything but a read asks, whoever is calling. */
   tainted: z.optional(z.boolean()),
+  /** A standing permission that covers the call (core/permissions), to an agent with the feature `permissions`: it checks it once more. */
+  permission: z.optional(z.unknown()),
   /** Opaque. The agent puts it in each report of this command, so that the gateway knows where they belong. */
   route: z.optional(text(ROUTE_MAX_CHARS)),
   /** Of a call that is traced (core/trace/context.ts). A wrong one is none. */

@@ -11,6 +11,7 @@ import {
 import { LIFE_MAX_MS, type StandingPermission, type Who } from "@edgecall/core/permissions/permission.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { PERMISSIONS_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { NEEDS_PASSKEY } from "../../api/passkeys.ts";
 import type { Keep, PermissionOffer } from "../../api/permissions.ts";
 import { agentsOf } from "../agents/agents.ts";
@@ -25,8 +26,6 @@ import { askerOf } from "./standing.ts";
 
 /** The tool of a device that writes a file. */
 const WRITE = "write";
-/** Tools that send something out of the home: each time is another one. */
-const SENDS = /push|publish|send|mail|upload/;
 
 type AskedCall = Pick<NewCall, "agent" | "caller" | "conversation" | "flags"> & {
   command: string;
@@ -53,11 +52,13 @@ function offersFor(home: HomeContext, call: AskedCall, now: number): StoredOffer
   if (!advert || version === undefined || !isParameters(parameters)) return [];
   const tainted = flags.tainted === true;
   const isPerson = "person" in asker;
+  // A device that checks it once more knows a person's name alone.
+  if (!device.hosted && !isPerson) return [];
   const isFile = !device.hosted && tool === WRITE;
   const common = { device: agent, action: advert.name, until: now + LIFE_MAX_MS, key, version };
   const offers: StoredOffer[] = [];
   const exact = exactBounds(advert.parameters, parameters);
-  if (exact && conversation !== null && isPerson && !tainted)
+  if (exact && device.hosted && conversation !== null && isPerson && !tainted)
     offers.push({ ...common, id: "conversation", bounds: exact, who: [asker], level: "press", conversation });
   const bounds = isFile ? folderBounds(parameters) : offeredBounds(advert.parameters, parameters);
   // What a program's model or a stranger's text may have asked for is kept by a person who is known to be there.
@@ -83,7 +84,7 @@ function isOfferable(home: HomeContext, { id, advert, hosted }: BoundDevice): bo
     return false;
   if (hosted) return true;
   const isKnown = agentsOf(home).features(id).includes(PERMISSIONS_FEATURE);
-  return isKnown && advert.effect !== "exec" && !SENDS.test(advert.name);
+  return isKnown && isOwnTool(advert.name) && (advert.effect === "write" || advert.effect === "device");
 }
 
 function isParameters(value: unknown): value is Record<string, unknown> {

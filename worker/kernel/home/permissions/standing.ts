@@ -1,4 +1,5 @@
 /** Finds the permission under which a call goes without a question. Home asks here where it would ask a person. */
+import { personOf } from "@edgecall/core/permissions/asker.ts";
 import { covers } from "@edgecall/core/permissions/covers.ts";
 import type { StandingPermission, Who } from "@edgecall/core/permissions/permission.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
@@ -22,9 +23,6 @@ export type CallToJudge = {
   tainted: boolean;
 };
 
-/** Channels by which programs call, whatever token they have. */
-const PROGRAMS: readonly string[] = ["mcp"];
-
 /** @returns whose call it is; undefined: nobody's to whom something could be allowed */
 export function askerOf({
   caller,
@@ -33,10 +31,7 @@ export function askerOf({
 }: Pick<CallToJudge, "caller" | "asker" | "program">): Exclude<Who, "everybody"> | undefined {
   if (asker?.by === "home") return { home: asker.grant };
   if (program !== undefined) return { program };
-  const { principal, channel } = caller;
-  if (PROGRAMS.includes(channel) || channel === "gateway" || /^(?:agent|home):/.test(principal))
-    return undefined;
-  return { person: principal };
+  return personOf(caller);
 }
 
 /** Has to be awaited before `standingFor`: versions of paired agents' actions take time to compute. */
