@@ -7,8 +7,7 @@ import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
-import type { HostedDevice } from "../agents/agents.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
 import { modeOf } from "../devices/device-mode.ts";
 import { isAllowed } from "../devices/device-settings.ts";
@@ -83,13 +82,13 @@ export function permissionFor(
  */
 export function outdated(home: HomeContext, { agent, payload, flags }: LedgerCall): Advised | undefined {
   if (!flags.device) return undefined;
-  const device = agentsOf(home).device(agent);
+  const device = hostedDevicesOf(home).get(agent);
   if (!device || !isAllowed(flags.device.allow, device.hosted))
     return refused(
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
   const mode = modeOf(device);
-  if (mode === "off" || mode === "read" || agentsOf(home).isHiddenSetting(agent, String(payload.tool)))
+  if (mode === "off" || mode === "read" || hostedDevicesOf(home).isHiddenSetting(agent, String(payload.tool)))
     return refused(`Device '${agent}' may not be changed any more.`);
   const permission = flags.approved?.permission;
   return permission !== undefined && !stillHolds(home, permission, Date.now())

@@ -6,7 +6,7 @@
 
 import { type AnswerWay, HOW, NEEDS_OTHER_DEVICE, NEEDS_PASSKEY, type Refusal } from "../../api/passkeys.ts";
 import { ACCEPT, type Question } from "../../api/questions.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { connectionsOf, peopleOver, privateChatOf } from "../notices/reach.ts";
@@ -39,7 +39,7 @@ function isDangerous(home: HomeContext, { agent, approval }: Question): boolean 
   // What the gateway itself asks about is a command, whose payload names the action.
   const { tool: command, parameters } = approval;
   const action = command === "tool" && parameters.tool !== undefined ? parameters.tool : command;
-  const advert = agentsOf(home)
+  const advert = servedAgentsOf(home)
     .target(agent, Date.now())
     ?.adverts.find(({ name }) => name === action);
   return advert?.danger === true || advert?.effect === "exec";

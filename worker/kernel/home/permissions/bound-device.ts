@@ -2,7 +2,8 @@
 import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf, type HostedDevice } from "../agents/agents.ts";
+import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 
 /** @property version of the action; undefined: it is not known yet (`prepareVersion`), or there is no such action */
@@ -19,8 +20,8 @@ const versions = new WeakMap<ActionAdvert, string>();
 
 /** @returns undefined: the agent has no key, so no permission can be bound to it */
 export function boundDevice(home: HomeContext, agent: string, action: unknown): BoundDevice | undefined {
-  const { advert } = agentsOf(home).advertOf(agent, action);
-  const hosted = agentsOf(home).device(agent);
+  const { advert } = servedAgentsOf(home).advertOf(agent, action);
+  const hosted = hostedDevicesOf(home).get(agent);
   if (hosted) {
     const { key, allow } = hosted.hosted;
     return { id: agent, key, version: allow, advert, hosted };
@@ -32,7 +33,7 @@ export function boundDevice(home: HomeContext, agent: string, action: unknown): 
 
 /** Computes the version of a paired agent's action, for `boundDevice`. */
 export async function prepareVersion(home: HomeContext, agent: string, action: unknown): Promise<void> {
-  const { advert } = agentsOf(home).advertOf(agent, action);
-  if (!advert || versions.has(advert) || agentsOf(home).device(agent)) return;
+  const { advert } = servedAgentsOf(home).advertOf(agent, action);
+  if (!advert || versions.has(advert) || hostedDevicesOf(home).get(agent)) return;
   versions.set(advert, await actionVersion(advert));
 }

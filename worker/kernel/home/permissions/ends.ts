@@ -3,7 +3,7 @@ import { overBy, type StandingPermission } from "@edgecall/core/permissions/perm
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { EndReason } from "../../api/permissions.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf, type HostedDevice } from "../agents/agents.ts";
+import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
 import { modeOf } from "../devices/device-mode.ts";
@@ -87,10 +87,10 @@ function hostedOf(
   home: HomeContext,
   { key, device }: Pick<StandingPermission, "key" | "device">,
 ): HostedDevice | undefined {
-  const same = agentsOf(home).device(device);
+  const same = hostedDevicesOf(home).get(device);
   if (same?.hosted.key === key) return same;
-  return agentsOf(home)
-    .devices()
+  return hostedDevicesOf(home)
+    .all()
     .find(({ hosted }) => hosted.key === key);
 }
 

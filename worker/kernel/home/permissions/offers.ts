@@ -14,7 +14,7 @@ import { PERMISSIONS_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { NEEDS_PASSKEY } from "../../api/passkeys.ts";
 import type { Keep, PermissionOffer } from "../../api/permissions.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
 import type { NewCall } from "../ledger/ledger.ts";
@@ -83,7 +83,7 @@ function isOfferable(home: HomeContext, { id, advert, hosted }: BoundDevice): bo
   if (!advert || advert.danger || advert.setting || advert.effect === undefined || advert.effect === "read")
     return false;
   if (hosted) return true;
-  const isKnown = agentsOf(home).features(id).includes(PERMISSIONS_FEATURE);
+  const isKnown = agentRowsOf(home).features(id).includes(PERMISSIONS_FEATURE);
   return isKnown && isOwnTool(advert.name) && (advert.effect === "write" || advert.effect === "device");
 }
 

@@ -4,7 +4,8 @@ import { LIFE_MAX_MS, type StandingPermission } from "@edgecall/core/permissions
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { EndReason } from "../../api/permissions.ts";
-import { agentsOf, type HostedDevice } from "../agents/agents.ts";
+import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { endPermission, endWhatIsOver } from "./ends.ts";
 import { permissionsOf } from "./permission-store.ts";
@@ -14,7 +15,7 @@ type Allowed = { by: string; how: StandingPermission["how"]; since: number | nul
 /** @returns false: there is no room for all of them */
 export function allowWhole(home: HomeContext, device: HostedDevice, { by, how, since }: Allowed): boolean {
   const now = Date.now();
-  agentsOf(home).allowedByHash(device);
+  hostedDevicesOf(home).allowedByHash(device);
   const missing = harmlessOf(home, device).filter((advert) => !isWhole(home, device, advert, now));
   return missing.every(({ name, parameters }) => {
     const bounds = wholeBounds(parameters);
@@ -60,7 +61,7 @@ export function endOfDevice(
 }
 
 function harmlessOf(home: HomeContext, device: HostedDevice): readonly ActionAdvert[] {
-  const adverts = agentsOf(home).deviceState(device, Date.now())?.target.adverts ?? [];
+  const adverts = servedAgentsOf(home).targetOfDevice(device.id, Date.now())?.adverts ?? [];
   return adverts.filter(({ effect, danger, setting }) => effect !== "read" && !danger && !setting);
 }
 

@@ -3,8 +3,8 @@
  * each action that the device has then, for 90 days. The owners are told once, and asked which to keep.
  */
 import { windowMs } from "@edgecall/core/test-clock.ts";
-import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
 import { isAllowed } from "../devices/device-settings.ts";
 import { sendNotice } from "../notices/hand-over.ts";
@@ -19,7 +19,7 @@ const LISTED_MAX = 30;
 
 /** The bridge told of a hosted device. @returns true if an earlier allowance was written out */
 export function onDeviceTold(home: HomeContext, id: string): boolean {
-  const device = agentsOf(home).device(id);
+  const device = hostedDevicesOf(home).get(id);
   if (!device) return false;
   const { hosted, setting } = device;
   let isVoid = setting?.allow != null && !isAllowed(setting.allow, hosted);
@@ -32,11 +32,11 @@ export function onDeviceTold(home: HomeContext, id: string): boolean {
     else if (permission.version !== hosted.allow)
       permissionsOf(home).carry(hosted.key, permission.version, hosted.allow);
   }
-  agentsOf(home).compared(device, isVoid);
+  hostedDevicesOf(home).compared(device, isVoid);
   if (setting?.allow == null || isVoid) return false;
   const { allowedBy, allowedAt, changedBy, changedAt } = setting;
   allowWhole(home, device, { by: allowedBy ?? changedBy, how: "press", since: allowedAt ?? changedAt });
-  agentsOf(home).allowanceWrittenOut(device);
+  hostedDevicesOf(home).allowanceWrittenOut(device);
   return true;
 }
 

@@ -15,8 +15,8 @@ import type { ApprovalCard } from "../../api/answers.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { NewQuestion, Question } from "../../api/questions.ts";
 import { phrasesOf } from "../../phrases.ts";
-import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
 import { type Asker, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 import { personName } from "../people/person-name.ts";
@@ -109,7 +109,7 @@ export function languageOf(call: LedgerCall | undefined): Language | undefined {
 function readCall(home: HomeContext, { agent, approval }: Shown): Read {
   const { tool, parameters } = approval;
   const target = rosterOf(home).target(agent, Date.now());
-  const device = agentsOf(home).device(agent);
+  const device = hostedDevicesOf(home).get(agent);
   const name = device?.setting?.name ?? device?.hosted.name ?? agent;
   const isPayload = tool === "tool" && typeof parameters.tool === "string" && isObject(parameters.parameters);
   const action = isPayload ? String(parameters.tool) : tool;
@@ -167,7 +167,7 @@ function askerText(home: HomeContext, { caller, asker }: AskedBy, phrases: Phras
 }
 
 function factsOf(home: HomeContext, { agent, approval }: Shown, phrases: Phrases): ApprovalCard["facts"] {
-  const device = agentsOf(home).device(agent);
+  const device = hostedDevicesOf(home).get(agent);
   const area = device?.setting?.area ?? device?.hosted.area;
   return [
     ...(area === undefined ? [] : [{ label: phrases.say("factPlace"), text: slotText(area, phrases) }]),

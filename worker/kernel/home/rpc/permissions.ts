@@ -2,7 +2,7 @@
 import { seesAll, type Viewer } from "../../api/may-see.ts";
 import type { PermissionView } from "../../api/permissions.ts";
 import type { PermissionsApi, PermissionsOf } from "../../api/permissions-api.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
 import type { HomePart } from "../part.ts";
 import { endAllOver, endPermission } from "../permissions/ends.ts";
@@ -42,7 +42,7 @@ function isOf(home: HomeContext, { permission }: PermissionRow, { person, device
     by === person ||
     (typeof who === "object" && "person" in who && who.person === person);
   if (!isOfPerson || device === undefined) return isOfPerson;
-  return permission.device === device || agentsOf(home).device(device)?.hosted.key === key;
+  return permission.device === device || hostedDevicesOf(home).get(device)?.hosted.key === key;
 }
 
 function endBy(home: HomeContext, { name, role }: Viewer, row: PermissionRow): PermissionView | undefined {
@@ -56,8 +56,8 @@ function viewOf(
   { permission, since, uses, usedAt, ended }: PermissionRow,
 ): PermissionView {
   const { key, version: _, ...shown } = permission;
-  const hosted = agentsOf(home)
-    .devices()
+  const hosted = hostedDevicesOf(home)
+    .all()
     .find((device) => device.hosted.key === key);
   const id = hosted?.id ?? permission.device;
   const name = hosted?.setting?.name ?? hosted?.hosted.name ?? id;
