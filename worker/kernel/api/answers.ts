@@ -1,8 +1,10 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
+
 import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./notices.ts";
+import type { PermissionOffer } from "./permissions.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
@@ -112,12 +114,16 @@ export type TurnQuestion = {
     card?: ApprovalCard;
   };
   expires_at: number;
+  /** What can be kept with a yes (`keep`): of a question that lists several, what each of them offers. Absent: nothing. */
+  offers?: PermissionOffer[];
   /** Of an approval that whoever caused it may not give: the people who were asked. */
   asks?: string[];
   answer?: string;
   answered_by?: string;
   /** As the person's chat app calls them. */
   answered_by_name?: string;
+  /** How it was answered: `passkey`, `press`, `token`, `tap in Telegram`, `tap on another device`. */
+  answered_how?: string;
 };
 
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
@@ -181,12 +187,13 @@ export type DeviceView = {
   last_seen: number | null;
   /** It was silent for a week, so no model is told of it. */
   ghost: boolean;
-  /** `read`: changes are refused. `ask`: the first change asks. `allowed`: only dangerous changes ask. */
+  /** `read`: changes are refused. `ask`: each change asks that no permission covers. `allowed`: permissions cover all harmless ones, for everybody. */
   mode: "off" | "read" | "ask" | "allowed";
   /** A person chose the mode; otherwise it follows the bridge's setting. */
   chosen: boolean;
   /** Names what an allowance is for; it changes with what the device's actions send. */
   allow: string;
+  /** Who allowed it for everybody last. */
   allowed_by: string | null;
   allowed_at: number | null;
   /** It has changed since it was allowed, so the next change asks. */

@@ -21,6 +21,8 @@ export type SubmitRequest = {
   conversation: string | null;
   args: EdgeCallArgs;
   caller: Caller;
+  /** The grant of the connected program that calls. Absent: none does. */
+  program?: string;
   /** A client watches the turn, so the device's output is sent while it comes. */
   watched: boolean;
   /** Whatever agent it goes to, texts in the conversation taint it (core/loop/taint.ts). */
@@ -70,6 +72,8 @@ export type CommandRequest = {
   agent: string;
   order: AgentCommand;
   caller: Caller;
+  /** An owner pressed it in the console, which approves a harmless change of a hosted device. */
+  pressed?: true;
   trace?: string;
 };
 

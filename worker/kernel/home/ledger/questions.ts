@@ -30,6 +30,7 @@ type QuestionRow = {
   answered_at: number | null;
   group_key: string | null;
   listed_in: string | null;
+  answered_how: string | null;
 };
 
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
@@ -182,7 +183,7 @@ class Questions extends SqlStore {
   answer(
     id: string,
     answer: string,
-    by: { principal: string; mayApprove: boolean },
+    by: { principal: string; mayApprove: boolean; how: string },
     now: number,
   ): AnswerResult {
     const question = this.get(id);
@@ -203,10 +204,10 @@ class Questions extends SqlStore {
         `answer: expected one of ${allowed.map((one) => `'${one}'`).join(", ")}`,
       );
     }
-    const decided = { answer, answeredBy: by.principal, answeredAt: now };
+    const decided = { answer, answeredBy: by.principal, answeredHow: by.how, answeredAt: now };
     // One that ran out of time is closed as that, by the alarm.
     const members = question.members?.filter((one) => one.answer === null && one.expiresAt > now);
-    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now);
+    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now, by.how);
     const listed = members && { members: members.map((one) => ({ ...one, ...decided })) };
     return { ok: true, question: { ...question, ...decided, ...listed } };
   }
@@ -223,9 +224,9 @@ class Questions extends SqlStore {
     return listing;
   }
 
-  close(id: string, answer: string, by: string | null, now: number): void {
-    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_at = ${now}
-      WHERE id = ${id} AND answer IS NULL`;
+  close(id: string, answer: string, by: string | null, now: number, how: string | null = null): void {
+    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_how = ${how},
+      answered_at = ${now} WHERE id = ${id} AND answer IS NULL`;
     this.#notifySubscribers();
   }
 
@@ -291,6 +292,7 @@ function toQuestion(row: QuestionRow): Question {
     told: row.told === 1,
     answer: row.answer,
     answeredBy: row.answered_by,
+    answeredHow: row.answered_how,
     answeredAt: row.answered_at,
     groupKey: row.group_key ?? undefined,
     listedIn: row.listed_in,

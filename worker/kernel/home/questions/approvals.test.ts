@@ -114,6 +114,7 @@ describe("an approval", () => {
         question_id: "q1",
         answer: "approve",
         by: "anna",
+        how: "token",
         hash: await approvalHash("pi", "siren", { loud: true }),
       },
     ]);
@@ -293,7 +294,7 @@ describe("a stranger's text in the conversation", () => {
     const [first, second] = body.calls.map((call) => ({ ...line, call_id: call.id, request_id: call.id }));
     expect(await recordOf("rust", body)).toEqual([
       first,
-      { ...second, approval: { approved: true, by: "anna", at: expect.any(String) } },
+      { ...second, approval: { approved: true, by: "anna", how: "token", at: expect.any(String) } },
     ]);
   });
 

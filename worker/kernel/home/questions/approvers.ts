@@ -7,17 +7,14 @@ import type { Notice } from "../../api/notices.ts";
 import type { Question, QuestionToPerson } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
-import { type Role, roleInSettings } from "../../settings/chat.ts";
-import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { sendNotice } from "../notices/hand-over.ts";
 import { connectionsOf, peopleOver, privateChatName, subscriptionsOf } from "../notices/reach.ts";
+import { mayApprove, mayTokenApprove } from "../notices/rights.ts";
 import type { Admitting } from "../people/chat-connections.ts";
 import { personName } from "../people/person-name.ts";
-import { sendersOf } from "../people/senders.ts";
-import { tokensOf } from "../people/tokens.ts";
 
 /** A home has few. With a long list of them not everybody is asked; the console lists every approval. */
 const APPROVERS_MAX = 5;
@@ -101,33 +98,6 @@ function approversOf(home: HomeContext, { conversation }: About): Approver[] {
     }),
   );
   return chats.filter((one) => one.conversation !== conversation).slice(0, APPROVERS_MAX);
-}
-
-function mayApprove(home: HomeContext, { principal, channel }: LedgerCall["caller"]): boolean {
-  const over = connectionsOf(home).filter((one) => one.channel === channel);
-  if (over.length === 0) return mayTokenApprove(home, principal);
-  const sender = principal.slice(channel.length + 1);
-  return over.some((one) => {
-    const role: Role | undefined =
-      roleInSettings(one, sender) ?? sendersOf(home).roleOf({ channel, connection: one.connection, sender });
-    return role !== undefined && one.approve.includes(role);
-  });
-}
-
-function mayTokenApprove(context: HomeContext, principal: string): boolean {
-  const { env, name } = context;
-  const now = Date.now();
-  try {
-    return [
-      ...apiTokenRecords(env).filter((token) => token.home === name),
-      ...tokensOf(context)
-        .list()
-        .filter((token) => (token.expires_at ?? now + 1) > now),
-    ].some((token) => token.name === principal && token.scopes.includes("approve"));
-  } catch (error) {
-    if (error instanceof AuthSettingsError) return false;
-    throw error;
-  }
 }
 
 function nameOf(home: HomeContext, principal: string): string {

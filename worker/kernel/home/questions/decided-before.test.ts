@@ -58,6 +58,11 @@ describe("the same call in one turn", () => {
     expect(sent()).toEqual([]);
   });
 
+  test("that may run again without harm runs after one yes", async () => {
+    expect(await answered(crypto.randomUUID(), [on, on], "approve")).toEqual(["Switch Kitchen lamp on?"]);
+    expect(sent()).toEqual(["kitchen-lamp", "kitchen-lamp"]);
+  });
+
   test("that is dangerous is asked for again after a yes", async () => {
     const asked = await answered(crypto.randomUUID(), [unlock, unlock], "approve", "deny");
     expect(asked).toEqual(["Unlock Front door?", "Unlock Front door?"]);

@@ -8,6 +8,7 @@ import { notifyWatchers } from "../calls/call-watchers.ts";
 import type { HomeContext } from "../context.ts";
 import { idInConversation, ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
+import { shownOffers } from "../permissions/offers.ts";
 import { askApprovers } from "./approvers.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 
@@ -42,6 +43,7 @@ export async function deliverQuestion(
   // A person sees it at the call with which the chain began.
   const members = question.members && listedMembers(question.members);
   const shownAs = members?.[0]?.call ?? (call ? idInConversation(call) : question.call);
+  const offers = shownOffers(home, question.members?.map((one) => one.id) ?? [id]);
   const shown = {
     id,
     call: shownAs,
@@ -52,6 +54,7 @@ export async function deliverQuestion(
     expiresAt,
     approval,
     ...(members && { members }),
+    ...(offers && { offers }),
   };
   if (call?.conversation === null) {
     notifyWatchers(home.ctx, shownAs, newsOf(question));

@@ -53,6 +53,7 @@ export function describeApproval(
   const script = shows === "command" ? String(call.parameters[shows]) : undefined;
   const marks = script === undefined ? [] : markedLines(script);
   const isDangerous =
+    shown.approval.danger === true ||
     marks.length > 0 ||
     script !== undefined ||
     call.advert?.danger === true ||
