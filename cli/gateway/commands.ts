@@ -130,6 +130,22 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./tokens.ts")).rotateToken,
   },
   {
+    name: "permissions list",
+    about: "list what devices may be told without a question, with values, uses and end",
+    options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
+    load: async () => (await import("./permissions.ts")).listPermissions,
+  },
+  {
+    name: "permissions end",
+    about: "end a permission, or all of a device or a person: its changes ask again",
+    takes: "[ID]",
+    options: {
+      device: { value: "AGENT", about: "all of this device" },
+      person: { value: "NAME", about: "all that this person gave or has" },
+    },
+    load: async () => (await import("./permissions.ts")).endPermissions,
+  },
+  {
     name: "doctor",
     about: "check token → gateway → bridge → broker → agent → model: what is broken, and what to do",
     takes: "[AGENT]",

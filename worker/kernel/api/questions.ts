@@ -1,6 +1,7 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { ApprovalCard, AskedPerson, QuestionMember, TurnQuestion } from "./answers.ts";
+import type { PermissionOffer } from "./permissions.ts";
 
 /** An approval with how it is shown. Only the gateway writes the card. */
 export type ShownApproval = ApprovalRequest & { card?: ApprovalCard };
@@ -69,6 +70,8 @@ export type QuestionToPerson = Pick<
   asked?: AskedPerson[];
   /** The approvals that it lists; absent: it stands alone. */
   members?: QuestionMember[];
+  /** What can be kept with a yes. Absent: nothing. */
+  offers?: PermissionOffer[];
 };
 
 /** A call is given up this long after its question expired: the device says so itself before. */
@@ -127,6 +130,10 @@ export function listedMembers(members: readonly Question[]): QuestionMember[] {
 }
 
 /** `title`: of the conversation, if it is listed. `via`: as above. */
-export type OpenQuestion = Question & { title?: string; via?: readonly string[] | undefined };
+export type OpenQuestion = Question & {
+  title?: string;
+  via?: readonly string[] | undefined;
+  offers?: PermissionOffer[] | undefined;
+};
 /** `total`: of all that the caller may see, in this answer or not. */
 export type OpenQuestions = { questions: OpenQuestion[]; total: number };

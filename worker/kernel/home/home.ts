@@ -36,6 +36,7 @@ import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
 import { PASSKEY_MIGRATIONS } from "./passkeys/schema.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
+import { PERMISSION_MIGRATIONS } from "./permissions/schema.ts";
 import { openQuestions } from "./questions/approvals.ts";
 import { QUESTION_MIGRATIONS } from "./questions/schema.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
@@ -171,6 +172,7 @@ function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
     ...HOME_MIGRATIONS,
     ...PASSKEY_MIGRATIONS,
     ...QUESTION_MIGRATIONS,
+    ...PERMISSION_MIGRATIONS,
     ...features.flatMap(({ migrations = [] }) => migrations),
   ];
 }

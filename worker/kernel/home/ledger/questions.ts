@@ -186,6 +186,13 @@ class Questions extends SqlStore {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];
   }
 
+  /** Approvals of a conversation that a person decided, asked since then (epoch ms), the oldest first. */
+  decidedSince(conversation: string, since: number): Question[] {
+    const where =
+      "WHERE conversation = ? AND asked_at >= ? AND approval IS NOT NULL AND answered_by IS NOT NULL ORDER BY asked_at";
+    return this.#select(where, conversation, since);
+  }
+
   /** Open questions that their conversation does not have yet. */
   undelivered(): Question[] {
     return this.#select(`WHERE told = 0 AND answer IS NULL AND ${IS_SHOWN}`);

@@ -35,8 +35,8 @@ function answer(id: string, text: string, token = TOKENS.owner): Promise<Respons
 }
 
 /** An agent that asks before it sounds the siren, and obeys the answer. */
-async function askingAgent(features = FEATURES) {
-  const bridge = await TestBridge.connect([agent("pi", { features, tools: [CPU, SIREN] })]);
+async function askingAgent(features = FEATURES, siren = SIREN) {
+  const bridge = await TestBridge.connect([agent("pi", { features, tools: [CPU, siren] })]);
   let asking: CallFrame | undefined;
   const answers: unknown[] = [];
   bridge.onCall = (call) => {
@@ -119,6 +119,18 @@ describe("an approval", () => {
       },
     ]);
     expect(body).toMatchObject({ questions: [{ id: question.id, answer: "approve", answered_by: "anna" }] });
+  });
+
+  test("of the same call, which may run again without harm, is asked once in a turn", async () => {
+    const { answers } = await askingAgent(FEATURES, { ...SIREN, idempotent: true });
+    const turn = say("twice", script(sound, sound, results));
+    await answer((await openQuestion("twice")).id, "approve");
+    const { body } = await turn;
+    expect(body.calls.map(({ status }) => status)).toEqual(["success", "success"]);
+    expect(body).toMatchObject({ questions: [{ answer: "approve", answered_by: "anna" }] });
+    // The device gets the person's answer for each, with its hash.
+    expect(answers).toHaveLength(2);
+    expect(answers[1]).toEqual(answers[0]);
   });
 
   test("denied: nothing is run, and the model is told", async () => {
