@@ -8,7 +8,6 @@ import { notifyWatchers } from "../calls/call-watchers.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
-import { shownOffers } from "../permissions/offers.ts";
 import { askApprovers } from "./approvers.ts";
 import { askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
