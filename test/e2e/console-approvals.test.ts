@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -70,8 +70,8 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
     await page.getByRole("button", { name: "New conversation" }).click();
     await ask(append("second"));
-    for (const name of ["Fleet", "Audit", "Metrics", "Setup", "Chat"]) {
-      await page.getByRole("navigation").getByRole("link", { name }).click();
+    for (const name of ["Devices", "Rules", "Record", "Setup", "Chats"]) {
+      await openScreen(page, name);
       await page.getByRole("link", { name: "Waiting for you (2)" }).waitFor();
       await expect.poll(() => page.title()).toBe(`(2) ${name} · edgecall`);
     }
@@ -85,14 +85,14 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await cards.filter({ hasText: '"second"' }).getByRole("link").click();
     await page.locator(".turn").getByRole("button", { name: "Deny" }).click();
     await page.locator(".turn .answer").waitFor();
-    await expect.poll(() => page.title()).toBe("Chat · edgecall");
+    await expect.poll(() => page.title()).toBe("Chats · edgecall");
     expect(await page.getByRole("link", { name: /Waiting for you/ }).count()).toBe(0);
   });
 
   test("C1 'Try it' shows only its own call's approval", async () => {
     const turn = await ask(append("of the conversation"));
     await turn.getByRole("button", { name: "Approve" }).waitFor();
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
+    await openScreen(page, "Fleet");
     const card = page.getByRole("article", { name: "pi" });
     await card.getByRole("button", { name: /actions/ }).click();
     await card.getByLabel("Action").selectOption("append");

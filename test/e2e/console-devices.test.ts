@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
@@ -122,11 +122,10 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
   });
 
   const openDevices = async () => {
-    const screens = page.getByRole("navigation");
     // Coming from another screen, it has nothing of the test before.
-    await screens.getByRole("link", { name: "Metrics" }).click();
-    await page.getByRole("heading", { name: "Metrics", level: 1 }).waitFor();
-    await screens.getByRole("link", { name: "Devices" }).click();
+    await openScreen(page, "Rules");
+    await page.getByRole("heading", { name: "Rules", level: 1 }).waitFor();
+    await openScreen(page, "Devices");
     await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
   };
   const find = async (words: string) => {

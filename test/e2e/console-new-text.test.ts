@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { TOKENS } from "../tokens.ts";
-import { signIn, startChromium } from "./chromium.ts";
+import { openScreen, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } });
@@ -21,7 +21,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(30_000);
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
+    await openScreen(page, "Fleet");
     const card = page.getByRole("article", { name: "evo" });
     await card.getByText("calls to other devices ask for approval until this is accepted").waitFor();
     await card.getByRole("button", { name: "Accept text" }).click();

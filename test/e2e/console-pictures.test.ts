@@ -10,7 +10,7 @@ import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
-import { openWindow, signIn, useChromium } from "./chromium.ts";
+import { openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -118,7 +118,7 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
     }
     await look("chat");
 
-    const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+    const screen = (name: string) => openScreen(page, name);
     await screen("Fleet");
     const card = page.getByRole("article", { name: "garden-pi" });
     await card.getByRole("button", { name: "Ping" }).click();
@@ -133,10 +133,10 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
       .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
       .toBe(480);
     await look("fleet");
-    await screen("Audit");
+    await screen("Record");
     await page.getByRole("row").nth(1).waitFor();
     await look("audit");
-    await screen("Metrics");
+    await screen("Use and cost");
     await page.getByRole("rowheader", { name: "attic" }).waitFor();
     // 5 calls with 812 input tokens at $0.25 a million, and 64 output tokens at $2.
     await page.getByText("$0.0017", { exact: true }).waitFor();

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -29,7 +29,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
 
-  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  const screen = (name: string) => openScreen(page, name);
   const ask = (text: string) => askIn(page, text);
   async function clean() {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -178,7 +178,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
       await held;
       await route.continue();
     });
-    for (const name of ["Metrics", "Fleet", "Audit", "Setup"]) {
+    for (const name of ["Use and cost", "Fleet", "Record", "Setup"]) {
       await screen(name);
       await page.getByRole("status", { name: "Loading" }).first().waitFor();
       expect(await page.getByText(/^0 |No calls are recorded|0 calls|None is connected/).count(), name).toBe(
@@ -188,7 +188,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     }
     release();
     await page.unroute(/\/v1\//);
-    await screen("Metrics");
+    await screen("Use and cost");
     await page.getByText(/\d+ succeeded/).waitFor();
     expect(await page.getByText("Calls, two days").count()).toBe(0);
   });
@@ -241,16 +241,16 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
 
   test("C14 Ctrl-K finds a screen and a conversation; an answer can be copied", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await screen("Chat");
+    await screen("Chats");
     const answer = page.locator(".answer").last();
     await answer.getByRole("button", { name: "Copy" }).click();
     await answer.getByText("Copied.").waitFor();
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Go to" });
-    await palette.getByRole("searchbox").fill("metr");
+    await palette.getByRole("searchbox").fill("recor");
     expect(await axeFinds(page)).toEqual([]);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: "Metrics" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Record" }).waitFor();
     await page.keyboard.press("Control+k");
     await palette.getByRole("searchbox").fill("pi?");
     await palette.getByRole("button").first().click();

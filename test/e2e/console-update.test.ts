@@ -12,7 +12,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openPrograms } from "../kept/programs.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openScreen, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const OLD = "0.2.9";
@@ -53,7 +53,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(30_000);
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
+    await openScreen(page, "Fleet");
   });
 
   test("a device of another version is updated after approval, and 'done' appears when it reports back", async () => {

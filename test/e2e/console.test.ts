@@ -1,13 +1,12 @@
 /** The console as a person uses it: real Chromium with the whole stack. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { FIRST_SCRIPTS, SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
+import { builtConsole, SCRIPT_MAX_BYTES, START_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would run something if any of them were more than text. */
@@ -54,7 +53,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     page.on("pageerror", (error) => violations.push(String(error)));
   });
 
-  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  const screen = (name: string) => openScreen(page, name);
 
   /** Repeats until it is shown, because a device sends its audit log in its own time. */
   async function lookUntil(entry: Locator) {
@@ -136,7 +135,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn").last().locator(".answer", { hasText: "I am still here" }).waitFor();
   });
 
-  test("Fleet: a ping, and an action with a form from its schema, which Audit then shows", async () => {
+  test("Fleet: a ping, and an action with a form from its schema, which Record then shows", async () => {
     await screen("Fleet");
     const card = page.getByRole("article", { name: "pi" });
     await card.getByRole("button", { name: "Ping" }).click();
@@ -170,7 +169,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     // An agent sends its audit log when it comes online.
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
-    await screen("Audit");
+    await screen("Record");
     const row = page.getByRole("row").filter({ hasText: "evil.html" }).first();
     await lookUntil(row);
     expect(await row.textContent()).toContain("anna");
@@ -186,13 +185,13 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     expect(saved.map((line) => JSON.parse(line))).toMatchObject([
       { tool: "append", error_type: "permission_denied" },
     ]);
-    await screen("Metrics");
+    await screen("Use and cost");
     await page.getByRole("rowheader", { name: "pi" }).waitFor();
   });
 
   test("HTML, script and SVG of a device or a model are shown as text everywhere, and load nothing", async () => {
     violations.length = 0;
-    await screen("Chat");
+    await screen("Chats");
     const turn = await ask(
       script(call("read", { path: "evil.html" }), call("ask_me", { text: HOSTILE, options: ["<b>no</b>"] }), {
         text: `${HOSTILE} $results`,
@@ -203,7 +202,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await turn.locator(".answer").getByText("window.ran=2").first().waitFor();
     await screen("Fleet");
     await page.getByText("<b onclick").waitFor();
-    await screen("Chat");
+    await screen("Chats");
     await page.locator(".answer").last().waitFor();
 
     expect(await page.evaluate("'ran' in window")).toBe(false);
@@ -300,7 +299,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   test("axe finds nothing on any screen, in both themes", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      for (const name of ["Chat", "Fleet", "Audit", "Metrics", "Setup"]) {
+      for (const name of ["Home", "Chats", "Devices", "Rules", "Fleet", "Record", "Use and cost", "Setup"]) {
         await screen(name);
         await page.getByRole("heading", { level: 1 }).waitFor();
         expect(await axeFinds(page), `${name}, ${colorScheme}`).toEqual([]);
@@ -316,29 +315,23 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   });
 });
 
-test("the page's script is small, and every file has its headers", async () => {
-  let bytes = 0;
-  for (const name of FIRST_SCRIPTS)
-    bytes += gzipSync(await (await fetch(`${stack.gateway.url}/${name}`)).text()).length;
+test("the page's scripts are small, and every file has its headers", async () => {
+  const { files, sizes } = await builtConsole();
+  const kib = (bytes: number) => (bytes / 1024).toFixed(1);
   console.log(
-    `${FIRST_SCRIPTS.join(", ")}: ${(bytes / 1024).toFixed(1)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}`,
+    `first scripts ${kib(sizes.first)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}; until usable ${kib(sizes.start)}, of ${START_MAX_BYTES / 1024}`,
   );
-  expect(bytes).toBeLessThanOrEqual(SCRIPT_MAX_BYTES);
-  for (const path of [
-    "/",
-    "/console.js",
-    "/console-chunk.js",
-    "/console-later.js",
-    "/console.css",
-    "/icon.svg",
-    "/icon-180.png",
-    "/icon-192.png",
-    "/icon-512.png",
-  ]) {
-    const { status, headers } = await fetch(`${stack.gateway.url}${path}`);
-    expect([path, status, headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
+  expect(sizes.first).toBeLessThanOrEqual(SCRIPT_MAX_BYTES);
+  expect(sizes.start).toBeLessThanOrEqual(START_MAX_BYTES);
+  const scripts = Object.keys(files).filter((name) => /^console.*\.js$/.test(name));
+  expect(scripts.length).toBeGreaterThan(5);
+  const icons = ["icon.svg", "icon-180.png", "icon-192.png", "icon-512.png"];
+  for (const name of ["", ...scripts, "console.css", ...icons]) {
+    const { status, headers } = await fetch(`${stack.gateway.url}/${name}`);
+    expect([name, status, headers.get("x-content-type-options")]).toEqual([name, 200, "nosniff"]);
     expect(headers.get("content-security-policy")).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self';/,
     );
   }
+  expect((await fetch(`${stack.gateway.url}/console-chat-AAAAAAAA.js`)).status).toBe(404);
 });

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { edgecall } from "./command.ts";
 import { largeHome, playLargeBridge } from "./large-bridge.ts";
 import { useStack } from "./stack.ts";
@@ -43,7 +43,7 @@ describe("the console of a large home", { tags: ["needs/chromium"] }, () => {
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
 
-  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  const screen = (name: string) => openScreen(page, name);
   const elements = () => page.evaluate("document.getElementsByTagName('*').length") as Promise<number>;
   const cards = () => page.getByRole("article");
   const card = (name: string) => page.getByRole("article", { name, exact: true });
@@ -107,12 +107,12 @@ describe("the console of a large home", { tags: ["needs/chromium"] }, () => {
   });
 
   test("the other screens list no thousand devices", async () => {
-    await screen("Chat");
+    await screen("Chats");
     await page.getByText("and 738 more").waitFor();
     expect(await elements()).toBeLessThan(ELEMENTS_MAX);
-    await screen("Metrics");
+    await screen("Use and cost");
     await page.locator(".tile", { hasText: "Agents online" }).getByText("750").waitFor();
-    await screen("Audit");
+    await screen("Record");
     const agent = page.getByLabel("Agent", { exact: true });
     await agent.fill("node-05");
     await page.locator("datalist option[value=node-0539]").waitFor({ state: "attached" });

@@ -6,8 +6,8 @@ import { HttpError } from "../../kernel/http/errors.ts";
 export const PAGE_PATHS = [
   "/",
   "/console.js",
-  "/console-chunk.js",
-  "/console-later.js",
+  /** A screen, or what several of them share: the build chooses the names. */
+  "/:script{console-[a-z]+-[A-Z0-9]+\\.js}",
   "/console.css",
   "/icon.svg",
   "/icon-180.png",

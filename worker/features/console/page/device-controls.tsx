@@ -41,7 +41,7 @@ export function DeviceControls({ device, session, look, isWhole }: Props) {
             key={`${control.action} ${"parameter" in control ? control.parameter : ""}`}
             control={control}
             device={device.name}
-            disabled={running || !device.online}
+            disabled={running || !device.online || control.disabled === true}
             send={send}
           />
         ))}

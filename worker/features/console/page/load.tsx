@@ -7,8 +7,9 @@ import {
   type Route,
 } from "@edgecall/client/client.ts";
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
+import { ScreenTools } from "./screen-tools.ts";
 
 type Reading = Extract<Route, `GET ${string}`>;
 
@@ -80,11 +81,13 @@ export function Screen({
   tools?: ComponentChildren;
   children: ComponentChildren;
 }) {
+  const always = useContext(ScreenTools);
   return (
     <div class="screen">
       <header class="screen-head">
         <h1>{title}</h1>
         <div class="row">{tools}</div>
+        <div class="top-tools">{always}</div>
       </header>
       {children}
     </div>

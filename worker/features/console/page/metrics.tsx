@@ -20,9 +20,9 @@ export function Metrics({ session }: { session: SessionView }) {
   const mayRecord = session.scopes?.includes("admin") ?? false;
   const { counts, online } = agents.value ?? {};
   return (
-    <Screen title="Metrics">
+    <Screen title="Use and cost">
       <Problem text={agents.problem ?? usage.problem} />
-      <dl class="tiles">
+      <dl class="sums">
         {/* With access to the devices' records these two figures are shown below, from the records. */}
         {!mayRecord && (
           <>
@@ -48,7 +48,7 @@ export function Metrics({ session }: { session: SessionView }) {
 /** @param value undefined until it is known */
 function Tile({ name, value, bad = false }: { name: string; value: number | undefined; bad?: boolean }) {
   return (
-    <div class={bad ? "tile bad-tile" : "tile"}>
+    <div class={bad ? "sum bad-sum" : "sum"}>
       <dt>{name}</dt>
       <dd>{value?.toLocaleString() ?? "–"}</dd>
     </div>

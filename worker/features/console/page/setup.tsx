@@ -7,21 +7,30 @@ import { betaText } from "./beta-languages.ts";
 import { ChatApps } from "./chat-apps.tsx";
 import { Panel, Select, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import type { ScreenProps } from "./lazy.tsx";
 import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { Metrics } from "./metrics.tsx";
 import { PeopleList } from "./people.tsx";
 import { Programs } from "./programs.tsx";
 import { SNIPPETS } from "./snippets.ts";
 import { ago } from "./times.ts";
 import { Tokens } from "./tokens.tsx";
 
-export function Setup({ session }: { session: SessionView }) {
+export function Setup({ session, item }: ScreenProps) {
+  return item === "usage" ? <Metrics session={session} /> : <Index session={session} />;
+}
+
+function Index({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/status");
   return (
     <Screen title="Setup" tools={<Small onClick={reload}>Refresh</Small>}>
       <Problem text={problem} />
       {value ? <Gateway status={value} session={session} /> : !problem && <Skeleton lines={4} />}
+      <p>
+        <a href="#/setup/usage">Use and cost</a>
+      </p>
       <Programs session={session} />
       {session.scopes?.includes("admin") ? (
         <>

@@ -14,11 +14,12 @@ const FOUND_MAX = 50;
 /** @returns undefined: the agent of `after` fits no more, so nobody knows where the next page begins */
 export async function agentPage(home: HomeContext, query: AgentListQuery): Promise<AgentPage | undefined> {
   const agents = agentsOf(home);
-  const { limit, after, words, online, ids } = query;
+  const { limit, after, words, online, hosted, ids } = query;
   const now = Date.now();
   const within = ids && new Set(ids);
+  const devices = hosted === undefined ? undefined : new Set(agents.devices().map(({ id }) => id));
   const fits = ({ id, online: is }: RosterAgent) =>
-    (online === undefined || is === online) && (within?.has(id) ?? true);
+    (online === undefined || is === online) && devices?.has(id) !== !hosted && (within?.has(id) ?? true);
   const all = agents.roster(now).filter(fits);
   const named = words === undefined ? all : withWords(all, words);
   const isSorted = words === undefined || named.length > 0;
