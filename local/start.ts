@@ -93,7 +93,8 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };
-    if (settings.ask === undefined) announceModel(settings);
+    // An answer that no model gave says so itself.
+    if (settings.ask === undefined || settings.model) announceModel(settings);
     await stack.ready();
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
     await waitForAgent(new Client(client), stack.agentId);

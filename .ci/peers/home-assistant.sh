@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
-# Home Assistant in .ci/peers/home-assistant, pinned by home-assistant.txt: it needs a newer Python than Debian has. That comes from a Go
+# Home Assistant in the folder $1, pinned by home-assistant.txt: it needs a newer Python than Debian has. That comes from a Go
 # module, which Go's proxy keeps unchanged and which holds a Python that runs anywhere.
 set -euo pipefail
 cd "$(dirname "$0")"
 PYTHON=v0.0.0-3.14.6-20260610-1
 SHA256=fa0d4ee2e90380a416d767e98ba500ce38d12f221eeb7af10cbe01fede77ee3a
-target="$PWD/home-assistant"
-wanted="$(cat home-assistant.sh home-assistant.txt | sha256sum)"
-[ "$(cat "$target/installed.txt" 2>/dev/null)" != "$wanted" ] || exit 0
-rm -rf "$target"
-mkdir -p "$target"
+target="$1"
 curl -fsS --retry 3 -o "$target/python.zip" \
   "https://proxy.golang.org/github.com/kluctl/go-embed-python/@v/$PYTHON.zip"
 echo "$SHA256  $target/python.zip" | sha256sum -c --quiet
@@ -40,4 +36,3 @@ UNPACK
 rm "$target/python.zip"
 python/bin/uv venv -q --python "$target/python/bin/python3.14" "$target/venv"
 python/bin/uv pip install -q --no-deps --python "$target/venv/bin/python" -r home-assistant.txt
-echo "$wanted" >"$target/installed.txt"

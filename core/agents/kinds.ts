@@ -52,11 +52,23 @@ const KIND_WORDS = {
 
 export type Kind = keyof typeof KIND_WORDS | "other";
 
-const KIND_OF = new Map<string, Kind>(
-  Object.entries(KIND_WORDS).flatMap(([kind, words]) =>
-    words.split(" ").map((word): [string, Kind] => [stem(word), kind as Kind]),
-  ),
-);
+type Stems = { kinds: ReadonlyMap<string, Kind>; areas: ReadonlyMap<string, string> };
+let made: Stems | undefined;
+
+/** By stems. Made when an agent is first described: a program that only starts does not need it. */
+function byStem(): Stems {
+  // SAFETY: the keys are kinds.
+  made ??= { kinds: stems(KIND_WORDS) as ReadonlyMap<string, Kind>, areas: stems(AREA_WORDS) };
+  return made;
+}
+
+function stems(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(words).flatMap(([name, all]) =>
+      all.split(" ").map((word): [string, string] => [stem(word), name]),
+    ),
+  );
+}
 
 /** What the names of actions tell where neither line nor id do. */
 const KIND_OF_ACTION: ReadonlyArray<[names: string, kind: Kind]> = [
@@ -96,11 +108,6 @@ const AREA_WORDS: Readonly<Record<string, string>> = {
   roof: "roof dach",
   entrance: "entrance front porch reception lobby",
 };
-const AREA_OF = new Map<string, string>(
-  Object.entries(AREA_WORDS).flatMap(([area, words]) =>
-    words.split(" ").map((word): [string, string] => [stem(word), area]),
-  ),
-);
 
 const AT_WORK =
   /\b(?:office(?! chair)|hq|factory|warehouse|company|lab(?:oratory)?|farm|meeting room|hall \d|shop floor|ward|classroom|hotel)\b(?<!home office)/i;
@@ -115,7 +122,7 @@ function ownStems({ id, line }: Pick<Described, "id" | "line">): string[] {
 /** @returns "other" where nothing tells */
 export function kindOf(agent: Described, stems: readonly string[] = ownStems(agent)): Kind {
   return (
-    firstOf(stems, KIND_OF) ??
+    firstOf(stems, byStem().kinds) ??
     KIND_OF_ACTION.find(([names]) =>
       agent.actions.some(({ name }) => names.split(" ").includes(name)),
     )?.[1] ??
@@ -131,7 +138,7 @@ export function areaOf(
   if (/\bhome office\b/i.test(agent.line)) return "home office";
   const numbered = /\b(hall|flat|floor|room|building|pasture|greenhouse) ?#?(\d{1,3})\b/i.exec(agent.line);
   if (numbered) return `${numbered[1]?.toLowerCase()} ${numbered[2]}`;
-  return firstOf(stems, AREA_OF);
+  return firstOf(stems, byStem().areas);
 }
 
 /** Tells whether the agent is somewhere where people work, by its own words. */

@@ -86,6 +86,18 @@ export type Subscriptions = {
   deliver(home: HomeContext, id: string, opens: string | null, notice: Notice): Promise<void>;
 };
 
+/** Does what a frame of the bridge asks for. */
+export type FrameHandler<Frame> = (
+  home: HomeContext,
+  frame: Frame,
+  socket: WebSocket,
+) => Promise<void> | void;
+
+/** A table of frames. */
+export type FrameHandlers = {
+  readonly [Kind in BridgeFrame["t"]]?: FrameHandler<BridgeFrame & { t: Kind }>;
+};
+
 export type PrivateChat = { conversation: string; needsWord: boolean };
 
 export type HomeFeature = {
@@ -98,9 +110,7 @@ export type HomeFeature = {
   prune?(home: HomeContext, now: number): void;
   readonly on?: Partial<HomeEvents>;
   /** Frames of the bridge that the kernel does not know. */
-  readonly frames?: Readonly<
-    Partial<Record<BridgeFrame["t"], (home: HomeContext, frame: never) => Promise<void>>>
-  >;
+  readonly frames?: FrameHandlers;
   /** A text of an agent that belongs to no call and is no event. @returns false: it means nothing to this feature */
   unsolicited?(home: HomeContext, agent: string, text: string): Promise<boolean>;
   /** Tools that the home runs, for models and for programs. */

@@ -30,7 +30,7 @@ import { acceptWatcher } from "./calls/call-watchers.ts";
 import type { HomeContext } from "./context.ts";
 import { bridgeRefusal, refuseBridge } from "./enrollment/key-enrollment.ts";
 import { emit, type HomeFeature, setFeatures } from "./feature.ts";
-import { BridgeFrames } from "./frames/bridge-frames.ts";
+import { onBridgeClosed, onBridgeMessage } from "./frames/bridge-frames.ts";
 import { Ledger, ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
@@ -42,7 +42,7 @@ import { statusOf } from "./status.ts";
 export class HomeObject extends DurableObject<Env> {
   readonly #features: readonly HomeFeature[];
   /** Undefined: this home has no tables, since no request yet had anything to store. */
-  #opened: OpenHome | undefined;
+  #opened: HomeContext | undefined;
   #newer: NewerRowsError | undefined;
 
   /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
@@ -55,14 +55,10 @@ export class HomeObject extends DurableObject<Env> {
   }
 
   /** @throws NewerRowsError */
-  get #open(): OpenHome {
+  get #home(): HomeContext {
     if (this.#newer) throw this.#newer;
     this.#opened ??= openHome(this.ctx, this.env, this.#features);
     return this.#opened;
-  }
-
-  get #home(): HomeContext {
-    return this.#open.home;
   }
 
   /** True if the home has no row that could let anybody in. Methods that a stranger can reach look at it first. */
@@ -135,13 +131,12 @@ export class HomeObject extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { home, frames } = this.#open;
-    if (bridgeOf(home).isBridge(socket)) await frames.onMessage(socket, message);
+    if (bridgeOf(this.#home).isBridge(socket)) await onBridgeMessage(this.#home, socket, message);
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
-    await this.#open.frames.onClose();
+    await onBridgeClosed(this.#home);
     await emit("presence", this.#home);
   }
 
@@ -158,17 +153,14 @@ export class HomeObject extends DurableObject<Env> {
   }
 }
 
-/** A home whose tables exist. */
-type OpenHome = { home: HomeContext; frames: BridgeFrames };
-
 /** Makes the tables. Exported for tests of single parts. */
-export function openHome(ctx: DurableObjectState, env: Env, features: readonly HomeFeature[]): OpenHome {
+export function openHome(ctx: DurableObjectState, env: Env, features: readonly HomeFeature[]): HomeContext {
   migrate(ctx.storage, migrationsOf(features));
   const tracer = newTracer(env, "home", ctx);
   const alarm = new HomeAlarm(() => home);
   const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm };
   setFeatures(home, features);
-  return { home, frames: new BridgeFrames(home) };
+  return home;
 }
 
 function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {

@@ -56,7 +56,7 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
   });
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const { home } = openHome(ctx, env, HOME_FEATURES);
+    const home = openHome(ctx, env, HOME_FEATURES);
     const agents = agentsOf(home);
     const ledger = ledgerOf(home);
     await agents.update(told("here", true, now - 60 * DAY_MS), false);
@@ -81,7 +81,7 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
 test("settled calls are deleted after two days, and searched for once an hour", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const { home } = openHome(ctx, env, HOME_FEATURES);
+    const home = openHome(ctx, env, HOME_FEATURES);
     const now = Date.now();
     const settled = (settledAt: number) => {
       const id = crypto.randomUUID();
@@ -111,7 +111,7 @@ test("settled calls are deleted after two days, and searched for once an hour", 
 test("an answer is kept from the time when it was given, because the device may be offline, and ask again", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const { home } = openHome(ctx, env, HOME_FEATURES);
+    const home = openHome(ctx, env, HOME_FEATURES);
     const now = Date.now();
     const ask = (id: string, answeredAt: number) => {
       const asked = { id, call: id, conversation: "a/api/c", agent: "pi", agentQuestion: "q", text: "Blue?" };
@@ -147,8 +147,8 @@ test("an expired device code is deleted, with its broker login", async () => {
         finder,
         expires,
       );
-    prune(openHome(ctx, env, HOME_FEATURES).home, now - HOUR_MS);
-    prune(openHome(ctx, env, HOME_FEATURES).home, now);
+    prune(openHome(ctx, env, HOME_FEATURES), now - HOUR_MS);
+    prune(openHome(ctx, env, HOME_FEATURES), now);
     expect(ctx.storage.sql.exec("SELECT finder FROM device_code").toArray()).toEqual([{ finder: "new" }]);
   });
 });
@@ -163,7 +163,7 @@ test.each([
   async (_, hours, isSmall) => {
     const now = Date.now();
     await runInDurableObject(await madeHome(), async (_, ctx) => {
-      const { home } = openHome(ctx, env, HOME_FEATURES);
+      const home = openHome(ctx, env, HOME_FEATURES);
       prune(home, now);
       const set = now + hours * HOUR_MS;
       expect(prune(home, set)).toBe(isSmall);

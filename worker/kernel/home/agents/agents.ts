@@ -285,11 +285,6 @@ export class Agents extends SqlStore {
     this.version += 1;
   }
 
-  /** The bridge went at that moment, and confirmed for its agents until then. One row for all that are online. */
-  setLastSeen(time: number): void {
-    this.sql.exec("UPDATE bridge SET vouched_at = ?", time);
-  }
-
   /** Agents that are offline and were last seen (or, if never, last changed) before then. */
   goneSince(time: number): string[] {
     return [...this.#all().values()]

@@ -297,12 +297,9 @@ export class BridgeSocket {
     return rows.toArray()[0]?.gone_at ?? undefined;
   }
 
-  /** Stores since when the bridge is away. @returns false: that is stored already */
-  storeGone(at: number): boolean {
-    const { sql } = this.#ctx.storage;
-    return (
-      sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL RETURNING one", at).toArray().length > 0
-    );
+  /** Stores since when the bridge is away, if that is not stored already. It confirmed for its agents until then. */
+  storeGone(at: number): void {
+    this.#ctx.storage.sql.exec("UPDATE bridge SET gone_at = ?1, vouched_at = ?1 WHERE gone_at IS NULL", at);
   }
 
   /** Closes the sockets that a revoked key of the bridge opened. */

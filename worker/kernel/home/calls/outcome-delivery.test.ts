@@ -20,7 +20,7 @@ const OUTCOME = { status: "success", text: "12 GB saved", elapsedMs: 1 } as cons
 /** A home whose alarm is not set. */
 function contextOf(ctx: DurableObjectState, armed: () => void = () => {}): HomeContext {
   const alarm = { arm: async () => armed(), wakeBy: async () => {}, onAlarm: async () => {} };
-  return { ...openHome(ctx, env, HOME_FEATURES).home, alarm };
+  return { ...openHome(ctx, env, HOME_FEATURES), alarm };
 }
 
 /** A conversation with an unanswered call that refuses late results for it. */

@@ -98,7 +98,7 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   const lastConfirmedAt = bridge.lastConfirmedAt();
   bridge.closeSilent();
   // The runtime may report the end of such a socket much later, or never.
-  if (bridge.storeGone(lastConfirmedAt ?? now)) agentsOf(home).setLastSeen(lastConfirmedAt ?? now);
+  bridge.storeGone(lastConfirmedAt ?? now);
 }
 
 /** Calls that wait for an answer over the line. One that waits for a person, or for another call, is not: that answer goes out when the line is back. */

@@ -38,12 +38,17 @@ function cost(unit: string, chars: number): number {
   return (user + system) / 1_000;
 }
 
+/** One of three tries is: a collection of garbage or a busy neighbour on the processor makes a try longer, and none shorter. */
+function costWithin(ms: number, unit: string, chars: number): boolean {
+  return [1, 2, 3].some(() => cost(unit, chars) < ms);
+}
+
 test("C1: four times the text takes no more than eight times the processor time, and no depth loses any", () => {
   for (const unit of HOSTILE) {
     cost(unit, 8_000);
-    const least = Math.min(cost(unit, 8_000), cost(unit, 8_000));
+    const short = Math.min(cost(unit, 8_000), cost(unit, 8_000));
     // Sixteen times it would be with a text that is read again for each of its signs.
-    expect(cost(unit, 32_000), JSON.stringify(unit)).toBeLessThan(8 * least + 100);
+    expect(costWithin(8 * short + 100, unit, 32_000), JSON.stringify(unit)).toBe(true);
   }
   const deep = `${"> ".repeat(500)}deep`;
   expect(discordMarkdown(markdownContent(deep).blocks)).toContain("deep");
