@@ -64,7 +64,7 @@ export async function openScreen(page: Page, name: string): Promise<void> {
   const link = (within: Locator, called: string) => within.getByRole("link", { name: called, exact: true });
   const bar = page.getByRole("navigation", { name: "Screens" });
   const main = page.getByRole("main");
-  const isScreen = ["Home", "Devices", "Fleet", "Chats", "Rules", "Record", "Setup"].includes(name);
+  const isScreen = ["Home", "Devices", "Chats", "Rules", "Record", "Setup"].includes(name);
   const screen = isScreen ? name : "Setup";
   if (await link(bar, screen).isVisible()) await link(bar, screen).click();
   else {
@@ -72,4 +72,13 @@ export async function openScreen(page: Page, name: string): Promise<void> {
     await main.getByRole("link", { name: screen }).click();
   }
   if (!isScreen) await main.getByRole("link", { name }).click();
+}
+
+/** Opens one thing on Devices. @param id of a machine or a device of the broker @returns its page */
+export async function openDevice(page: Page, id: string): Promise<Locator> {
+  await openScreen(page, "Devices");
+  await page.locator(`a.hit[href="#/devices/${id}"]`).click();
+  const shown = page.locator(".device-panel").getByRole("article");
+  await shown.waitFor();
+  return shown;
 }

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -92,8 +92,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
   test("C1 'Try it' shows only its own call's approval", async () => {
     const turn = await ask(append("of the conversation"));
     await turn.getByRole("button", { name: "Approve" }).waitFor();
-    await openScreen(page, "Fleet");
-    const card = page.getByRole("article", { name: "pi" });
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: /actions/ }).click();
     await card.getByLabel("Action").selectOption("append");
     const form = card.getByRole("form", { name: "Try append" });
@@ -102,7 +101,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await form.getByRole("group", { name: "pi asks for approval" }).getByText("of the form").waitFor();
     expect(await form.getByText("of the conversation").count()).toBe(0);
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
-    await page.getByText("For a command (Fleet, or the API)").waitFor();
+    await page.getByText("For a command (Devices, or the API)").waitFor();
     for (let left = 2; left > 0; left -= 1) {
       await page.getByRole("button", { name: "Deny" }).first().click();
       await page

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -174,11 +174,11 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await page.route(/\/v1\/(agents|audit|status|tokens|console\/usage)/, async (route) => {
+    await page.route(/\/v1\/(agents|devices|audit|status|tokens|console\/usage)/, async (route) => {
       await held;
       await route.continue();
     });
-    for (const name of ["Use and cost", "Fleet", "Record", "Setup"]) {
+    for (const name of ["Home", "Use and cost", "Devices", "Record", "Setup"]) {
       await screen(name);
       await page.getByRole("status", { name: "Loading" }).first().waitFor();
       expect(await page.getByText(/^0 |No calls are recorded|0 calls|None is connected/).count(), name).toBe(
@@ -224,8 +224,9 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
 
   test("C9 the command for a new device scrolls into view", async () => {
     await page.setViewportSize({ width: 390, height: 600 });
-    await screen("Fleet");
-    await page.getByRole("button", { name: "Add a device" }).click();
+    await screen("Devices");
+    await page.getByRole("link", { name: /Add a device/ }).click();
+    await page.getByRole("button", { name: "Show the command" }).click();
     const command = page.getByRole("group", { name: "Command for the device" });
     await command.waitFor();
     await expect
@@ -274,7 +275,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     expect(await asked()).toBe(200);
     await panel.getByText(/guest; may ask, command/).waitFor();
     await clean();
-    await screen("Fleet");
+    await screen("Rules");
     await screen("Setup");
     await panel.getByText(/guest; may ask, command/).waitFor();
     expect(await page.getByText(token).count()).toBe(0);
@@ -294,7 +295,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     };
     const lodger = await make(TOKENS.owner, "lodger");
     await make(lodger, "lamp");
-    await screen("Fleet");
+    await screen("Rules");
     await screen("Setup");
     await panel.getByRole("button", { name: "Revoke the token lodger" }).click();
     await panel.getByLabel("Revoke what it made too: lamp").check();
@@ -304,21 +305,21 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await panel.getByText("lamp").first().waitFor({ state: "detached" });
   });
 
-  test("C12 a revoked device is removed from Fleet", async () => {
+  test("C12 a revoked device is removed from Devices", async () => {
     await stack.agent("pi").stop();
-    await screen("Fleet");
+    await screen("Keys of devices");
     await page.getByRole("button", { name: "Revoke the key of pi" }).click();
     await page.getByRole("button", { name: "Yes, revoke" }).click();
     await page
       .getByText(/revoked/)
       .first()
       .waitFor();
-    await page.getByRole("button", { name: "Refresh" }).click();
-    const card = page.getByRole("article", { name: "pi" });
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: "Remove pi" }).click();
     await clean();
     await card.getByRole("button", { name: "Yes, remove" }).click();
     await card.waitFor({ state: "detached" });
-    await page.getByText("No device has been seen yet.").waitFor();
+    await screen("Home");
+    await page.getByText("What is in your home?").waitFor();
   });
 });

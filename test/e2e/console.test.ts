@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { builtConsole, SCRIPT_MAX_BYTES, START_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would run something if any of them were more than text. */
@@ -135,9 +135,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn").last().locator(".answer", { hasText: "I am still here" }).waitFor();
   });
 
-  test("Fleet: a ping, and an action with a form from its schema, which Record then shows", async () => {
-    await screen("Fleet");
-    const card = page.getByRole("article", { name: "pi" });
+  test("Devices: a ping, and an action with a form from its schema, which Record then shows", async () => {
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: "Ping" }).click();
     await card.getByText(/round trip/).waitFor();
     await card.getByRole("button", { name: /actions/ }).click();
@@ -200,24 +199,25 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await turn.getByRole("group", { name: "pi asks" }).getByText("window.ran=2").waitFor();
     await turn.getByRole("button", { name: "<b>no</b>" }).click();
     await turn.locator(".answer").getByText("window.ran=2").first().waitFor();
-    await screen("Fleet");
+    await openDevice(page, "pi");
     await page.getByText("<b onclick").waitFor();
     await screen("Chats");
     await page.locator(".answer").last().waitFor();
 
     expect(await page.evaluate("'ran' in window")).toBe(false);
     const hrefs = await page
-      .locator("main a")
+      .locator(".turns a")
       .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
     expect(hrefs.every((href) => href?.startsWith("https://evil.example/"))).toBe(true);
     expect(await page.locator(".turns :is(img, svg, iframe, script, b)").count()).toBe(0);
     expect(violations).toEqual([]);
   });
 
-  test("Fleet: a code for a new device, as one command", async () => {
-    await screen("Fleet");
-    const devices = page.getByRole("region", { name: "Devices and their keys" });
-    await devices.getByRole("button", { name: "Add a device" }).click();
+  test("Devices: a code for a new device, as one command", async () => {
+    await screen("Devices");
+    await page.getByRole("link", { name: /Add a device/ }).click();
+    const devices = page.getByRole("region", { name: "Add a device" });
+    await devices.getByRole("button", { name: "Show the command" }).click();
     await devices.getByText(/^curl -fsS \S+\/install\.sh \| sudo sh -s -- a-[A-Z2-9]{12}$/).waitFor();
     await devices.getByText("Waiting for the device").waitFor();
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
@@ -225,11 +225,11 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await devices.getByText("replaces an existing one").waitFor();
     // After a refusal the earlier code is no longer shown.
     await devices.getByLabel("Broker").fill("not an address");
-    await devices.getByRole("button", { name: "Add a device" }).click();
+    await devices.getByRole("button", { name: "Show the command" }).click();
     await devices.getByRole("alert").waitFor();
     expect(await devices.getByText(/install\.sh/).count()).toBe(0);
-    await devices.getByLabel("Broker").fill("");
-    await devices.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
+    await screen("Keys of devices");
+    await page.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
   });
 
   test("Setup: a chat app's stranger is listed there, and is admitted with a role", async () => {
@@ -299,7 +299,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   test("axe finds nothing on any screen, in both themes", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      for (const name of ["Home", "Chats", "Devices", "Rules", "Fleet", "Record", "Use and cost", "Setup"]) {
+      for (const name of ["Home", "Chats", "Devices", "Rules", "Record", "Use and cost", "Setup"]) {
         await screen(name);
         await page.getByRole("heading", { level: 1 }).waitFor();
         expect(await axeFinds(page), `${name}, ${colorScheme}`).toEqual([]);

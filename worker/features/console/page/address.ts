@@ -1,6 +1,6 @@
 /** Addresses of screens, in the hash: `#/screen`, `#/chat/{conversation}`, `#/devices/{device}`, `#/setup/{task}`. Pure. */
 
-const SCREENS = ["home", "devices", "fleet", "chat", "rules", "record", "setup", "more", "waiting"] as const;
+const SCREENS = ["home", "devices", "chat", "rules", "record", "setup", "more", "waiting"] as const;
 export type ScreenName = (typeof SCREENS)[number];
 export type Place = { screen: ScreenName; item: string | undefined };
 

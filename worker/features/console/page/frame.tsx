@@ -20,8 +20,7 @@ import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.t
 
 const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
   home: Home,
-  devices: lazy("devices", async () => (await import("./broker-devices.tsx")).BrokerDevices),
-  fleet: lazy("fleet", async () => (await import("./fleet.tsx")).Fleet),
+  devices: lazy("devices", async () => (await import("./devices/devices.tsx")).Devices),
   chat: lazy("chats", async () => (await import("./chat.tsx")).Chat),
   rules: lazy("rules", async () => (await import("./rules.tsx")).Rules),
   record: lazy("record", async () => (await import("./audit.tsx")).Audit),
@@ -33,7 +32,6 @@ const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
 const NAMES = {
   home: "home",
   devices: "devices",
-  fleet: "fleet",
   chat: "chats",
   rules: "rules",
   record: "record",
@@ -44,7 +42,7 @@ const NAMES = {
 
 /** Those that the bar of a phone has, and those for which it has "More". */
 const ON_BAR = ["home", "devices", "chat", "rules"] as const satisfies ScreenName[];
-const BEHIND_MORE = ["fleet", "record", "setup"] as const satisfies ScreenName[];
+const BEHIND_MORE = ["record", "setup"] as const satisfies ScreenName[];
 /** Screens whose texts are in all languages. The others are English. */
 const TRANSLATED: readonly ScreenName[] = ["home", "devices", "more"];
 
@@ -52,7 +50,6 @@ type NavName = (typeof ON_BAR)[number] | (typeof BEHIND_MORE)[number];
 const ICONS: Record<NavName, IconName> = {
   home: "home",
   devices: "devices",
-  fleet: "machine",
   chat: "chats",
   rules: "rules",
   record: "record",

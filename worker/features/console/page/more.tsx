@@ -10,7 +10,6 @@ export function More({ session }: ScreenProps) {
   return (
     <Screen title={say("more")}>
       <ul class="card rows">
-        <LinkLine icon="machine" title={say("fleet")} second="" href="#/fleet" />
         <LinkLine icon="record" title={say("record")} second={say("recordAbout")} href="#/record" />
         <LinkLine icon="setup" title={say("setup")} second={say("setupAbout")} href="#/setup" />
       </ul>

@@ -4,6 +4,7 @@ import { type Place, placeOf } from "./address.ts";
 
 /** Names that screens had before 0.4, in bookmarks and messages. */
 const EARLIER: Readonly<Record<string, string>> = {
+  fleet: "#/devices",
   audit: "#/record",
   metrics: "#/setup/usage",
 };

@@ -5,8 +5,10 @@ import { languageNames } from "@edgecall/core/text/languages.ts";
 import { useState } from "preact/hooks";
 import { betaText } from "./beta-languages.ts";
 import { ChatApps } from "./chat-apps.tsx";
+import { Conditions } from "./conditions.tsx";
 import { Panel, Select, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { Keys } from "./keys.tsx";
 import type { ScreenProps } from "./lazy.tsx";
 import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
@@ -17,9 +19,17 @@ import { Programs } from "./programs.tsx";
 import { SNIPPETS } from "./snippets.ts";
 import { ago } from "./times.ts";
 import { Tokens } from "./tokens.tsx";
+import { Bridge } from "./update-program.tsx";
 
 export function Setup({ session, item }: ScreenProps) {
-  return item === "usage" ? <Metrics session={session} /> : <Index session={session} />;
+  if (item === "usage") return <Metrics session={session} />;
+  if (item === "keys")
+    return (
+      <Screen title="Setup">
+        <Keys />
+      </Screen>
+    );
+  return <Index session={session} />;
 }
 
 function Index({ session }: { session: SessionView }) {
@@ -27,9 +37,11 @@ function Index({ session }: { session: SessionView }) {
   return (
     <Screen title="Setup" tools={<Small onClick={reload}>Refresh</Small>}>
       <Problem text={problem} />
+      <Conditions of={value?.conditions} />
       {value ? <Gateway status={value} session={session} /> : !problem && <Skeleton lines={4} />}
+      {value && <Bridge status={value} session={session} look={reload} />}
       <p>
-        <a href="#/setup/usage">Use and cost</a>
+        <a href="#/setup/usage">Use and cost</a> · <a href="#/setup/keys">Keys of devices</a>
       </p>
       <Programs session={session} />
       {session.scopes?.includes("admin") ? (

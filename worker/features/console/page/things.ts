@@ -1,5 +1,5 @@
 /** What a person sees as one thing of the home: a device of the broker or a machine, with its state first. Pure. */
-import type { AgentView, DeviceView } from "@edgecall/client/routes.ts";
+import type { AgentView, BorrowedView, DeviceView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { type Control, controlsOf } from "./control-kinds.ts";
 import type { IconName, Tone } from "./parts/icon-paths.ts";
@@ -42,6 +42,8 @@ export type Thing = {
   press: Press | undefined;
   device: DeviceView | undefined;
   agent: AgentView | undefined;
+  /** What it says of itself, of one that another home lends. */
+  line?: string;
 };
 
 export type Press = {
@@ -94,15 +96,27 @@ const ALARMS = ["smoke", "gas", "carbon_monoxide", "moisture", "problem", "safet
 const MOMENTS = ["device_automation", "event", "button", "scene", "update"];
 const LOW_BATTERY_PCT = 15;
 
+/** @param lent what other homes lend to this one */
 export function thingsOf(
   devices: readonly DeviceView[],
   agents: readonly AgentView[],
   mayCommand: boolean,
+  lent: readonly BorrowedView[] = [],
 ): Thing[] {
   return [
     ...devices.map((device) => thingOfDevice(device, mayCommand)),
     ...agents.filter(({ hosted }) => hosted !== true).map(thingOfAgent),
+    ...lent.flatMap(({ name, agents: theirs }) => theirs.map((agent) => thingOfLent(agent, name))),
   ];
+}
+
+function thingOfLent({ id, online, line }: BorrowedView["agents"][number], home: string): Thing {
+  return {
+    ...{ id, name: id.slice(id.indexOf("/") + 1), area: null, kind: "lent", icon: "globe" },
+    ...{ tone: online ? "plain" : "gone", state: capital(say(online ? "online" : "offline")), at: undefined },
+    ...{ source: say("lentBy", { home: visible(home) }), usable: online, isOn: false },
+    ...{ wrong: [], press: undefined, device: undefined, agent: undefined, line: visible(line) },
+  };
 }
 
 function thingOfDevice(device: DeviceView, mayCommand: boolean): Thing {
@@ -143,19 +157,16 @@ function thingOfDevice(device: DeviceView, mayCommand: boolean): Thing {
 
 function thingOfAgent(agent: AgentView): Thing {
   const { id, online, problem, status, last_seen, foreign } = agent;
-  const isLent = id.includes("/");
   return {
     id,
     name: id,
     area: null,
-    kind: isLent ? "lent" : "machine",
-    icon: isLent ? "globe" : "machine",
+    kind: "machine",
+    icon: "machine",
     tone: online ? (problem === undefined ? "plain" : "bad") : "gone",
     state: capital(say(online ? (status === "running" ? "isRunning" : "online") : "offline")),
     at: online ? undefined : last_seen,
-    source: isLent
-      ? say("lentBy", { home: id.slice(0, id.indexOf("/")) })
-      : say(foreign ? "foreignAgent" : "machine"),
+    source: say(foreign ? "foreignAgent" : "machine"),
     usable: online,
     isOn: false,
     wrong: [

@@ -106,6 +106,8 @@ function Place({ question: { channel, conversation, title } }: { question: OpenQ
       </p>
     );
   const words =
-    channel === "command" ? "For a command (Fleet, or the API)" : `Over ${channel}: ${visible(conversation)}`;
+    channel === "command"
+      ? "For a command (Devices, or the API)"
+      : `Over ${channel}: ${visible(conversation)}`;
   return <p class="place">{words}</p>;
 }

@@ -6,10 +6,12 @@ import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 import { chipsOf } from "./summary.ts";
 
-export function Chips({ things }: { things: readonly Thing[] }) {
+type Props = { things: readonly Thing[]; counts: { known: number; online: number } | undefined };
+
+export function Chips({ things, counts }: Props) {
   return (
     <ul class="chips" aria-label={say("atAGlance")}>
-      {chipsOf(things).map(({ show, icon, strong, quiet, on }) => (
+      {chipsOf(things, counts).map(({ show, icon, strong, quiet, on }) => (
         <li key={show}>
           <a class={on ? "chip on" : "chip"} href={addressOfPlace("devices", `:${show}`)}>
             <Icon name={icon} />

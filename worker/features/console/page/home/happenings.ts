@@ -16,12 +16,14 @@ type Given = {
   now: number;
   /** The name of the person who looks. */
   me: string;
+  /** Epoch ms; absent: since midnight. */
+  since?: number;
 };
 
 /** @returns the newest first; equal ones after one another are one */
-export function happeningsOf({ lines, things, rules, now, me }: Given): Happening[] {
+export function happeningsOf({ lines, things, rules, now, me, since }: Given): Happening[] {
   const names = new Map(things.map(({ id, name }) => [id, name]));
-  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  const from = since ?? new Date(now).setHours(0, 0, 0, 0);
   const all = [
     ...lines.flatMap((line) => happeningOf(line, names, me) ?? []),
     ...rules.flatMap((rule) => firingsOf(rule)),
@@ -31,7 +33,7 @@ export function happeningsOf({ lines, things, rules, now, me }: Given): Happenin
         : [],
     ),
   ];
-  return withoutRepeated(all.filter(({ at }) => at >= midnight && at <= now).sort((a, b) => b.at - a.at));
+  return withoutRepeated(all.filter(({ at }) => at >= from && at <= now).sort((a, b) => b.at - a.at));
 }
 
 function withoutRepeated(all: readonly Happening[]): Happening[] {

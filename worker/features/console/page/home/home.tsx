@@ -56,7 +56,7 @@ export function Home({ session }: ScreenProps) {
           {needs && <NeedsALook needs={needs} reload={rules.reload} />}
           {isFine && !isEmpty && <Fine text={say("allFine")} />}
           {!things && !problem && <AreasSkeleton />}
-          {things && !isEmpty && <Chips things={things} />}
+          {things && !isEmpty && <Chips things={things} counts={status?.agents} />}
           {things && !isEmpty && <Areas things={things} pressing={pressing} />}
           {isEmpty && <New session={session} />}
         </div>

@@ -61,7 +61,11 @@ function needOf(thing: Thing): Need {
 
 export type Chip = { show: string; icon: IconName; strong: string; quiet: string; on: boolean };
 
-export function chipsOf(things: readonly Thing[]): Chip[] {
+/** @param counts of the gateway, where it did not send each machine */
+export function chipsOf(
+  things: readonly Thing[],
+  counts?: { known: number; online: number },
+): Chip[] {
   const of = (kind: Thing["kind"]) => things.filter((thing) => thing.kind === kind);
   const [lights, doors, windows] = [of("light"), of("door"), of("window")];
   const lit = lights.filter(({ isOn }) => isOn).length;
@@ -78,7 +82,9 @@ export function chipsOf(things: readonly Thing[]): Chip[] {
     .filter((value) => value > 12 && value < 35)
     .sort((a, b) => a - b);
   const middle = temperatures[Math.floor(temperatures.length / 2)];
-  const online = things.filter(({ usable }) => usable).length;
+  const isWhole = counts === undefined || counts.known <= things.length;
+  const online = isWhole ? things.filter(({ usable }) => usable).length : counts.online;
+  const known = isWhole ? things.length : counts.known;
   const chips: (Chip | false)[] = [
     lights.length > 0 && {
       show: "lights",
@@ -112,7 +118,7 @@ export function chipsOf(things: readonly Thing[]): Chip[] {
       show: "all",
       icon: "devices",
       strong: online.toLocaleString(),
-      quiet: say("ofOnline", { count: things.length }),
+      quiet: say("ofOnline", { count: known }),
       on: false,
     },
   ];
