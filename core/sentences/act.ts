@@ -45,10 +45,14 @@ export function act(given: Roles, target: Target): Built {
     action?.is === "toggle" || (verbs[0] === "flip" && action === undefined && change === undefined);
   if (isToggled && value === undefined && (said === "state" || (said === "position" && action)))
     return built({ kind: "act", action: "toggle", target });
-  const setting = said;
+  // "reduce the light's power".
+  const isLight = target.of === "type" && target.type === "light" && change !== undefined;
+  const setting = isLight && said === "power" ? "brightness" : said;
   if (setting !== undefined && !isSetting(setting)) return undefined;
   const named = setting === undefined ? {} : { setting };
-  if (change !== undefined) {
+  // "change the colour", "switch up the colour": which one it is does not count.
+  const isRecolored = setting === "color" && value === undefined && doing > 0;
+  if (change !== undefined && !isRecolored) {
     if (
       action !== undefined ||
       verbs[0] === "power" ||
@@ -69,11 +73,11 @@ export function act(given: Roles, target: Target): Built {
     if (value.how === "by" || (action && !["turn_on", "open", "start"].includes(action.is))) return undefined;
     // "auf 40 Prozent" is "to", and no opening by 40 %.
     if (action?.is === "open" && (value.how !== "to" || !isPercent(value.value))) return undefined;
-    if (setting !== undefined && !fits(setting, value.value)) return undefined;
-    const valued = setting ?? settingOf(value.value);
+    const valued = isWhite(setting, value.value) ? "color_temperature" : (setting ?? settingOf(value.value));
+    if (setting !== undefined && valued !== undefined && !fits(valued, value.value)) return undefined;
     const kind = valued ?? (action?.is === "open" ? "position" : undefined);
     // A colour is one of lights: "change to blue".
-    const isOwn = "color" in value.value && doing > 0 && action === undefined;
+    const isOwn = "color" in value.value && (action ? action.is === "turn_on" : doing > 0);
     if ("color" in value.value && target.of === "type" && target.type !== "light" && target.type !== "device")
       return undefined;
     // "open the kitchen to 50 %" says no more of what is meant than "open the kitchen".
@@ -88,7 +92,12 @@ export function act(given: Roles, target: Target): Built {
       target,
     });
   }
+  if (isRecolored && action === undefined)
+    return built({ kind: "act", action: "set", setting, value: { color: "other" }, target });
   if (setting !== undefined) return undefined;
+  // "change to the scene Party".
+  if (action === undefined && doing > 0 && target.of === "named" && target.type === "scene")
+    return built({ kind: "act", action: "turn_on", target });
   if (action === undefined)
     return doing > 0 || target.of !== "unsaid" ? { refused: { because: "no_action" } } : undefined;
   const done = fitting(action, target);
@@ -165,10 +174,12 @@ function actionOf(roles: Roles, verb: RoleValues["do"] | undefined): Either<Acti
   return ensured === undefined || acts.length > 0 ? null : { is: ensured };
 }
 
-/** "get the vacuum cleaning", "set the coffee machine running". */
+/** "get the vacuum cleaning", "set the coffee machine running", "have the lights turned off". */
 function goingOn(roles: Roles): Either<Action> | undefined {
   if (!roles.has("state") || roles.has("value") || roles.has("change")) return undefined;
   const state = roles.one("state");
+  if (state && (state.is === "on" || state.is === "off"))
+    return { is: state.is === "on" ? "turn_on" : "turn_off" };
   return state && GOING.has(state.is) ? { is: "start" } : undefined;
 }
 
@@ -179,6 +190,13 @@ function isSetting(reading: string): reading is Setting {
 function isPercent(value: Value): boolean {
   return "bound" in value || ("number" in value && (value.unit === "%" || value.unit === undefined));
 }
+
+/** "set the lamp's temperature to 2700", "to cold white". */
+function isWhite(setting: Setting | undefined, value: Value): boolean {
+  return setting === "temperature" && ("white" in value || ("number" in value && value.number >= KELVIN_MIN));
+}
+
+const KELVIN_MIN = 1_000;
 
 /** "bright white" is no brightness. */
 function fits(setting: Setting, value: Value): boolean {

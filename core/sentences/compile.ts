@@ -1,23 +1,22 @@
 /**
- * Writes a language as a file that is quickly read: folded, its rows in the order of role-keys.ts, so that no role is named in it. Patterns
- * stay, since a phrase each takes twice the bytes. Pure.
+ * Writes a language as a file that is quickly read: one text of folded phrases, in which a reader looks up the words of a sentence without
+ * an index. A line is a row of role-keys.ts. Patterns stay, since a phrase each takes twice the bytes. Pure.
  */
 import { fold } from "../agents/words.ts";
 import type { Language } from "../text/languages.ts";
-import { expandPattern, type LanguageData, type NumberWords, numberForms, phrasesOf } from "./language.ts";
-import { meaningOf, roleKeys } from "./role-keys.ts";
+import { beginningsOf, expandPattern, type LanguageData, type NumberWords, phrasesOf } from "./language.ts";
+import { meaningOf, roleKeys, shortKey } from "./role-keys.ts";
 import { keyOf } from "./words.ts";
 
 export type CompiledLanguage = {
   code: Language;
   /** Words of the longest phrase. */
   longest: number;
-  /** Phrases with commas between, beside those of role-keys.ts. */
-  rows: readonly string[];
-  /** Rows of several roles, or of two words for one: by their key. */
-  several: Readonly<Record<string, string>>;
-  /** The forms of each number from 0 on, with `|` between. */
-  numbers: readonly string[];
+  /** A line for each key of role-keys.ts, then one for each of `several`: `,turn on,put[ting] on,`, or nothing. */
+  rows: string;
+  /** Rows of several roles, or of two words for one: their keys, with commas between. */
+  several: string;
+  numbers: NumberWords;
   links?: readonly string[];
   endings: readonly string[];
   hasCases: boolean;
@@ -32,23 +31,27 @@ export function compileLanguage({
   endings = "",
 }: LanguageData): CompiledLanguage {
   const keys = roleKeys();
-  const rows: string[] = keys.map(() => "");
-  const several: Record<string, string> = {};
+  const lines: string[] = keys.map(() => "");
+  const several: string[] = [];
   let longest = 1;
   for (const [key, row = ""] of Object.entries(phrases)) {
     for (const one of key.split(" ")) meaningOf(one);
-    const written = compileRow(row);
-    for (const phrase of written.split(",").flatMap((pattern) => expandPattern(pattern)))
+    const patterns = compileRow(row);
+    for (const phrase of patterns.flatMap((pattern) => expandPattern(pattern)))
       longest = Math.max(longest, phrase.split(" ").length);
+    const line = patterns.length > 0 ? `,${patterns.join(",")},` : "";
     const at = keys.indexOf(key);
-    if (at < 0) several[key] = written;
-    else rows[at] = written;
+    if (at >= 0) lines[at] = line;
+    else {
+      several.push(shortKey(key));
+      lines.push(line);
+    }
   }
   return {
     code,
     longest,
-    rows,
-    several,
+    rows: lines.join("\n"),
+    several: several.join(","),
     numbers: compileNumbers(numbers),
     ...(compounds !== undefined && { links: ["", ...compounds.split(",").map((one) => one.trim())] }),
     endings: endings === "cases" || endings === "" ? [] : endings.split(",").map((one) => one.trim()),
@@ -57,7 +60,7 @@ export function compileLanguage({
 }
 
 /** Its phrases as keys. A pattern stays one where its plain writing out gives the same keys. */
-function compileRow(row: string): string {
+function compileRow(row: string): string[] {
   const written = new Set<string>();
   const known = new Set<string>();
   for (const source of fold(row).split(",")) {
@@ -69,18 +72,31 @@ function compileRow(row: string): string {
       .replace(/ \[([^\]]*)\]$/, (_, words: string) => `[ ${words.replaceAll("|", "| ")}]`);
     const isSame = expandPattern(pattern).join() === keys.join();
     const fresh = keys.filter((key) => key !== "" && !known.has(key));
-    if (isSame && fresh.length > 1) written.add(pattern);
+    if (isSame && fresh.length > 1) for (const found of findable(pattern)) written.add(found);
     else for (const key of fresh) written.add(key);
     for (const key of keys) known.add(key);
   }
-  return [...written].join(",");
+  return [...written];
 }
 
-function compileNumbers(words: NumberWords): string[] {
-  const forms: string[][] = [];
-  for (const [form, number] of numberForms(words)) {
-    forms[number] ??= [];
-    forms[number].push(keyOf(form));
-  }
-  return Array.from(forms, (some = []) => [...new Set(some)].join("|"));
+/** A pattern, or what it is with its first choice written out, so that each of its phrases is found by its first word. */
+function findable(pattern: string): string[] {
+  const isFound = expandPattern(pattern).every((phrase) =>
+    beginningsOf(phrase).some((beginning) => `,${pattern}`.includes(beginning)),
+  );
+  return isFound ? [pattern] : expandPattern(pattern, true).flatMap(findable);
+}
+
+function compileNumbers({ small, tens, join, hundred, more }: NumberWords): NumberWords {
+  const folded = (words: string) => fold(words).replace(/\s*,\s*/g, ",");
+  return {
+    small: folded(small),
+    tens: folded(tens),
+    // Letters stand for its parts.
+    join,
+    hundred: folded(hundred),
+    ...(more && {
+      more: Object.fromEntries(Object.entries(more).map(([number, forms]) => [number, folded(forms)])),
+    }),
+  };
 }

@@ -14,7 +14,19 @@ export function compose(items: readonly Item[]): Item[] | undefined {
   const done: Item[] = [];
   for (let at = 0; at < left.length; ) {
     if (isNoHour(left, at)) return undefined;
-    const found = timeAt(left, at) ?? valueAt(left, at, done.at(-1));
+    if (left[at]?.role === "from" && left[at + 1]?.role === "color") {
+      at += 2;
+      continue;
+    }
+    // "change to the scene Party", "set the TV to volume 70".
+    if (left[at]?.role === "to" && (isScene(left[at + 1], left[at + 2]) || isNamedValue(left, at + 1))) {
+      at += 1;
+      continue;
+    }
+    const role = left[at]?.role;
+    // A cold start compiles what it calls.
+    const found =
+      role && COMPOSED.has(role) ? (timeAt(left, at) ?? valueAt(left, at, done.at(-1))) : undefined;
     if (found) {
       done.push(found.item);
       at = found.next;
@@ -25,8 +37,15 @@ export function compose(items: readonly Item[]): Item[] | undefined {
     done.push(item);
     at += 1;
   }
-  return mergeTimes(done);
+  return done.some(({ role }) => role === "when") ? mergeTimes(done) : done;
 }
+
+/** Roles with which a time or a value begins. */
+const COMPOSED: ReadonlySet<Role> = new Set<Role>([
+  ..."number half unit minus to by level at in for after every days daily part span minutes time a color white option bound".split(
+    " ",
+  ),
+] as Role[]);
 
 /** Roles beside which a bare hour is a time. */
 const TIMED: ReadonlySet<Role> = new Set<Role>([
@@ -42,9 +61,19 @@ function isNoHour(items: readonly Item[], at: number): boolean {
   return sets && !items.some(({ role }) => TIMED.has(role));
 }
 
+function isScene(...items: Array<Item | undefined>): boolean {
+  return items.some((item) => item?.role === "type" && item.value.type === "scene");
+}
+
+function isNamedValue(items: readonly Item[], at: number): boolean {
+  const [reading, value] = [items[at], items[at + 1]];
+  if (reading?.role !== "reading" || value === undefined) return false;
+  return ["number", "unit", "bound", "half"].includes(value.role);
+}
+
 /** Roles that mean nothing by themselves. */
 const LOOSE: ReadonlySet<Role> = new Set<Role>([
-  ..."number half and_half point unit minus to level by at for after every days daily part span minutes oclock time".split(
+  ..."number half and_half point unit minus to level by from at for after every days daily part span minutes oclock time".split(
     " ",
   ),
 ] as Role[]);
@@ -247,7 +276,6 @@ function hoursText(minutes: number): string {
 /** @returns undefined where times contradict each other, or a day has no hour */
 function mergeTimes(items: readonly Item[]): Item[] | undefined {
   const times = items.filter((item) => item.role === "when");
-  if (times.length === 0) return [...items];
   let merged: When | undefined;
   for (const { value } of times) {
     const next = merged === undefined ? value : mergedTime(merged, value);

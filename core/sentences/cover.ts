@@ -25,7 +25,6 @@ export function spansOf(words: readonly Word[], lexicon: Lexicon, names: NameTab
     addPhrases(at, from, said, lexicon);
     addNames(at, from, said, lexicon, names);
   }
-  if (lexicon.links === undefined) return spans;
   for (const [from, at] of spans.entries()) {
     const isKnown =
       at.length > 0 || spans.some((others, begin) => begin < from && others.some(({ to }) => to > from));
@@ -73,8 +72,8 @@ function addNames(
       for (const meaning of isOtherThing(exact, key, lexicon) ? [] : names.get(key))
         addName(at, { to, meanings: [meaning] }, key, lexicon);
   }
-  // "Wohnzimmer Lampe" of a name that is one word.
-  if (lexicon.links !== undefined && from + 1 < said.length)
+  // "Wohnzimmer Lampe", "bed room" of a name that is one word.
+  if (from + 1 < said.length && !names.has(`${said[from]} ${said[from + 1]}`))
     for (const meaning of names.get(`${said[from]}${said[from + 1]}`))
       at.push({ to: from + 2, meanings: [meaning] });
 }
@@ -181,17 +180,21 @@ const PARTS = rolesOf("type reading area floor name");
 
 /** A word of a type or reading with an ending ("des Thermostats"), or else a compound. */
 function wordForms(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
-  const bases = lexicon.endings.filter((one) => word.endsWith(one)).map((one) => word.slice(0, -one.length));
+  const endings = lexicon.links === undefined ? [] : lexicon.endings;
+  const bases = endings.filter((one) => word.endsWith(one)).map((one) => word.slice(0, -one.length));
   const bent = bases.flatMap((base) => (base.length < 4 ? [] : partsOf(base, lexicon, names)));
   return bent.length > 0 ? bent.map((meaning) => [meaning]) : compound(word, lexicon, names);
 }
+
+/** "livingroom" of a name of two words, in any language. */
+const NO_LINKS: readonly string[] = [""];
 
 function compound(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
   const found: Meaning[][] = [];
   for (let cut = 3; cut <= word.length - 3; cut += 1) {
     const right = word.slice(cut);
-    const rights = partsOf(right, lexicon, names);
-    for (const link of lexicon.links ?? []) {
+    const rights = lexicon.links === undefined ? [] : partsOf(right, lexicon, names);
+    for (const link of lexicon.links ?? NO_LINKS) {
       if (!word.slice(0, cut).endsWith(link)) continue;
       const left = word.slice(0, cut - link.length);
       if (left.length < 3) continue;

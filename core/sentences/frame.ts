@@ -95,9 +95,9 @@ export type Amount = { number: number; unit?: Unit };
 export type Value =
   | Amount
   | { bound: "minimum" | "maximum" }
-  | { color: Color }
-  /** A tone of white. */
-  | { white: "warm" | "neutral" | "cold" }
+  /** `other`: one that the light does not have now. */
+  | { color: Color | "other" }
+  | { white: White }
   | { option: Option };
 
 export const COLORS = [
@@ -116,6 +116,10 @@ export const COLORS = [
   "black",
 ] as const;
 export type Color = (typeof COLORS)[number];
+
+/** Tones of white. */
+export const WHITES = ["candle", "warm", "neutral", "cold", "daylight"] as const;
+export type White = (typeof WHITES)[number];
 
 /** Values of modes, presets and speeds, as Home Assistant's publishers name them. */
 export const OPTIONS = [

@@ -54,29 +54,36 @@ export function phrasesOf(row: string): string[] {
     .filter((phrase) => phrase !== "");
 }
 
+const LETTERS = 2;
+
+/** How a phrase of this first word may begin in a compiled text: behind a comma, or as a choice of its pattern. */
+export function beginningsOf(phrase: string): string[] {
+  const blank = phrase.indexOf(" ");
+  const letters = phrase.slice(0, blank < 0 ? LETTERS : Math.min(blank, LETTERS));
+  return [`,${letters}`, `(${letters}`, `|${letters}`, `[${letters}`, `]${letters}`];
+}
+
 /**
- * @param firstWord only what stands in the first word is written out
+ * @param onlyFirst only the first choice is written out
  * @returns what it may be, with all blanks around what is left out
  * @throws Error at a bracket that is not closed
  */
-export function expandPattern(pattern: string, firstWord = false): string[] {
+export function expandPattern(pattern: string, onlyFirst = false): string[] {
   const round = pattern.indexOf("(");
   const square = pattern.indexOf("[");
   if (round < 0 && square < 0) return [pattern];
   const isOptional = round < 0 || (square >= 0 && square < round);
   const open = isOptional ? square : round;
-  const blank = pattern.indexOf(" ");
-  if (firstWord && blank >= 0 && blank < open) return [pattern];
   const close = pattern.indexOf(isOptional ? "]" : ")", open);
   if (close < 0) throw new Error(`phrases: a bracket is not closed in '${pattern}'`);
   const [before, after] = [pattern.slice(0, open), pattern.slice(close + 1)];
   const choices = pattern.slice(open + 1, close).split("|");
   if (isOptional) choices.unshift("");
+  if (onlyFirst) return choices.map((choice) => before + choice + after);
   const found: string[] = [];
-  const isLast = pattern.indexOf("(", open + 1) < 0 && pattern.indexOf("[", open + 1) < 0;
+  const isLast = after.indexOf("(") < 0 && after.indexOf("[") < 0;
   for (const choice of choices)
     if (isLast) found.push(before + choice + after);
-    else if (firstWord) found.push(...expandPattern(before + choice + after, true));
     else for (const rest of expandPattern(choice + after)) found.push(before + rest);
   return found;
 }

@@ -1,9 +1,10 @@
 /** A language's words, ready to be looked up. Pure. */
 import type { Language } from "../text/languages.ts";
 import { type CompiledLanguage, compileLanguage } from "./compile.ts";
-import { expandPattern, type LanguageData } from "./language.ts";
-import { meaningOf, roleKeys } from "./role-keys.ts";
+import { beginningsOf, expandPattern, type LanguageData, type NumberWords, numberForms } from "./language.ts";
+import { meaningsOf, roleKeyAt } from "./role-keys.ts";
 import type { Meaning } from "./roles.ts";
+import { keyOf } from "./words.ts";
 
 export type Lexicon = {
   language: Language;
@@ -23,135 +24,190 @@ export function makeLexicon(data: LanguageData): Lexicon {
   return lexiconFrom(compileLanguage(data));
 }
 
-/** A cold start waits for it: a phrase is a word in a map, and what it means is made when a sentence has it. */
+/** Nothing is made before a sentence asks for it: a cold start waits for this. */
 export function lexiconFrom(compiled: CompiledLanguage): Lexicon {
   const phrases = new PhraseTable(compiled);
   return {
     language: compiled.code,
     phrases,
     longest: compiled.longest,
-    *vocabulary() {
-      for (const key of phrases.keys()) yield* key.split(" ");
-    },
+    vocabulary: () => phrases.words(),
     links: compiled.links,
     endings: compiled.endings,
     hasCases: compiled.hasCases,
   };
 }
 
-/** By phrase: each way to read it, as the roles that it plays. */
+type Ways = ReadonlyArray<readonly Meaning[]>;
+
+/** Words without a phrase that are remembered: a person may type any word. */
+const UNKNOWN_MAX = 1_000;
+
+/** By phrase: each way to read it, as the roles that it plays. Phrases are looked up in the file's text by their first words. */
 class PhraseTable {
-  /** The places of its rows. */
-  readonly #rows = new Map<string, number | number[]>();
-  /** By first word: patterns of which no sentence had that word yet. */
-  readonly #patterns = new Map<string, Pattern[]>();
-  readonly #keys: readonly string[];
-  readonly #meanings: Array<readonly Meaning[]> = [];
-  /** Of phrases that several rows have. */
-  readonly #several = new Map<string, ReadonlyArray<readonly Meaning[]>>();
+  readonly #text: string;
+  readonly #several: string;
+  readonly #numbers: NumberWords;
+  /** Of words that sentences had: what begins with them. */
+  readonly #byWord = new Map<string, Beginnings>();
+  readonly #unknown = new Set<string>();
+  /** Of phrases that sentences had. */
+  readonly #ways = new Map<string, Ways>();
+  /** Of lines that sentences had: their roles. */
+  readonly #lines: Array<readonly Meaning[]> = [];
+  #forms: Map<string, number> | undefined;
+  #words: readonly string[] | undefined;
 
   constructor({ rows, several, numbers }: CompiledLanguage) {
-    this.#keys = [...roleKeys(), ...Object.keys(several)];
-    const places = { rows: this.#rows, patterns: this.#patterns };
-    addRows(places, rows, 0);
-    addRows(places, Object.values(several), rows.length);
-    for (let number = 0; number < numbers.length; number += 1)
-      for (const form of (numbers[number] ?? "").split("|"))
-        addRow(this.#rows, form, this.#keys.length + number);
+    this.#text = rows;
+    this.#several = several;
+    this.#numbers = numbers;
   }
 
   /** @returns undefined: the language has no such phrase */
-  get(key: string): ReadonlyArray<readonly Meaning[]> | undefined {
-    const blank = key.indexOf(" ");
-    if (blank > 0) this.#writeOut(key.slice(0, blank));
-    const rows = this.#rows.get(key);
-    if (rows === undefined) return undefined;
-    if (typeof rows === "number") return [this.#meaning(rows)];
-    const known = this.#several.get(key);
+  get(key: string): Ways | undefined {
+    const known = this.#ways.get(key);
     if (known) return known;
-    const ways = markVerbs(rows.map((row) => this.#meaning(row)));
-    this.#several.set(key, ways);
+    const blank = key.indexOf(" ");
+    const beginnings = this.#beginningsOf(blank < 0 ? key : key.slice(0, blank));
+    if (beginnings === undefined) return undefined;
+    const found = new Set<readonly Meaning[]>();
+    for (const place of beginnings.phrases.get(key) ?? []) found.add(this.#meaningsAt(place));
+    for (const { pattern, place } of beginnings.patterns)
+      if (matches(pattern, key)) found.add(this.#meaningsAt(place));
+    if (found.size === 0) return undefined;
+    const ways = markVerbs([...found]);
+    this.#ways.set(key, ways);
     return ways;
   }
 
-  /** All phrases, also those of patterns. */
-  keys(): Iterable<string> {
-    for (const word of [...this.#patterns.keys()]) this.#writeOut(word);
-    return this.#rows.keys();
+  /** All phrases, each once. */
+  keys(): string[] {
+    const found = new Set<string>(this.#numberForms().keys());
+    for (const line of this.#text.split("\n"))
+      for (const pattern of line.split(",")) for (const phrase of expandPattern(pattern)) found.add(phrase);
+    found.delete("");
+    return [...found];
   }
 
-  #writeOut(firstWord: string): void {
-    const patterns = this.#patterns.get(firstWord);
-    if (patterns === undefined) return;
-    this.#patterns.delete(firstWord);
-    for (const { pattern, row } of patterns)
-      for (const phrase of expandPattern(pattern)) addRow(this.#rows, phrase, row);
+  words(): readonly string[] {
+    this.#words ??= [...new Set(this.keys().flatMap((key) => key.split(" ")))];
+    return this.#words;
   }
 
-  /** One object for all phrases of a row. */
-  #meaning(row: number): readonly Meaning[] {
-    const known = this.#meanings[row];
+  #beginningsOf(word: string): Beginnings | undefined {
+    const known = this.#byWord.get(word);
+    if (known || word === "" || this.#unknown.has(word)) return known;
+    const found: Beginnings = { phrases: new Map(), patterns: [] };
+    for (const beginning of beginningsOf(word)) addBeginnings(this.#text, word, beginning, found);
+    if (this.#forms !== undefined || this.#mayCount(word))
+      for (const [form, number] of this.#numberForms())
+        if (form.startsWith(word)) addPlace(found.phrases, form, -1 - number);
+    const isKnown = found.phrases.size > 0 || found.patterns.length > 0;
+    if (isKnown) this.#byWord.set(word, found);
+    else if (this.#unknown.size < UNKNOWN_MAX) this.#unknown.add(word);
+    return isKnown ? found : undefined;
+  }
+
+  /** A form begins with a small number, a ten, the hundred, or is one of its own. */
+  #mayCount(word: string): boolean {
+    const { small, tens, hundred, more } = this.#numbers;
+    const forms = `,${[small, tens, hundred, ...Object.values(more ?? {})].join().replaceAll("|", ",")},`;
+    const beginning = beginningsOf(word)[0] ?? "";
+    for (let at = forms.indexOf(beginning); at >= 0; at = forms.indexOf(beginning, at + 1)) {
+      const form = forms.slice(at + 1, forms.indexOf(",", at + 1));
+      if (word.startsWith(form.split(" ")[0] ?? "")) return true;
+    }
+    return false;
+  }
+
+  #numberForms(): Map<string, number> {
+    // Two forms may be one without their marks.
+    this.#forms ??= new Map(numberForms(this.#numbers).map(([form, number]) => [keyOf(form), number]));
+    return this.#forms;
+  }
+
+  /** One object for all phrases of a line. @param place of a pattern; below 0 it is a number */
+  #meaningsAt(place: number): readonly Meaning[] {
+    if (place < 0) {
+      const number = -1 - place;
+      return [{ role: "number", value: { number, small: number < 2 } }];
+    }
+    const line = this.#text.slice(0, place).split("\n").length - 1;
+    const known = this.#lines[line];
     if (known) return known;
-    const number = row - this.#keys.length;
-    const meaning: readonly Meaning[] =
-      number >= 0
-        ? [{ role: "number", value: { number, small: number < 2 } }]
-        : (this.#keys[row] ?? "").split(" ").map(meaningOf);
-    this.#meanings[row] = meaning;
-    return meaning;
+    const key = roleKeyAt(line);
+    const meanings =
+      typeof key === "string"
+        ? meaningsOf(key, false)
+        : meaningsOf(this.#several.split(",")[key.beyond] ?? "", true);
+    this.#lines[line] = meanings;
+    return meanings;
   }
 }
 
+/** Places are those of commas in the text; below 0 they are numbers. */
+type Beginnings = { phrases: Map<string, number[]>; patterns: Array<{ pattern: string; place: number }> };
+
+function addPlace(phrases: Map<string, number[]>, phrase: string, place: number): void {
+  const places = phrases.get(phrase);
+  if (places === undefined) phrases.set(phrase, [place]);
+  else places.push(place);
+}
+
+/** Adds the phrases and patterns in which the word, or letters of it, stand first and behind the sign of `beginning`. */
+function addBeginnings(text: string, word: string, beginning: string, found: Beginnings): void {
+  for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, at + 1)) {
+    if (!mayStandAt(text, at + 1, word)) continue;
+    const place = text.lastIndexOf(",", at);
+    // A word behind the pattern's first one.
+    if (place < at && !isChoice(text.charAt(place + 1))) continue;
+    const pattern = text.slice(place + 1, text.indexOf(",", place + 1));
+    if (pattern.includes("(") || pattern.includes("[")) found.patterns.push({ pattern, place });
+    else addPlace(found.phrases, pattern, place);
+  }
+}
+
+/** Whether the key is one of the pattern's phrases, from these places on. */
+function matches(pattern: string, key: string, from = 0, at = 0): boolean {
+  let sign = pattern.charAt(from);
+  while (!isChoice(sign)) {
+    if (sign !== key.charAt(at)) return false;
+    if (sign === "") return true;
+    from += 1;
+    at += 1;
+    sign = pattern.charAt(from);
+  }
+  const end = pattern.indexOf(sign === "(" ? ")" : "]", from);
+  if (sign === "[" && matches(pattern, key, end + 1, at)) return true;
+  for (const choice of pattern.slice(from + 1, end).split("|"))
+    if (key.startsWith(choice, at) && matches(pattern, key, end + 1, at + choice.length)) return true;
+  return false;
+}
+
+/** Whether the word stands there, or its letters up to a choice. */
+function mayStandAt(text: string, from: number, word: string): boolean {
+  for (let at = 0; at <= word.length; at += 1) {
+    const sign = text.charAt(from + at);
+    if (SIGNS.includes(sign)) return true;
+    if (at === word.length) return sign === " " || sign === ",";
+    if (sign !== word.charAt(at)) return false;
+  }
+  return false;
+}
+
+const SIGNS = "()[]|";
+
+function isChoice(sign: string): boolean {
+  return sign === "(" || sign === "[";
+}
+
 /** A word that is also an act by itself marks its type as a verb: "fan", "light". */
-function markVerbs(ways: ReadonlyArray<readonly Meaning[]>): ReadonlyArray<readonly Meaning[]> {
+function markVerbs(ways: Ways): Ways {
   if (!ways.some(([first, second]) => first?.role === "act" && !second)) return ways;
   return ways.map((way) =>
     way.map(
       (one): Meaning => (one.role === "type" ? { ...one, value: { ...one.value, isVerb: true } } : one),
     ),
   );
-}
-
-type Pattern = { pattern: string; row: number };
-type Places = { rows: Map<string, number | number[]>; patterns: Map<string, Pattern[]> };
-
-// Plain loops without private members: this runs before V8 compiles anything.
-
-function addRows({ rows: places, patterns }: Places, rows: readonly string[], first: number): void {
-  for (let at = 0; at < rows.length; at += 1) {
-    const text = rows[at];
-    if (text === undefined || text === "") continue;
-    const row = first + at;
-    const phrases = text.split(",");
-    const mayChoose = text.includes("(") || text.includes("[");
-    for (let one = 0; one < phrases.length; one += 1) {
-      const phrase = phrases[one] ?? "";
-      if (mayChoose && (phrase.includes("(") || phrase.includes("[")))
-        addPattern({ rows: places, patterns }, phrase, row);
-      else addRow(places, phrase, row);
-    }
-  }
-}
-
-/** A product of many choices is written out only for the first words that sentences have. */
-function addPattern({ rows: places, patterns }: Places, pattern: string, row: number): void {
-  for (const begun of expandPattern(pattern, true)) {
-    if (!begun.includes("(") && !begun.includes("[")) {
-      addRow(places, begun, row);
-      continue;
-    }
-    const firstWord = begun.slice(0, begun.indexOf(" "));
-    const known = patterns.get(firstWord);
-    if (known) known.push({ pattern: begun, row });
-    else patterns.set(firstWord, [{ pattern: begun, row }]);
-  }
-}
-
-function addRow(places: Map<string, number | number[]>, phrase: string, row: number): void {
-  const known = places.get(phrase);
-  if (known === undefined) places.set(phrase, row);
-  // Two patterns of a row may say the same.
-  else if (typeof known === "number") {
-    if (known !== row) places.set(phrase, known < row ? [known, row] : [row, known]);
-  } else if (!known.includes(row)) known.splice(known.filter((one) => one < row).length, 0, row);
 }

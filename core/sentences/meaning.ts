@@ -36,8 +36,8 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   if (items === undefined) return undefined;
   if (items.some(({ role }) => role === "watch")) return watch(items);
   if (asksToBeToldOfChange(items)) return watch(items.map((item) => (item.role === "ask" ? HEAD : item)));
-  if (items.some(({ role }) => role === "rule" || role === "cancel" || role === "rule_name"))
-    return rules(items);
+  if (items.some(({ role }) => role === "rule" || role === "rule_name")) return rules(items);
+  if (items.some(({ role }) => role === "cancel")) return undefined;
   const whole = wholePhrase(items);
   if (whole) return { meanings: [[whole]] };
   const times = items.filter(({ role }) => role === "when" || role === "hold");

@@ -47,9 +47,13 @@ function singular(target: Target): Target {
 
 /** "light up the kitchen" means its lights, "light up the lamp" this one. */
 function isImplied(item: Item, items: readonly Item[]): boolean {
+  return isOfVerb(item, items) && items.some((other) => other !== item && THINGS.has(other.role));
+}
+
+/** The verb says that it is a light. */
+export function isOfVerb(item: Item, items: readonly Item[]): boolean {
   if (item.role !== "type" || item.value.type !== "light") return false;
-  if (!items.some(({ role, at }) => role === "act" && at === item.at)) return false;
-  return items.some((other) => other !== item && THINGS.has(other.role));
+  return items.some(({ role, at }) => role === "act" && at === item.at);
 }
 
 /** "make it brighter in the kitchen": "it" is no thing. */
@@ -60,4 +64,4 @@ function isExpletive({ role }: Item, items: readonly Item[]): boolean {
 
 const PLACES: ReadonlySet<Role> = new Set<Role>(["area", "floor", "here"]);
 
-const THINGS: ReadonlySet<Role> = new Set<Role>(["name", "type", "it", "everything"]);
+const THINGS: ReadonlySet<Role> = new Set<Role>(["name", "type", "it", "everything", "all", "each"]);

@@ -1,6 +1,6 @@
 /** Parts of a sentence that "and" joins: each is a frame by itself, or takes from its neighbours what it lacks. Pure. */
 import type { Frame, Target } from "./frame.ts";
-import { type PartContext, partOf } from "./part.ts";
+import { isOfVerb, type PartContext, partOf } from "./part.ts";
 import type { Built } from "./part-roles.ts";
 import type { Item, Role } from "./roles.ts";
 import { TARGET_ROLES } from "./target.ts";
@@ -35,8 +35,9 @@ function split(said: readonly Item[]): Item[][] {
   const items = said.some(({ role }) => role === "and")
     ? said.filter((item, at) => !isBoth(item, said[at + 1]))
     : said;
+  const mayBegin = items.filter(({ role }) => VERBS.has(role)).length > 1;
   for (const [at, item] of items.entries()) {
-    if (item.role === "and" || beginsNext(items, at, parts.at(-1) ?? [])) parts.push([]);
+    if (item.role === "and" || (mayBegin && beginsNext(items, at, parts.at(-1) ?? []))) parts.push([]);
     if (item.role !== "and") parts.at(-1)?.push(item);
   }
   return parts;
@@ -60,7 +61,8 @@ function beginsNext(items: readonly Item[], at: number, part: readonly Item[]): 
   const verb = part.findIndex((item) => VERBS.has(item.role));
   const isDone = part.some((item) => DOING.has(item.role));
   if (verb < 0 || !isDone || (role === "do" && part[verb]?.role === "change")) return false;
-  if (part.findIndex(isTarget) < verb || !part.some(isThing)) return false;
+  const isSaid = (item: Item) => isThing(item) && !isOfVerb(item, part);
+  if (part.findIndex(isTarget) < verb || !part.some(isSaid)) return false;
   const end = items.findIndex((item, place) => place > at && item.role === "and");
   return items.slice(at + 1, end < 0 ? items.length : end).some(isThing);
 }

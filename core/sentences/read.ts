@@ -76,7 +76,8 @@ function leastUnknown(tried: readonly InLanguage[]): InLanguage | undefined {
 function inLanguage(text: string, words: readonly Word[], names: NameTable, lexicon: Lexicon): InLanguage {
   const refused = (reason: Reason): InLanguage => ({ lexicon, refused: reason });
   // A head stands among the first words, so a long text behind it costs nothing.
-  const head = headOf(spansOf(words.slice(0, WORDS_MAX), lexicon, names));
+  const first = spansOf(words.slice(0, WORDS_MAX), lexicon, names);
+  const head = headOf(first);
   if (head?.role === "model") {
     const frame = headedFrame(head, words, [], text);
     return frame ? { lexicon, meanings: [[frame]] } : refused({ because: "no_sense" });
@@ -84,7 +85,7 @@ function inLanguage(text: string, words: readonly Word[], names: NameTable, lexi
   const signs = words.filter((word) => word.to - word.from === 1).length;
   if (text.length > CHARS_MAX || words.length > SIGNS_MAX || words.length - signs > WORDS_MAX)
     return refused({ because: "too_long" });
-  const spans = spansOf(words, lexicon, names);
+  const spans = words.length > WORDS_MAX ? spansOf(words, lexicon, names) : first;
   if (head) {
     const frame = headedFrame(head, words, spans, text);
     if (frame) return { lexicon, meanings: [[frame]] };

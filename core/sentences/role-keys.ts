@@ -1,10 +1,10 @@
 /** The roles as a language's file names them, each a key such as `act:turn_on`. Pure. */
-import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS } from "./frame.ts";
+import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS, WHITES } from "./frame.ts";
 import type { Meaning, Role } from "./roles.ts";
 
 /** Roles without a value. */
 const PLAIN: ReadonlySet<string> = new Set<Role>([
-  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by minus changes becomes both".split(
+  ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by from minus changes becomes both".split(
     " ",
   ),
   ..."watch remind timer that model help at for after every oclock".split(" "),
@@ -19,8 +19,8 @@ const LISTED: Readonly<Record<string, readonly string[]>> = {
   reading: READINGS,
   it: ["one", "many"],
   here: ["here", "home"],
-  color: COLORS,
-  white: ["warm", "neutral", "cold"],
+  color: [...COLORS, "other"],
+  white: WHITES,
   option: OPTIONS,
   bound: ["minimum", "maximum"],
   unit: UNITS,
@@ -73,17 +73,53 @@ function isOneOf(list: readonly string[], word: string): boolean {
   return list.includes(word);
 }
 
-let keys: readonly string[] | undefined;
+const RADIX = 36;
 
-/** Keys of one role, in an order that the build and the Worker share: a compiled language has its rows in it. */
-export function roleKeys(): readonly string[] {
-  keys ??= [
-    ...PLAIN,
-    ...[...Object.entries(LISTED), ...Object.entries(EITHER)].flatMap(([role, words]) =>
-      words.map((word) => `${role}:${word}`),
-    ),
-    ...THING_TYPES.flatMap((type) => [`type:${type}`, `type:${type}+`, `type:${type}~`]),
-    ...RULES.flatMap((rule) => [`rule:${rule}`, `rule:${rule}+`]),
-  ];
-  return keys;
+/** A key of several roles as the places of its parts in `roleKeys`. A part that has none stands for itself. */
+export function shortKey(key: string): string {
+  return key
+    .split(" ")
+    .map((one) => {
+      const at = roleKeys().indexOf(one === "do" ? "do:any" : one);
+      return at < 0 ? one : at.toString(RADIX);
+    })
+    .join(" ");
+}
+
+/** @param key of one role, or the short one of several */
+export function meaningsOf(key: string, isShort: boolean): Meaning[] {
+  return key.split(" ").map((one) => {
+    const found = isShort && !one.includes(":") ? roleKeyAt(Number.parseInt(one, RADIX)) : one;
+    return meaningOf(typeof found === "string" ? found : one);
+  });
+}
+
+/** In an order that the build and the Worker share. `suffixes`: each word has so many keys. */
+const GROUPS: ReadonlyArray<{ prefix: string; words: readonly string[]; suffixes: readonly string[] }> = [
+  { prefix: "", words: [...PLAIN], suffixes: [""] },
+  ...[...Object.entries(LISTED), ...Object.entries(EITHER)].map(([role, words]) => ({
+    prefix: `${role}:`,
+    words,
+    suffixes: [""],
+  })),
+  { prefix: "type:", words: THING_TYPES, suffixes: ["", "+", "~"] },
+  { prefix: "rule:", words: RULES, suffixes: ["", "+"] },
+];
+
+/** Keys of one role: a compiled language has its rows in their order. */
+export function roleKeys(): string[] {
+  return GROUPS.flatMap(({ prefix, words, suffixes }) =>
+    words.flatMap((word) => suffixes.map((suffix) => prefix + word + suffix)),
+  );
+}
+
+/** The key at a place of `roleKeys`, without the others, which a cold start would wait for. */
+export function roleKeyAt(place: number): string | { beyond: number } {
+  let left = place;
+  for (const { prefix, words, suffixes } of GROUPS) {
+    const word = words[Math.floor(left / suffixes.length)];
+    if (word !== undefined) return prefix + word + (suffixes[left % suffixes.length] ?? "");
+    left -= words.length * suffixes.length;
+  }
+  return { beyond: left };
 }

@@ -13,6 +13,7 @@ import type {
   Unit,
   Value,
   When,
+  White,
 } from "./frame.ts";
 
 /** A singular, a plural, or a word that is both. */
@@ -69,8 +70,8 @@ export type RoleValues = {
   /** "on or off". */
   or: null;
   here: "here" | "home";
-  color: Color;
-  white: "warm" | "neutral" | "cold";
+  color: Color | "other";
+  white: White;
   option: Option;
   bound: "minimum" | "maximum";
   half: null;
@@ -83,6 +84,8 @@ export type RoleValues = {
   /** "at" before an amount with its unit: "at 40 %". */
   level: null;
   by: null;
+  /** "from red to blue": the colour behind it is the one that is now. */
+  from: null;
   minus: null;
   compare: "above" | "below" | "equal";
   changes: null;

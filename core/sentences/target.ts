@@ -46,12 +46,13 @@ export function targetOf(items: readonly Item[]): Found {
       ...(type.named && { named: idsIn(type.named, place) }),
       ...at,
     });
-    // A television is a speaker too, and a device that is called "Speakers" may be meant alone.
-    const isMeant = type.named?.own === true || (type.type === "speaker" && type.number === "many");
+    // A pair that is sold as one device is called "Speakers", and a television is a speaker too.
+    const isPair = type.type === "speaker" && type.number === "many";
+    const isMeant = type.named?.own === true || isPair;
     const ids = type.named && isMeant && !isAll && !isEach && !any ? idsIn(type.named, place) : [];
     if (ids.length > 0 && type.named) {
       const named: Target = { of: "named", ids, name: type.named.name, ...at };
-      return type.number === "many" ? found(named, typed("many")) : found(named);
+      return type.number === "many" && !isPair ? found(named, typed("many")) : found(named);
     }
     if (any) return isAll || isEach || type.number === "many" ? undefined : found(typed("any"));
     if (isEach) return type.number === "many" ? undefined : found(typed("all"));

@@ -80,7 +80,8 @@ function sameActs(expected: Act[], got: Act[], home: Home): boolean {
   );
 }
 
-const eachThing = (acts: Act[], home: Home): Act[] =>
+/** An act a thing, with what has such a setting where no thing was said. */
+export const eachThing = (acts: Act[], home: Home): Act[] =>
   acts.flatMap((act) => {
     const to = act.to.map((name) => name.replace(/^\*/, OWNERS[act.what ?? ""] ?? "*"));
     return devicesOf(home, to).map((name) => ({ ...act, to: [name] }));

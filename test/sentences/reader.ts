@@ -9,7 +9,7 @@ import { type NamedThing, NameTable } from "../../core/sentences/names.ts";
 import { readSentence } from "../../core/sentences/read.ts";
 import type { Home } from "./homes.ts";
 import type { Item } from "./item.ts";
-import type { Got } from "./judge.ts";
+import { eachThing, type Got } from "./judge.ts";
 import { meaningOf } from "./of-frames.ts";
 
 const FOLDER = join(import.meta.dirname, "../../core/sentences/languages");
@@ -37,7 +37,19 @@ export function understand({ text, language, home, it }: Item): Understanding {
   if (lexicon === undefined) throw new Error(`the reader has no ${language}`);
   const read = readSentence(text, tableOf(home), [lexicon]);
   if (read.result === "one") return { got: meaningOf(read.frames, home, it), why: "" };
+  if (read.result === "several") {
+    // As the gateway does: meanings that come to the same are one.
+    const all = read.meanings.map(({ frames }) => meaningOf(frames, home, it));
+    const [first = "passed", ...others] = all;
+    if (others.every((one) => sameText(one, home) === sameText(first, home))) return { got: first, why: "" };
+  }
   return { got: "passed", why: read.result === "none" ? JSON.stringify(read.reason) : "several meanings" };
+}
+
+function sameText(got: Got, home: Home): string {
+  if (got === "passed" || !("acts" in got)) return JSON.stringify(got);
+  const acts = eachThing(got.acts, home).map(({ asksWhich: _, ...one }) => JSON.stringify(one));
+  return acts.sort().join();
 }
 
 const tables = new WeakMap<Home, NameTable>();

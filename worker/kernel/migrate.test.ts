@@ -18,8 +18,10 @@ import { HOME_V11 } from "./fixtures/v11.ts";
 import { HOME_V16 } from "./fixtures/v16.ts";
 import { HOME_V19 } from "./fixtures/v19.ts";
 import { AgentKeys } from "./home/agents/agent-keys.ts";
-import { Agents } from "./home/agents/agents.ts";
+import { AgentRows } from "./home/agents/agent-rows.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
+import { HostedDevices } from "./home/agents/hosted-devices.ts";
+import { ServedAgents } from "./home/agents/served-agents.ts";
 import { Ledger } from "./home/ledger/ledger.ts";
 import { ConversationList } from "./home/people/conversation-list.ts";
 import { SenderStore } from "./home/people/senders.ts";
@@ -63,9 +65,10 @@ async function onDisk<T>(
 /** Columns of tables and of indexes, each as the platform would give them to a new object. */
 /** The agents of a home that serves every agent and whose bridge is connected. */
 function rosterOf(storage: DurableObjectStorage) {
-  const bridge = { has: () => false, lastSeenAt: () => 1, confirmedUntil: () => null };
+  const bridge = { lastSeenAt: () => 1, confirmedUntil: () => null };
   const keys = { serves: () => true, standing: () => "none" as const };
-  return new Agents(storage, bridge, keys, env).roster(1);
+  const rows = new AgentRows(storage, bridge, keys);
+  return new ServedAgents(rows, new HostedDevices(storage, rows, keys), keys, bridge).roster(1);
 }
 
 const shapeOf = (storage: DurableObjectStorage) =>

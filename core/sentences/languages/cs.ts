@@ -32,8 +32,10 @@ export const cs: LanguageData = {
     do: "nastav[te], nastavit, nastavuj, změň[te], změnit, dej[te], dát, udělej[te], udělat, uprav[te], upravit, přepni [na], přepnout, pošli, pošlete, poslat, přesuň, jdi, ať je, posuň, zvol, nech, vrať, vrátit, vrať se, obarvi, nabarvi, přebarvi, přejdi, jeď, odešli, zajeď, nařiď, hoď",
     "act:turn_on":
       "zapni, zapněte, zapnout, zapínat, rozsviť[te], rozsvítit, rožni, rožnout, aktivuj[te], aktivovat, zažehni, zapal, zapálit, pusť[te], pustit, sepni, sepnout, osvětli, rozzař, nahoď, uveď do provozu, zapnutí, posviť",
+    "act:turn_on type:light": "rozsviť[te], rozsvítit, osvětli[t]",
     "act:turn_off":
       "vypni, vypněte, vypnout, vypínat, zhasni, zhasněte, zhasnout, zhasínej, deaktivuj[te], deaktivovat, odpoj, vypnutí, pozhasínej, zháš, típni, odstav",
+    "act:turn_off type:light": "zhasni, zhasněte, zhasnout",
     "act:toggle": "přepni, přepněte, přepnout, přepnout stav, přepni stav, změň stav",
     "act:open":
       "otevři, otevřete, otevřít, otvírej, otevírej, otevření, vytáhni, vytáhněte, vytáhnout, roztáhni, roztáhnout, rozhrň, rozhrnout, odhrň, zvedni, zvednout, vyjeď, povytáhni, pootevři, odkryj",
@@ -298,7 +300,10 @@ export const cs: LanguageData = {
     "color:brown": "hněd(ý|á|é|ou|o)",
     "color:black": "čern(ý|á|é|ou|o)",
     "white:warm": "tepl(ý|á|é|ou|e) (bílý|bílá|bílé|bílou|světlo)",
-    "white:neutral": "neutrální (bílý|bílá|bílé|bílou), denní světlo",
+    "white:daylight": "denní světlo",
+    "white:candle": "svíčk(a|y|u), světlo svíčky",
+    "color:other": "[na] jinou barvu, náhodnou barvu",
+    "white:neutral": "neutrální (bílý|bílá|bílé|bílou)",
     "white:cold": "(studen|chladn)(ý|á|é|ou|ě) (bílý|bílá|bílé|bílou|světlo)",
     "option:auto": "auto, automatick(ý|á|é|ou|y), automatický režim",
     "option:heat": "(na|v|do) (topení|vytápění), režim (topení|vytápění), topit",

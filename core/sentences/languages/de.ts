@@ -41,6 +41,7 @@ export const de: LanguageData = {
     "do reading:temperature": "(heiz|heize|heizen|wärm|wärme|kühl|kühle|kühlen) [sie]",
     "act:turn_on":
       "einschalten, anschalten, anmachen, einzuschalten, anzuschalten, anzumachen, aktivier[e|en], aktivieren sie, eingeschaltet werden, anstellen, anknipsen, (versorg|versorge|versorgen) [sie], (an|ein)geschaltet werden, aktiviert werden, (an|ein)zuschalten",
+    "act:turn_on type:light": "(beleuchte|erleuchte)[n]",
     "act:turn_off":
       "ausschalten, abschalten, ausmachen, auszuschalten, abzuschalten, auszumachen, deaktivier[e|en], deaktivieren sie, lösch[e|en], abstellen, ausknipsen, (trenn|trenne|trennen) [sie], (aus|ab)geschaltet werden, deaktiviert werden",
     "act:turn_on/open": "aufdrehen, aufzudrehen",
@@ -320,8 +321,11 @@ export const de: LanguageData = {
       "schwarz[e|er|es|en] [farbe|farbton|licht|leuchten|einstellung], (farbe|farbton) schwarz, (einen|eine|einer|einem) schwarz[e|en] (farbe|farbton|einstellung|licht), schwarz (ist|wird|leuchtet|sein|haben|werden)",
     "white:warm":
       "warmweiß[es|en] [licht|leuchten], warm weiß[es|en] [licht|leuchten], warmes weiß[es|en] [licht], warmes licht, warmweiß (ist|wird|leuchtet|sein|haben|werden)",
+    "white:daylight": "tageslicht[weiß]",
+    "white:candle": "kerzenlicht, kerzenschein, kerze",
+    "color:other": "[eine] (andere|neue|zufällige) farbe, [in] einer anderen farbe, [einen] anderen farbton",
     "white:neutral":
-      "neutralweiß[es|en] [licht|leuchten], neutral weiß[es|en] [licht|leuchten], neutrales weiß[es|en] [licht], tageslicht, neutralweiß (ist|wird|leuchtet|sein|haben|werden)",
+      "neutralweiß[es|en] [licht|leuchten], neutral weiß[es|en] [licht|leuchten], neutrales weiß[es|en] [licht], neutralweiß (ist|wird|leuchtet|sein|haben|werden)",
     "white:cold":
       "kaltweiß[es|en] [licht|leuchten], kalt weiß[es|en] [licht|leuchten], kaltes weiß[es|en] [licht], kaltes licht, kaltweiß (ist|wird|leuchtet|sein|haben|werden)",
     "option:auto": "automatik, auto, automatisch, automatikmodus",
@@ -380,6 +384,7 @@ export const de: LanguageData = {
       "auf eine helligkeit von, auf helligkeit, mit einer helligkeit von, mit helligkeit",
     "reading:temperature to": "auf eine temperatur von, auf temperatur, mit einer temperatur von",
     by: "um, um etwa, um weitere",
+    from: "von",
     minus: "minus",
     "compare:above": "über, mehr als, höher als, größer als, über mehr als, oberhalb von",
     "compare:above becomes": "übersteigt, überschreitet",

@@ -187,7 +187,7 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["close the blinds slow down the bathroom fan", "close <blind many>; lower speed <Bathroom fan>"],
   ["turn on both the desk lamp and the hall light", "turn_on <Desk lamp>; turn_on <Hall light>"],
   ["turn on both lights", "turn_on <light all>"],
-  ["turn off all kitchen light and the desk lamp", "? no_action"],
+  ["turn off all kitchen light and the desk lamp", "? no_sense"],
   ["lock the front door if you can close the blinds", "? condition"],
   ["turn on the desk lamp and lock front door", "turn_on <Desk lamp>; lock <Front door>"],
   [

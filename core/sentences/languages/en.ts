@@ -3,6 +3,7 @@ import type { LanguageData } from "../language.ts";
 /** English. */
 export const en: LanguageData = {
   code: "en",
+  endings: "s",
   numbers: {
     small:
       "zero,one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve,thirteen,fourteen,fifteen,sixteen,seventeen,eighteen,nineteen,twenty",
@@ -12,21 +13,21 @@ export const en: LanguageData = {
   },
   phrases: {
     filler:
-      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, left, me, a bit, a little, alexa, siri, google, edgecall, guys, so, actual, current, its, their, level, some, olly, cortana, bixby, jarvis, from (cleaning|vacuuming|mowing), going, a notch, a touch, slightly, somewhat",
+      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, left, me, a bit, a little, alexa, siri, google, edgecall, guys, so, actual, current, its, their, level, some, olly, cortana, bixby, jarvis, from (cleaning|vacuuming|mowing), going, a notch, a touch, slightly, somewhat, good (night|morning|evening), it (is|s) (too|very|so|really|quite|getting) (dark|bright|dim|light) [in here|down here|up here|here|in this room], i can t see [anything|well|a thing], i (am|m) (going|off) to (bed|sleep), i (am|m) leaving [now|home|the house], next, colored, coloured, single, over there, over here",
     prep: "on, for, with, from, to, about",
     in: "in, in the, inside the, at the, on the",
     a: "a, an",
     request:
-      "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me, can we, could we, time to, it is time to, it s time to, if you (would|please), if you don t mind, if possible, if you would be so kind, be so kind and, be so kind as to, feel free to, we need to, we want to, i d love to, i d love, we need, i m asking you to, try to, would you be so kind as to, would you kindly, i want you to please, i d prefer",
-    do: "turn, switch, set, put, make, change, adjust, get, flip, bring, move, have, shift, keep, let, leave, send, give me, give us, tell, ask, command, crank, pump, bump, flick",
+      "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me, can we, could we, time to, it is time to, it s time to, if you (would|please), if you don t mind, if possible, if you would be so kind, be so kind and, be so kind as to, feel free to, we need to, we want to, i d love to, i d love, we need, i m asking you to, try to, would you be so kind as to, would you kindly, i want you to please, i d prefer, (can|could|may) (i|we) [please] (have|get), i (feel like|prefer), i (would|d) (love|like|prefer) to see, i would (love|prefer), (would|can) you be able to, (would|will) you go, go and, is it possible for you to, do you mind, would you mind to, go ahead, could you be so kind and",
+    do: "turn, switch, set, put, make, change, adjust, get, flip, bring, move, have, shift, keep, let, leave, send, give me, give us, tell, ask, command, crank, pump, bump, flick, i want, i need, i d like, i would like, i d love, i would love, we need, we want, use, alter, modify, convert, transform, transition, tint, paint, dye, color (the|my|our|all), colour (the|my|our|all), replace, rotate",
     "do:power": "power, shut, fire",
     "do:flip": "flip, switch, flick",
     "act:turn_on":
-      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, fire up, power up, turn back on, switch back on, light (the|my|our), turn on [the] power (to|of|on|at|for), (restore|supply|give) [the] power to, switch on [the] power (to|of|on|at|for)",
+      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, fire up, power up, turn back on, switch back on, turn on [the] power (to|of|on|at|for), (restore|supply|give) [the] power to, switch on [the] power (to|of|on|at|for), turnon, switchon, plug in, operate, connect, reconnect, (provide|send) [the] power to",
     "act:turn_on type:light":
-      "light up, illuminate, (give|get) me (some|a little) light, i (need|want) some light, let there be light, (can|could) we have some light, make some light, make light",
+      "light up, illuminate, (give|get) me (some|a little) light, i (need|want) some light, let there be light, (can|could) we have some light, make some light, make light, light (the|my|our), (give|get|have) [me|us] [some|a little|a bit of|the] light, add [some|a] light, (need|want) [some|a little] light",
     "act:turn_off":
-      "(turn|switch|power|shut|put|flip|turning|switching|cut) off, deactivate, disable, shut down, power down, put out, kill, turn out, extinguish, shut off, cut, (cut|kill|turn off|switch off|shut off|cut off) [the] power (to|of|on|at|for|from)",
+      "(turn|switch|power|shut|put|flip|turning|switching|cut) off, deactivate, disable, shut down, power down, put out, kill, turn out, extinguish, shut off, cut, (cut|kill|turn off|switch off|shut off|cut off) [the] power (to|of|on|at|for|from), turnoff, switchoff, shutoff, unplug, take off, knock off, douse, shutdown, disconnect, [make it] go dark, (stop|remove) [the] power (to|of|from|on)",
     "act:toggle": "toggle, flip, invert, reverse",
     "act:open": "open, open up, pull up, roll up, unroll",
     "act:close": "close, shut, pull down, roll down, close up, draw",
@@ -52,14 +53,16 @@ export const en: LanguageData = {
       "dock, send home, send back, return, return to base, call back, send to base, bring home, send to its dock, park, recharge, go home, go back to [its|the] (base|dock|charger|station), go to [its|the] (base|dock|charger|station), dock at",
     "act:locate": "locate, find",
     "act:press": "press, push, trigger",
-    "particle:turn_on": "on, back on, go on, come on, to go on, to come on",
-    "particle:turn_off": "off, out, back off, go out, go off, to go off, to go out",
+    "particle:turn_on":
+      "on, back on, go on, come on, to go on, to come on, [to] be on, to be (turned|switched) on, be (turned|switched) on, (to|as|at) on, (should|must|need to|needs to|have to|has to) be (on|turned on|switched on)",
+    "particle:turn_off":
+      "off, out, back off, go out, go off, to go off, to go out, [to] be off, to be (turned|switched|shut) off, be (turned|switched|shut) off, to be out, (to|as|at) off, (should|must|need to|needs to|have to|has to) be (off|turned off|switched off|shut off)",
     "particle:open": "open",
     "particle:close": "closed, shut",
     "particle:dock":
       "home, back, back home, back to [its|the] (base|dock|charger|charging station|station|home|charging dock), to [its|the] (base|dock|charger|charging station|station|charging dock), to go (home|back), to go back to [its|the] (base|dock|charger|station), to return [home], to return to [its|the] (base|dock|charger|station), to dock, to come (home|back)",
     "particle:start":
-      "to (clean|vacuum|hoover|sweep|mow), to clean up, to start (cleaning|vacuuming|mowing), to start, to begin, to begin cleaning, to get started, to run",
+      "to (clean|vacuum|hoover|sweep|mow), to clean up, to start (cleaning|vacuuming|mowing), to start, to begin, to begin cleaning, to get started, to run, started",
     "particle:pause": "to pause, to take a break",
     "particle:stop": "to stop [cleaning], to stop (vacuuming|mowing)",
     "change:raise":
@@ -67,9 +70,9 @@ export const en: LanguageData = {
     "change:lower":
       "decrease, reduce, turn down, lower, bring down, drop, down, less, put down, cut down, all the way down, step down, ramp down, tone down, to a lower (setting|level), minimize, diminish, take down, down low, way down, low down",
     "change:raise reading:brightness":
-      "brighten, brighten up, brighter, lighten up, lighten, more light, bright, light up more, some more light, to a brighter (setting|level), more bright",
+      "brighten, brighten up, brighter, lighten up, lighten, more light, bright, light up more, some more light, to a brighter (setting|level), more bright, more brightness, not so (dark|dim)",
     "change:lower reading:brightness":
-      "dim, dim down, darken, dimmer, darker, soften, less light, to a (dimmer|darker) (setting|level), more dim, low lighting, less bright, to dim, to a dim (setting|level)",
+      "dim, dim down, darken, dimmer, darker, soften, less light, to a (dimmer|darker) (setting|level), more dim, low lighting, less bright, to dim, to a dim (setting|level), dark, not so bright, not as bright",
     "change:raise reading:temperature": "warmer, hotter, warm up, heat up, heat",
     "change:lower reading:temperature": "cooler, colder, cool down, cool",
     "change:raise reading:volume": "louder, volume up",
@@ -137,8 +140,10 @@ export const en: LanguageData = {
     "state:cooling": "cooling",
     "state:playing": "playing, playing [some|any] (music|sound|media|audio), playing (something|anything)",
     "state:on becomes": "(goes|turns|comes|switches) on, gets (turned|switched) on",
-    "type:light": "light, lamp, bulb, light bulb, lightbulb, lighting, luminaire, led, spotlight",
-    "type:light+": "lights, lamps, bulbs, light bulbs, lightbulbs, leds, spotlights",
+    "type:light":
+      "light, lamp, bulb, light bulb, lightbulb, lighting, luminaire, led, spotlight, smart (light|lamp|bulb), light (fixture|source)",
+    "type:light+":
+      "lights, lamps, bulbs, light bulbs, lightbulbs, leds, spotlights, smart (lights|lamps|bulbs), light fixtures",
     "type:plug":
       "plug, socket, outlet, power outlet, smart plug, smart socket, wemo, wemo plug, wemo plug socket, plug socket, power socket",
     "type:plug+": "plugs, sockets, outlets, smart plugs, power outlets",
@@ -220,7 +225,7 @@ export const en: LanguageData = {
     "type:leak_sensor": "leak sensor, water sensor, leak detector",
     "type:leak_sensor+": "leak sensors, water sensors",
     "type:button": "button",
-    "type:scene": "scene",
+    "type:scene": "scene, script",
     "type:scene+": "scenes",
     "type:machine": "machine, computer, server, pi, raspberry pi, agent",
     "type:machine+": "machines, computers, servers, agents, pis",
@@ -300,18 +305,19 @@ export const en: LanguageData = {
     "here:home":
       "in the house, in my (house|home), of my (house|home), in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, around the house, throughout the home, in every area, in all areas, the (flat|apartment|place), in all [the] rooms, all over the house, on all floors",
     "color:red":
-      "red, in red, [a] red (shade|tone|hue|tint|color|colour), (dark|deep|bright) red, crimson, scarlet, ruby, reddish",
+      "red, in red, [a] red (shade|tone|hue|tint|color|colour), (dark|deep|bright) red, crimson, scarlet, ruby, reddish, maroon, red ish, light red, pale red",
     "color:green":
-      "green, in green, [a] green (shade|tone|hue|tint|color|colour), (dark|deep|bright) green, lime, emerald, greenish",
+      "green, in green, [a] green (shade|tone|hue|tint|color|colour), (dark|deep|bright) green, lime, emerald, greenish, olive, mint, light green, pale green",
     "color:blue":
-      "blue, in blue, [a] blue (shade|tone|hue|tint|color|colour), (dark|deep|bright|navy|royal|sky) blue, navy, azure, bluish",
+      "blue, in blue, [a] blue (shade|tone|hue|tint|color|colour), (dark|deep|bright|navy|royal|sky) blue, navy, azure, bluish, light blue, pale blue, baby blue, turquoise blue, blue ish",
     "color:yellow":
-      "yellow, in yellow, [a] yellow (shade|tone|hue|tint|color|colour), (dark|bright) yellow, gold, golden, yellowish",
+      "yellow, in yellow, [a] yellow (shade|tone|hue|tint|color|colour), (dark|bright) yellow, gold, golden, yellowish, warm yellow, pale yellow",
     "color:orange":
       "orange, in orange, [a] orange (shade|tone|hue|tint|color|colour), (dark|bright) orange, amber",
     "color:purple":
       "purple, in purple, [a] purple (shade|tone|hue|tint|color|colour), violet, lilac, lavender, (dark|deep|bright) purple, indigo",
-    "color:pink": "pink, in pink, [a] pink (shade|tone|hue|tint|color|colour), (hot|bright) pink, rose",
+    "color:pink":
+      "pink, in pink, [a] pink (shade|tone|hue|tint|color|colour), (hot|bright) pink, rose, light pink, salmon",
     "color:white": "white, in white, [a] white (shade|tone|hue|tint|color|colour), bright white, pure white",
     "color:turquoise": "turquoise, teal",
     "color:cyan": "cyan, aqua",
@@ -319,7 +325,11 @@ export const en: LanguageData = {
     "color:brown": "brown",
     "color:black": "black",
     "white:warm": "warm white, soft white, warm",
-    "white:neutral": "neutral white, natural white, daylight",
+    "white:daylight": "daylight, day light",
+    "white:candle": "[a] candle, candle light, candlelight",
+    "color:other":
+      "(a|some) (different|new|random|other) [light|lighting] (color|colour|hue|shade), another [light] (color|colour|hue|shade), different (colors|colours)",
+    "white:neutral": "neutral white, natural white",
     "white:cold": "cold white, cool white, cold",
     "option:auto": "auto, automatic, auto mode, automatic mode, heat cool, auto speed, automatic speed",
     "option:heat": "heat, heat mode, heating mode",
@@ -366,8 +376,9 @@ export const en: LanguageData = {
     "unit:lx": "lx, lux",
     "unit:GB": "gb, gigabyte, gigabytes",
     "unit:MB": "mb, megabyte, megabytes",
-    to: "to, to about, up to, down to, until it is, to be, to turn, to become, to change to, to go, to glow, to shine, into, glow, shine, to display, to show, to a (shade|tone|hue) of, a (shade|tone|hue) of, to the (color|colour), to (color|colour), the (color|colour)",
+    to: "to, to about, up to, down to, until it is, to be, to turn, to become, to change to, to go, to glow, to shine, into, glow, shine, to display, to show, to a (shade|tone|hue) of, a (shade|tone|hue) of, to the (color|colour), to (color|colour), the (color|colour), as, be, (should|must) be, (need|needs|have|has|ought) to be, in (a|the) (shade|tone) of, onto",
     by: "by, by another, by about",
+    from: "from, from the color, from the colour",
     minus: "minus, negative",
     "compare:above":
       "above, more than, over, higher than, greater than, is over, larger than, bigger than, at least, have (more than|over|at least)",

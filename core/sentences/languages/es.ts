@@ -21,6 +21,7 @@ export const es: LanguageData = {
     do: "(devolver|pon|ponga|poner|pongas|ponme|pone|póngame|coloca|coloque|colocar|ajusta|ajuste|ajustar|ajustes|regula|regule|regular|cambia|cambie|cambiar|cambies|configura|configure|configurar|establece|establezca|establecer|fija|fije|fijar|deja|deje|dejar|haz|haga|hacer|pasa|pase|pasar|define|defina|definir|mueve|mueva|mover|gira|gire|programa|selecciona|seleccione|modifica|modifique|modificar|manda|mande|mandar|envía|envíe|enviar|lleva|vuelve|volver|vuelva|devuelve|devuelva|regresa|regrese|regresar|cierra|cierre|cerrar|cierres|echa|cambiando), (crea|cree|crear|transforma|transforme|transformar|convierte|convierta|convertir|pinta|pinte|pintar|tiñe|tiña|dirige|dirija|dirigir|colorea|coloree|ilumina|mande|mándalo|conduce|conduzca|retorna|retorne|da|dale), haz (brillar|que brille), hacer brillar",
     "act:turn_on":
       "(enciend|prend)(e|a|es|as|an|o), (encend|prend)(er|ed|é), enciéndeme, préndeme, encendamos, activ(a|e|ar|es|o), actívame, (conect|ilumin|enchuf)(a|e|ar|es), conectad, (pon|ponga|poner) en (marcha|funcionamiento), alumbra, reactiva",
+    "act:turn_on type:light": "ilumin(a|e|ar|es), alumbr(a|e|ar)",
     "act:turn_off":
       "(apag|desconect|desactiv|desenchuf)(a|ar|ad|o), apagu(e|es|en|emos), (desconect|desactiv|desenchuf)(e|es), apágame, corta, extingue, cortar",
     "act:toggle":
@@ -329,7 +330,10 @@ export const es: LanguageData = {
     "color:brown": "marrón, café",
     "color:black": "negr(o|a)",
     "white:warm": "blanco (cálido|caliente), luz cálida, cálid(o|a)",
-    "white:neutral": "blanco (neutro|natural), luz (natural|de día)",
+    "white:daylight": "luz de[l] día",
+    "white:candle": "[luz de] vela",
+    "color:other": "(otro|un nuevo) color, un color (diferente|distinto|aleatorio)",
+    "white:neutral": "blanco (neutro|natural), luz natural",
     "white:cold": "blanco frío, luz fría",
     "option:auto": "[modo|en] auto, [modo|en] automático",
     "option:heat": "modo (calor|calefacción)",

@@ -24,7 +24,7 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["peux-tu l'éteindre ?", "turn_off <it>"],
   ["mets-la à 30 %", "set value 30% <it>"],
   ["éteins tout dans la cuisine", "turn_off <everything @Cuisine>"],
-  ["éteins la cuisine", "? no_target"],
+  ["éteins la cuisine", "turn_off <light one @Cuisine>"],
   ["dis-moi si le congélateur dépasse -12 degrés", "watch <freezer one> condition is above -12°"],
   ["dis-moi si la fenêtre de la cuisine s'ouvre", "watch <Fenêtre de la cuisine> condition state open"],
   ["dis-moi si la fenêtre de la cuisine est ouverte", "ask yes_no open <Fenêtre de la cuisine>"],

@@ -79,8 +79,10 @@ export const fr: LanguageData = {
       "plus chaud[e], (réchauff|chauff)(e|es|er|ez), monte le chauffage, plus de chauffage",
     "change:lower reading:temperature":
       "plus (froid|froide|frais|fraîche), refroidi[s|r|ssez], rafraîchi[s|r]",
-    "change:raise reading:volume": "plus fort, plus bruyant, monte le son, augmente le son",
-    "change:lower reading:volume": "moins fort[e], moins bruyant, baisse le son, diminue le son",
+    "change:raise reading:volume":
+      "plus fort, plus bruyant, monte le son, augmente le son, plus de (son|volume)",
+    "change:lower reading:volume":
+      "moins fort[e], moins bruyant, baisse le son, diminue le son, moins de (son|volume)",
     "change:raise reading:speed": "plus (vite|rapide|rapidement), accélèr(e|es|ez|er), accélère",
     "change:lower reading:speed":
       "moins (vite|rapide), plus (lent|lentement|doucement), ralenti[s|r|ssez|sse]",
@@ -231,7 +233,7 @@ export const fr: LanguageData = {
     "type:leak_sensor": "(détecteur|capteur) de fuite, détecteur d eau",
     "type:leak_sensor+": "détecteurs de fuite",
     "type:button": "bouton",
-    "type:scene": "scène, ambiance",
+    "type:scene": "scène, ambiance, script, scénario",
     "type:scene+": "scènes",
     "type:machine": "ordinateur, serveur, machine, pi, raspberry, raspberry pi, agent, ordi",
     "type:machine+": "ordinateurs, serveurs, machines, agents",
@@ -249,9 +251,11 @@ export const fr: LanguageData = {
       "coup(e|es|er|ez) le (son|volume) [de|du|sur], (mets|met|mettez|mettre) en (sourdine|muet), en (sourdine|muet)",
     "reading:volume be": "(volume|son) est il (coupé|trop fort|élevé)",
     "act:start type:vacuum": "(aspire|aspirer|nettoie), (passe|passer|passez) l aspirateur",
-    "act:turn_on type:light": "(ouvre|ouvrez|ouvrir) (la|ma) (lumière|lampe)",
+    "act:turn_on type:light":
+      "(ouvre|ouvrez|ouvrir) (la|ma) (lumière|lampe), (allum|rallum|illumin|éclair)(e|es|er|ez|iez), (mets|met|mettre|mettez|fais|donne) [de] la lumière",
     "act:turn_on type:light+": "(ouvre|ouvrez|ouvrir) les (lumières|lampes)",
-    "act:turn_off type:light": "(ferme|fermez|fermer) (la|ma) (lumière|lampe)",
+    "act:turn_off type:light":
+      "(ferme|fermez|fermer) (la|ma) (lumière|lampe), étei(ns|nt|ndre|gnez|gnes|gniez)",
     "act:turn_off type:light+": "(ferme|fermez|fermer) les (lumières|lampes)",
     "reading:state": "état, statut, condition, situation, mise à jour, nouvelles",
     "reading:temperature": "température [ambiante|intérieure|de l air|de la pièce]",
@@ -367,7 +371,10 @@ export const fr: LanguageData = {
     "color:black": "noir[e]",
     "white:warm":
       "blanc chaud, blanche chaude, lumière chaude, [un] blanc chaud, lumière chaude, couleur chaude, blanc chaleureux",
-    "white:neutral": "blanc neutre, lumière du jour, blanc naturel",
+    "white:daylight": "lumière du jour, blanc du jour",
+    "white:candle": "[une] bougie, lumière de bougie",
+    "color:other": "une autre (couleur|teinte), une (nouvelle couleur|couleur différente|couleur aléatoire)",
+    "white:neutral": "blanc neutre, blanc naturel",
     "white:cold":
       "blanc froid, lumière froide, blanche froide, [un] blanc froid, blanc glacial, couleur froide",
     "option:auto": "[mode] auto[matique], en automatique",
@@ -385,9 +392,8 @@ export const fr: LanguageData = {
     "option:high":
       "[vitesse] (rapide|élevée|haute|forte|maximale|haut), grande vitesse, pleine vitesse, turbo",
     "bound:maximum":
-      "[le|son] maximum, max, maximal[e], (à fond|à pleine puissance|pleine puissance|plein|à plein|au max|au maximum), luminosité (maximale|max|maximum), pleine luminosité, à fond, à son maximum",
-    "bound:minimum":
-      "[le|son] minimum, mini, minimal[e], au (minimum|plus bas|mini), luminosité (minimale|minimum), min",
+      "[le|son] maximum, max, maximal[e], (à fond|à pleine puissance|pleine puissance|plein|à plein|au max|au maximum), pleine luminosité, à fond, à son maximum",
+    "bound:minimum": "[le|son] minimum, mini, minimal[e], au (minimum|plus bas|mini), min",
     half: "moitié, la moitié, demi, mi hauteur",
     "to half": "à moitié, à la moitié, à mi hauteur, à demi, à mi chemin, à mi course",
     and_half: "et demi[e]",

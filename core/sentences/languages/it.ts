@@ -39,6 +39,7 @@ export const it: LanguageData = {
     do: "(torna|tornare|rientra|metti|metta|mettere|mettete|mettessi|imposta|imposti|impostare|impostate|impostassi|regola|regoli|regolare|regolassi|cambia|cambi|cambiare|porta|porti|portare|fai|fa|faccia|fare|lascia|lasciare|rendi|rendere|passa|configura|configurare|gira|posiziona|posizionare|sposta|spostare|modifica|modificare|chiudi|chiuda|chiudere|manda|mandi|mandare|invia|rimanda|rimandare|riporta|riportare|fissa|seleziona|setta|settare|aggiusta|definisci|tieni)",
     "act:turn_on":
       "(accend|riaccend)(i|a|ere|ete|essi|iamo|imi), attiv(a|i|are|ate|assi), abilita, illumin(a|i|are), inserisci, (metti|mettere|metta) in funzione",
+    "act:turn_on type:light": "illumin(a|i|are)",
     "act:turn_off":
       "(spegn|spegnia)(i|ere|ete|essi|mo), spenga, spegnimi, disattiv(a|i|are|ate|assi), disabilita, stacca, disinserisci",
     "act:toggle":
@@ -318,7 +319,10 @@ export const it: LanguageData = {
     "color:brown": "marrone",
     "color:black": "ner(o|a)",
     "white:warm": "bianco caldo, bianca calda, luce calda",
-    "white:neutral": "bianco (neutro|naturale), luce (naturale|diurna)",
+    "white:daylight": "luce (diurna|del giorno|di giorno)",
+    "white:candle": "[luce di] candela, lume di candela",
+    "color:other": "un altro colore, un (nuovo colore|colore diverso|colore casuale)",
+    "white:neutral": "bianco (neutro|naturale), luce naturale",
     "white:cold": "bianco freddo, luce fredda",
     "option:auto": "[modalità|in] (auto|automatico|automatica)",
     "option:heat": "modalità (caldo|riscaldamento)",

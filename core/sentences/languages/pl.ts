@@ -23,8 +23,10 @@ export const pl: LanguageData = {
     "do:lock": "zamknij, zamknąć, otwórz, otworzyć",
     "act:turn_on":
       "(w|za)łącz[cie|aj], (w|za)łączyć, (w|za)łączenie, zapal[aj|cie|ić], zaświeć, zaświecić, aktywuj, aktywować, włączy, oświetl, oświetlić, rozświetl, odpal, rozpal, poświeć, daj światło",
+    "act:turn_on type:light": "oświetl[ić], rozświetl[ić], zaświeć, zaświecić",
     "act:turn_off":
       "(wy|od|roz)łącz[cie|aj], wyłączyć, odłączyć, wyłączenie, wyłączy, zgaś, zgasić, gaś, pogaś, pogasić, dezaktywuj, dezaktywować, wygaś, zagaś",
+    "act:turn_off type:light": "zgaś, zgasić",
     "act:toggle":
       "(przełącz|zmień|zmienić|przełączyć) stan, włącz lub wyłącz, przełącz, przełączyć, przełączaj, (przełącz|zmień|zmienić|przełączyć|odwróć|odwrócić) (stan|pozycję|położenie|status), odwróć, odwrócić, (włączyć lub wyłączyć|włącz albo wyłącz|włączyć albo wyłączyć|otwórz lub zamknij), szybkie przełączenie",
     "act:open":
@@ -299,7 +301,10 @@ export const pl: LanguageData = {
     "color:brown": "brązow(y|a|e|ą|o)",
     "color:black": "czarn(y|a|e|ą|o)",
     "white:warm": "ciepł(y|a|e|ą) (biały|biała|białe|biel), ciepłobiał(y|a|e), ciepłe światło, ciepłą biel",
-    "white:neutral": "neutraln(y|a|e|ą) (biały|biała|białe|biel), neutralnobiał(y|a|e), światło dzienne",
+    "white:daylight": "światło dzienne, światła dziennego",
+    "white:candle": "świec(a|y|ę), światło świecy",
+    "color:other": "inny kolor, inną barwę, losowy kolor",
+    "white:neutral": "neutraln(y|a|e|ą) (biały|biała|białe|biel), neutralnobiał(y|a|e)",
     "white:cold":
       "zimn(y|a|e|ą) (biały|biała|białe|biel), zimnobiał(y|a|e), chłodn(y|a|e|ą) (biały|biała|białe|biel)",
     "option:auto": "auto, automatyczn(y|a|e|ie), tryb automatyczny",

@@ -21,6 +21,7 @@ export const pt: LanguageData = {
     do: "(põe|ponha|pôr|ponhas|coloca|coloque|colocar|coloques|ajusta|ajuste|ajustar|ajustes|regula|regule|regular|muda|mude|mudar|mudes|altera|altere|alterar|configura|configure|configurar|define|defina|definir|definas|fixa|deixa|deixe|deixar|faz|faça|fazer|passa|passe|passar|mete|meta|meter|torna|torne|move|mova|mover|gira|manda|mande|mandar|envia|envie|enviar|leva|volta|voltar|devolve|regressa|tranca|fecha|feche|fechar|feches|troca|trocar|seleciona|selecione|bota|programa)",
     "act:turn_on":
       "lig(a|ue|ar|ues|uem|uemos), (acend|religu)(e|a|er|as|am), ativ(a|e|ar|es), acion(a|e|ar), ilumin(a|e|ar), (põe|coloca) (a funcionar|a trabalhar|em funcionamento), religa",
+    "act:turn_on type:light": "ilumin(a|e|ar)",
     "act:turn_off":
       "deslig(a|ue|ar|ues|uem|uemos), apag(a|ue|ar|ues|uem), desativ(a|e|ar|es), corta, extingue",
     "act:toggle":
@@ -293,7 +294,10 @@ export const pt: LanguageData = {
     "color:brown": "castanh(o|a), marrom",
     "color:black": "pret(o|a), negr(o|a)",
     "white:warm": "branco quente, luz quente, branca quente",
-    "white:neutral": "branco (neutro|natural), luz (natural|do dia)",
+    "white:daylight": "luz (do dia|de dia|diurna)",
+    "white:candle": "[luz de] vela",
+    "color:other": "(outra|uma nova) cor, uma cor (diferente|aleatória)",
+    "white:neutral": "branco (neutro|natural), luz natural",
     "white:cold": "branco frio, luz fria, branca fria",
     "option:auto": "[modo] (auto|automático), em automático, no automático",
     "option:heat": "modo (calor|aquecimento|aquecer|quente)",

@@ -144,7 +144,12 @@ const turn =
     return verbs.flatMap((one) => acts({ do: one }, slots, domain));
   };
 
-const COLOUR_TONES: Record<number, string> = { 2700: "warm", 4000: "cold" };
+const COLOUR_TONES: Record<number, string> = {
+  1900: "candle",
+  2700: "warm",
+  4000: "cold",
+  6500: "daylight",
+};
 
 const INTENTS: Record<string, ToMeanings> = {
   HassTurnOn: turn(true),
@@ -169,8 +174,17 @@ const INTENTS: Record<string, ToMeanings> = {
         : []),
     ]);
   },
+  // Some tests leave the value open.
   HassSetPosition: (slots, file) =>
-    acts({ do: "set", what: "position", value: Number(slots.position) }, slots, domainOf(slots, file)),
+    acts(
+      {
+        do: "set",
+        what: "position",
+        ...((slots.position ?? undefined) === undefined ? {} : { value: Number(slots.position) }),
+      },
+      slots,
+      domainOf(slots, file),
+    ),
   HassFanSetSpeed: (slots) =>
     acts({ do: "set", what: "speed", value: Number(slots.percentage) }, slots, "fan"),
   HassClimateSetTemperature: (slots) =>

@@ -72,7 +72,8 @@ const spanOf = (marked: string, type: string): string | undefined =>
 
 /** What an intent does. A light that changes by a value is set, whatever its intent is called. */
 function actsOf(name: string, marked: string): Omit<Act, "to">[] {
-  const colour = spanOf(marked, "color_type");
+  // "from blue to white".
+  const colour = spanOf(marked.replace(/\bfrom \[color_type[^\]]*\]/, ""), "color_type");
   switch (name) {
     case "hue_lighton":
     case "wemo_on":

@@ -4,7 +4,10 @@ import type { TextKind } from "@edgecall/core/protocol/frames.ts";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
 import { HOME_FEATURES } from "../../home.ts";
-import { Agents, agentsOf } from "./agents/agents.ts";
+import { AgentRows, agentRowsOf } from "./agents/agent-rows.ts";
+import { AgentUpdates, agentUpdatesOf } from "./agents/agent-updates.ts";
+import { HostedDevices } from "./agents/hosted-devices.ts";
+import { ServedAgents } from "./agents/served-agents.ts";
 import { NO_TEXTS } from "./agents/verify-presence.ts";
 import { openHome } from "./home.ts";
 import { KEEP_SETTLED_MS, ledgerOf } from "./ledger/ledger.ts";
@@ -23,12 +26,10 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
   const now = Date.now();
   const MINUTE_MS = 60_000;
   await runInDurableObject(await madeHome(), async (_, ctx) => {
-    const agents = new Agents(
-      ctx.storage,
-      { has: () => false, lastSeenAt: () => null, confirmedUntil: () => now - MINUTE_MS },
-      everybody,
-      env,
-    );
+    const bridge = { has: () => false, lastSeenAt: () => null, confirmedUntil: () => now - MINUTE_MS };
+    const rows = new AgentRows(ctx.storage, bridge, everybody);
+    const devices = new HostedDevices(ctx.storage, rows, everybody);
+    const agents = new AgentUpdates(rows, devices, bridge, env);
     const told = (id: string, online: boolean) => ({
       state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },
       ...UNREAD,
@@ -37,7 +38,9 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
     });
     await agents.update(told("here", true), false);
     await agents.update(told("gone", false), false);
-    const seen = agents.roster(now).map(({ id, lastSeen }) => [id, lastSeen]);
+    const seen = new ServedAgents(rows, devices, everybody, bridge)
+      .roster(now)
+      .map(({ id, lastSeen }) => [id, lastSeen]);
     expect(seen).toEqual([
       ["gone", now - 15 * MINUTE_MS],
       ["here", now - MINUTE_MS],
@@ -57,7 +60,7 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const home = openHome(ctx, env, HOME_FEATURES);
-    const agents = agentsOf(home);
+    const agents = agentUpdatesOf(home);
     const ledger = ledgerOf(home);
     await agents.update(told("here", true, now - 60 * DAY_MS), false);
     await agents.update(told("gone", false, now - 31 * DAY_MS), false);
@@ -74,7 +77,7 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
     );
     prune(home, now - HOUR_MS);
     prune(home, now);
-    expect(agents.ids()).toEqual(["here", "lately", "never", "wanted"]);
+    expect(agentRowsOf(home).ids()).toEqual(["here", "lately", "never", "wanted"]);
   });
 });
 

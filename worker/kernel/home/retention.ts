@@ -2,7 +2,7 @@
 
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { agentsOf } from "./agents/agents.ts";
+import { agentRowsOf } from "./agents/agent-rows.ts";
 import { auditOf } from "./audit/audit-store.ts";
 import type { HomeContext } from "./context.ts";
 import { featuresOf } from "./feature.ts";
@@ -35,7 +35,7 @@ export function prune(home: HomeContext, now: number): boolean {
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.
   if (settings instanceof SettingsError) return true;
-  for (const id of agentsOf(home).goneSince(now - settings.keepAgentsMs))
-    if (ledgerOf(home).open(id).length === 0) agentsOf(home).remove(id);
+  for (const id of agentRowsOf(home).goneSince(now - settings.keepAgentsMs))
+    if (ledgerOf(home).open(id).length === 0) agentRowsOf(home).remove(id);
   return true;
 }

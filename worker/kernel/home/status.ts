@@ -7,8 +7,8 @@ import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import type { Plan } from "../api/plan.ts";
 import { readSettings } from "../settings/settings.ts";
-import type { AgentActivity } from "./agents/agents.ts";
-import { agentsOf } from "./agents/agents.ts";
+import { agentRowsOf } from "./agents/agent-rows.ts";
+import type { AgentActivity } from "./agents/agent-views.ts";
 import { rosterOf } from "./agents/home-roster.ts";
 import { auditOf } from "./audit/audit-store.ts";
 import { bridgeOf } from "./bridge/bridge-socket.ts";
@@ -40,12 +40,11 @@ export function planOf(context: HomeContext, roster: Plan["roster"], version: nu
 /** `GET /v1/status`. */
 export function statusOf(home: HomeContext): HomeStatus {
   const bridge = bridgeOf(home);
-  const agents = agentsOf(home);
   const audit = auditOf(home);
   const { ctx } = home;
   const now = Date.now();
   const lastSeenAt = bridge.lastSeenAt(now);
-  const over = bridge.over(now) + agents.refused;
+  const over = bridge.over(now) + agentRowsOf(home).refused;
   const row = ctx.storage.sql
     .exec<BridgeRow>("SELECT id, version, connected_at, gone_at, conditions FROM bridge")
     .toArray()[0];

@@ -5,8 +5,9 @@ import { DEVICES_FEATURE, IS_SETTING } from "@edgecall/core/protocol/devices.ts"
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { DeviceActionView, DeviceList, DeviceView } from "../../../kernel/api/answers.ts";
 import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
-import type { HostedDevice } from "../../../kernel/home/agents/agents.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
+import { type HostedDevice, hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { auditDecision } from "../../../kernel/home/audit/decisions.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { hasChanged, modeOf } from "../../../kernel/home/calls/permission.ts";
@@ -18,20 +19,20 @@ import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
   const answer = await deviceStatesOf(home).answer(undefined, all);
   // While the bridge answered, others may have come and gone.
-  const devices = agentsOf(home)
-    .devices()
+  const devices = hostedDevicesOf(home)
+    .all()
     .flatMap((device) => viewOf(home, device, answer?.states.get(device.id)?.readings ?? null) ?? []);
   return { devices, left_out: answer?.leftOut ?? null };
 }
 
 function viewOf(home: HomeContext, device: HostedDevice, readings: Reading[] | null): DeviceView | undefined {
-  const agents = agentsOf(home);
   const { id, hosted, setting } = device;
   const now = Date.now();
   const offersSettings = setting?.offersSettings ?? false;
-  const state = agents.deviceState(device, now);
-  if (!state) return undefined;
-  const { adverts, line, online, reason, lastSeen } = state.target;
+  const target = servedAgentsOf(home).targetOfDevice(id, now);
+  if (!target) return undefined;
+  const { adverts, line, online, reason, lastSeen } = target;
+  const newText = agentRowsOf(home).get(id)?.newText;
   return {
     id,
     name: setting?.name ?? hosted.name,
@@ -43,7 +44,7 @@ function viewOf(home: HomeContext, device: HostedDevice, readings: Reading[] | n
     online,
     ...(reason !== undefined && { reason }),
     last_seen: lastSeen,
-    ghost: agents.isGhost(id, now),
+    ghost: servedAgentsOf(home).isGhost(id, now),
     mode: modeOf(device),
     chosen: setting?.mode != null,
     allow: hosted.allow,
@@ -51,10 +52,10 @@ function viewOf(home: HomeContext, device: HostedDevice, readings: Reading[] | n
     allowed_at: setting?.allowedAt ?? null,
     changed: hasChanged(device),
     actions: adverts.map(actionView),
-    settings: { offered: offersSettings, actions: [...agents.settingsOf(id)] },
+    settings: { offered: offersSettings, actions: [...hostedDevicesOf(home).settingsOf(id)] },
     readings,
     not_offered: (hosted.not_offered ?? []).filter(({ why }) => !offersSettings || why !== IS_SETTING),
-    ...(state.newText && { new_text: state.newText }),
+    ...(newText && { new_text: newText }),
   };
 }
 
@@ -88,7 +89,7 @@ export function changeDevice(
   { mode, allow, name, area, settings }: DeviceBody,
   by: Person,
 ): DeviceView | "changed" | "unknown" {
-  const device = agentsOf(home).device(id);
+  const device = hostedDevicesOf(home).get(id);
   if (!device) return "unknown";
   const { hosted } = device;
   if (allow !== undefined && allow !== hosted.allow) return "changed";
@@ -100,7 +101,7 @@ export function changeDevice(
     // A new mode is a new decision: what was allowed before counts no more.
     ...(mode !== undefined && { mode: isAllowed ? "ask" : mode, allow: isAllowed ? hosted.allow : null }),
   };
-  agentsOf(home).changeDevice(device, change, by.name);
+  hostedDevicesOf(home).change(device, change, by.name);
   record(home, "device_change", by, {
     device: id,
     ...(mode !== undefined && { mode }),
@@ -108,7 +109,7 @@ export function changeDevice(
     ...(area !== undefined && { area }),
     ...(settings !== undefined && { settings }),
   });
-  return viewOf(home, agentsOf(home).device(id) ?? device, null) ?? "unknown";
+  return viewOf(home, hostedDevicesOf(home).get(id) ?? device, null) ?? "unknown";
 }
 
 /** A device that is online would be back at once: it is switched off in place of that. */
@@ -117,15 +118,14 @@ export function forgetDevice(
   id: string,
   by: Person,
 ): "forgotten" | "online" | "no_bridge" | "unknown" {
-  const agents = agentsOf(home);
   const now = Date.now();
-  const device = agents.device(id);
+  const device = hostedDevicesOf(home).get(id);
   if (!device) return "unknown";
-  if (agents.isOnline(id, now)) return "online";
+  if (servedAgentsOf(home).isOnline(id, now)) return "online";
   const { key } = device.hosted;
   if (!bridgeOf(home).has(DEVICES_FEATURE, now) || !bridgeOf(home).send({ t: "forget_device", key }, now))
     return "no_bridge";
-  agents.forgetDevice(device);
+  hostedDevicesOf(home).forget(device);
   record(home, "device_forget", by, { device: id });
   return "forgotten";
 }

@@ -5,8 +5,8 @@ import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { LendingView } from "../../../kernel/api/answers.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { sendCancel } from "../../../kernel/home/calls/commands.ts";
 import { settleByGateway } from "../../../kernel/home/calls/outcome-delivery.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -49,7 +49,7 @@ export async function lend(
   by: string,
   url: string,
 ): Promise<Lending> {
-  const unknown = lending.agents.find((id) => !agentsOf(home).isServed(id));
+  const unknown = lending.agents.find((id) => !servedAgentsOf(home).has(id));
   if (unknown !== undefined) return refused(404, "not_found", `agents: there is no agent '${unknown}'`);
   const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
   const hash = await sha256Hex(secret);

@@ -18,7 +18,7 @@ import { LENDING_CHANNEL } from "../../../kernel/api/agent-ids.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { onlyReads } from "../../../kernel/api/edge-call.ts";
 import { errorBody } from "../../../kernel/api/errors.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { cancelCalls } from "../../../kernel/home/calls/dispatch.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
@@ -132,11 +132,10 @@ async function onAccept(home: HomeContext, token: LendingToken, text: string): P
 
 /** The lent agents as the borrower sees them: no other agent, and of these only what it may use. */
 function grantedAgents(home: HomeContext, grant: Grant): LentAgents {
-  const agents = agentsOf(home);
   const now = Date.now();
   let chars = 0;
   const listed = grant.agents.flatMap((id) => {
-    const target = agents.target(id, now);
+    const target = servedAgentsOf(home).target(id, now);
     if (!target) return [];
     const offered = grant.scopes.includes("command") ? target.adverts : [];
     const actions = offered
@@ -205,7 +204,7 @@ function principalOf({ label }: Grant): string {
 
 function refusalOf(home: HomeContext, grant: Grant, call: LentCall): SettledOutcome | undefined {
   // Nobody learns whether there is such an agent.
-  if (!grant.agents.includes(call.agent) || !agentsOf(home).isServed(call.agent))
+  if (!grant.agents.includes(call.agent) || !servedAgentsOf(home).has(call.agent))
     return notRun("not_found", `Agent '${call.agent}' is not lent.`);
   const scope = call.query === undefined ? "command" : "ask";
   if (!grant.scopes.includes(scope))

@@ -2,7 +2,7 @@
 
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import type { NewKey } from "../../../kernel/api/keys.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { brokerFor, enrollKey, listKeys } from "../../../kernel/home/enrollment/key-enrollment.ts";
 import type { BrokerForDevice, CodeState, PairBody, PairResult } from "../contract.ts";
@@ -12,7 +12,9 @@ import { deviceCodesOf } from "./device-codes.ts";
 export function codeState(home: HomeContext, end: string): CodeState & { online?: boolean } {
   const now = Date.now();
   const state = deviceCodesOf(home).stateOf(end, now);
-  return state.state === "used" ? { ...state, online: agentsOf(home).isOnline(state.agent, now) } : state;
+  return state.state === "used"
+    ? { ...state, online: servedAgentsOf(home).isOnline(state.agent, now) }
+    : state;
 }
 
 /** @param end of the code, after its home */
@@ -64,6 +66,6 @@ function welcome(
 ): PairResult {
   const { url, login } = brokerFor(home, agent);
   const broker = brokerOfCode ?? (url === null ? null : { url });
-  const online = agentsOf(home).isOnline(agent, Date.now());
+  const online = servedAgentsOf(home).isOnline(agent, Date.now());
   return { ok: true, welcome: { gateway_key, broker, broker_login: login, online } };
 }

@@ -9,7 +9,8 @@ import { knownState } from "@edgecall/core/rules/delivery.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
 import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logError, logInfo } from "../../../kernel/log.ts";
@@ -86,7 +87,7 @@ function sendToBridge(
 
 /** An agent has said which rules it has. */
 async function syncAgent(home: HomeContext, agent: string): Promise<void> {
-  const { rules: hash } = agentsOf(home).textsOf(agent);
+  const { rules: hash } = agentRowsOf(home).textsOf(agent);
   if (hash === undefined || !knowsRules(home, agent) || rulesOf(home).syncing.has(agent)) return;
   // By its key: a snapshot may have thousands of agents.
   const key = nameOfKey(home, agent);
@@ -107,7 +108,10 @@ async function syncAgent(home: HomeContext, agent: string): Promise<void> {
 }
 
 function knowsRules(home: HomeContext, agent: string): boolean {
-  return agentsOf(home).isOnline(agent, Date.now()) && agentsOf(home).features(agent).includes(RULES_FEATURE);
+  return (
+    servedAgentsOf(home).isOnline(agent, Date.now()) &&
+    agentRowsOf(home).features(agent).includes(RULES_FEATURE)
+  );
 }
 
 /** Of no rules, which nearly every agent has. */

@@ -2,7 +2,7 @@
 
 import { nextDue, type StepInput, step, withMissedHold } from "@edgecall/core/rules/evaluate.ts";
 import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { WatchRow } from "./rule-store.ts";
@@ -48,7 +48,7 @@ function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at:
   }
   const id = agentOf(home, source);
   if (bridge.lastSeenAt(at) === null || id === undefined) return [{ at, missing: true }];
-  return [{ at, value: agentsOf(home).isOnline(id, at) }];
+  return [{ at, value: servedAgentsOf(home).isOnline(id, at) }];
 }
 
 /** Without the times that change at each step: a row for them would be written with each frame. */

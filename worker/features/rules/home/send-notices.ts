@@ -11,7 +11,7 @@ import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
 import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { NOT_DELIVERED, sendNotice } from "../../../kernel/home/notices/hand-over.ts";
@@ -217,7 +217,7 @@ function sourcesOf(home: HomeContext, { rule, maker }: WatchRow): Source[] {
   const { source } = rule;
   const agent =
     source.of === "agent"
-      ? agentsOf(home)
+      ? agentRowsOf(home)
           .ids()
           .find((id) => keysOf(home).publicKeyOf(id) === source.key)
       : undefined;

@@ -27,7 +27,7 @@ import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -263,7 +263,7 @@ function present(
   if (rule.reading !== PRESENCE) return undefined;
   if (rule.source.of === "bridge") return { value: bridgeOf(home).isConnected(at), at };
   const id = agentOf(home, rule.source);
-  return id === undefined ? undefined : { value: agentsOf(home).isOnline(id, at), at };
+  return id === undefined ? undefined : { value: servedAgentsOf(home).isOnline(id, at), at };
 }
 
 /** @param advice for the model alone */

@@ -14,7 +14,7 @@ import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS, MINUTE_MS } from "@edgecall/core/time/zone.ts";
 import { seesAll, type Viewer } from "../../../kernel/api/may-see.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf, viewOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -251,7 +251,7 @@ function silentText(home: HomeContext, row: WatchRow): string | undefined {
   if (rule.source.of === "hosted" && !bridgeOf(home).has(RULES_FEATURE, now))
     return phrases.say("bridgeHasNoRules");
   const agent = rule.source.of === "agent" ? agentOf(home, rule.source) : undefined;
-  if (agent !== undefined && !agentsOf(home).isOnline(agent, now))
+  if (agent !== undefined && !servedAgentsOf(home).isOnline(agent, now))
     return phrases.say("agentIsOffline", { agent });
   if (rule.only_between && !isInside(rule.only_between, now))
     return phrases.say("watchedBetween", { hours: windowText(rule.only_between) });

@@ -9,7 +9,9 @@ import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-wat
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
 import { classWords } from "@edgecall/core/text/class-words.ts";
 import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
+import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
@@ -21,8 +23,8 @@ const BRIDGE = "bridge";
 /** @returns undefined: there is no such device */
 export function watchedDevice(home: HomeContext, id: string): WatchedDevice | undefined {
   if (id === BRIDGE) return { name: "The home's bridge", source: { of: "bridge" }, readings: [] };
-  if (!agentsOf(home).has(id)) return undefined;
-  const device = agentsOf(home).device(id);
+  if (!agentRowsOf(home).has(id)) return undefined;
+  const device = hostedDevicesOf(home).get(id);
   if (device) {
     const name = device.setting?.name ?? device.hosted.name;
     return { name, source: { of: "hosted", key: device.hosted.key }, readings: [] };
@@ -57,9 +59,8 @@ export async function readingsOf(
   id: string,
   reading: string,
 ): Promise<Parsed<ReadingOption[]>> {
-  const agents = agentsOf(home);
   const now = Date.now();
-  if (agents.device(id)) {
+  if (hostedDevicesOf(home).get(id)) {
     if (bridgeOf(home).isConnected(now) && !bridgeOf(home).has(RULES_FEATURE, now))
       return wrong(`agent_id: ${NO_RULES_AT_BRIDGE}`);
     const heard = (await deviceStatesOf(home).ask([id], true))?.get(id);
@@ -67,9 +68,9 @@ export async function readingsOf(
       ? { ok: true, value: heard.readings.map(optionOf) }
       : wrong(`agent_id: the home's bridge does not answer now, so the readings of '${id}' are not known`);
   }
-  if (!agents.isOnline(id, now))
+  if (!servedAgentsOf(home).isOnline(id, now))
     return wrong(`agent_id: '${id}' is offline, so its readings are not known now`);
-  if (!agents.features(id).includes(RULES_FEATURE))
+  if (!agentRowsOf(home).features(id).includes(RULES_FEATURE))
     return wrong(
       `agent_id: '${id}' cannot watch by itself; 'remind' with every: hour and do: brief can look at it each hour. Its presence can be watched`,
     );
@@ -118,21 +119,21 @@ export function agentOf(home: HomeContext, source: WatchSource): string | undefi
   if (source.of === "bridge") return undefined;
   const isHosted = source.of === "hosted" || (source.of === "presence" && source.device === "hosted");
   if (isHosted)
-    return agentsOf(home)
-      .devices()
+    return hostedDevicesOf(home)
+      .all()
       .find(({ hosted }) => hosted.key === source.key)?.id;
-  const ids = agentsOf(home)
+  const ids = agentRowsOf(home)
     .ids()
     .filter((id) => nameOfKey(home, id) === source.key);
   // A device that was given another id may be on the list under both.
-  return ids.find((id) => agentsOf(home).isOnline(id, Date.now())) ?? ids[0];
+  return ids.find((id) => servedAgentsOf(home).isOnline(id, Date.now())) ?? ids[0];
 }
 
 /** The device, as people call it. */
 export function placeOf(home: HomeContext, { source }: WatchRule, phrases: Phrases): string {
   if (source.of === "bridge") return phrases.say("theBridge");
   const id = agentOf(home, source);
-  const device = id === undefined ? undefined : agentsOf(home).device(id);
+  const device = id === undefined ? undefined : hostedDevicesOf(home).get(id);
   if (!device) return id ?? phrases.say("goneDevice");
   const { hosted, setting } = device;
   const area = setting?.area ?? hosted.area;

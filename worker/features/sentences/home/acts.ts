@@ -2,7 +2,7 @@
 
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import type { Act, Action, Setting, ThingType } from "@edgecall/core/sentences/frame.ts";
+import type { Act, Action, Setting, ThingType, Value } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
@@ -46,7 +46,8 @@ export async function makeCalls(act: Act, context: AskContext): Promise<MadeCall
     return {
       problem: { text: phrases.say("tooMany", { count: called.length, max: String(ACTS_MAX) }), asks: true },
     };
-  const needsStates = act.action === "toggle" || act.action === "raise" || act.action === "lower";
+  const needsStates =
+    ["toggle", "raise", "lower"].includes(act.action) || (act.action === "set" && isOther(act.value));
   const states = needsStates ? await context.states(called.map(({ id }) => id)) : undefined;
   const calls: PlannedCall[] = [];
   for (const thing of called) {
@@ -103,7 +104,10 @@ function callOf(
   readings: readonly Reading[],
   phrases: Phrases,
 ): Done | { problem: Problem } {
-  if (act.action === "set") return setCall(act, thing, phrases);
+  if (act.action === "set") {
+    const [present] = isOther(act.value) ? readingsOf(readings, "color") : [];
+    return setCall(act, thing, phrases, present && String(present.value));
+  }
   if (act.action === "raise" || act.action === "lower")
     return movedBy(act, thing) ?? changeCall(act, thing, readings, phrases);
   const isOn = stateIn(readings, "on")?.so;
@@ -115,6 +119,11 @@ function callOf(
   if (act.action === "toggle" && isOn === undefined)
     return { problem: { text: phrases.say("unknownNow", { name: thing.name }) } };
   return done ?? { problem: cannot(thing, phrases) };
+}
+
+/** "change the colour". */
+function isOther(value: Value): boolean {
+  return "color" in value && value.color === "other";
 }
 
 /** "Raise the blinds" opens them. @returns undefined: it is a setting that changes, or the device does not move */
@@ -196,6 +205,7 @@ function setCall(
   { setting, value }: Act & { action: "set" },
   thing: Thing,
   phrases: Phrases,
+  present: string | undefined,
 ): Done | { problem: Problem } {
   const option = "option" in value && setting === undefined ? optionOf(thing, value.option) : undefined;
   if (option && "option" in value) return { action: option.action, params: { [option.name]: value.option } };
@@ -203,7 +213,7 @@ function setCall(
     (one) => parameterOf(thing, one) ?? [],
   );
   if (!parameter) return { problem: cannot(thing, phrases) };
-  const fit = fitted(thing, parameter, value, phrases);
+  const fit = fitted(thing, parameter, value, phrases, present);
   return fit.ok
     ? { action: parameter.action, params: fit.params }
     : { problem: { text: fit.text, asks: true } };

@@ -3,8 +3,8 @@ import { areaOf as areaOfWords } from "@edgecall/core/agents/kinds.ts";
 import { fold } from "@edgecall/core/agents/words.ts";
 import { type NamedThing, NameTable } from "@edgecall/core/sentences/names.ts";
 import type { RosterAgent } from "../../../kernel/api/roster.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { rosterOf } from "../../../kernel/home/agents/home-roster.ts";
+import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { modeOf } from "../../../kernel/home/calls/permission.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { areaOf } from "../../../kernel/home/devices/device-line.ts";
@@ -62,7 +62,7 @@ function thingsOf(home: HomeContext, reach: readonly string[] | undefined, now: 
 
 function thingOf(home: HomeContext, agent: RosterAgent, now: number): Thing {
   const { id, line, online } = agent;
-  const device = agent.hosted ? agentsOf(home).device(id) : undefined;
+  const device = agent.hosted ? hostedDevicesOf(home).get(id) : undefined;
   const own = device?.setting?.name ?? undefined;
   const words = id.replaceAll(/[-_]+/g, " ");
   // A publisher's name that says no more than the id is written as it is.

@@ -3,7 +3,13 @@
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { isObject } from "@edgecall/core/protocol/is-object.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { type Color, SETTINGS, type Setting, type Value } from "@edgecall/core/sentences/frame.ts";
+import {
+  type Color,
+  SETTINGS,
+  type Setting,
+  type Value,
+  type White,
+} from "@edgecall/core/sentences/frame.ts";
 import type { Thing } from "./things.ts";
 
 /** As discovery/kinds names them. */
@@ -40,7 +46,13 @@ const RGB: Readonly<Record<Color, readonly [number, number, number]>> = {
   brown: [150, 75, 0],
   black: [0, 0, 0],
 };
-const KELVIN = { warm: 2_700, neutral: 4_000, cold: 6_500 };
+const KELVIN: Readonly<Record<White, number>> = {
+  candle: 1_900,
+  warm: 2_700,
+  neutral: 4_000,
+  cold: 6_500,
+  daylight: 6_500,
+};
 
 export type Parameter = {
   action: string;
@@ -103,12 +115,16 @@ export function settingsOf(thing: Thing): Setting[] {
 
 export type Fitted = { ok: true; params: Record<string, unknown> } | { ok: false; text: string };
 
-/** A value as the parameter takes it, or why it does not. */
+/**
+ * A value as the parameter takes it, or why it does not.
+ * @param present the device's colour as it reports it, where another one is wanted
+ */
 export function fitted(
   thing: Thing,
   { name, schema, setting }: Parameter,
   value: Value,
   phrases: Phrases,
+  present?: string,
 ): Fitted {
   const refused = (text: string): Fitted => ({ ok: false, text });
   const at = { name: thing.name, setting: phrases.reading(setting) };
@@ -128,7 +144,7 @@ export function fitted(
         );
   }
   if (name === "rgb") {
-    const rgb = "color" in value ? RGB[value.color] : "white" in value ? RGB.white : undefined;
+    const rgb = "color" in value ? rgbOf(value.color, present) : "white" in value ? RGB.white : undefined;
     return rgb
       ? { ok: true, params: { rgb: [...rgb] } }
       : refused(phrases.say("cannotActAtAll", { name: thing.name }));
@@ -145,6 +161,19 @@ export function fitted(
       phrases.say("valueFromTo", { ...at, from: phrases.number(minimum), to: phrases.number(maximum) }),
     );
   return { ok: true, params: { [name]: type === "integer" ? Math.round(number) : number } };
+}
+
+const OTHERS = [RGB.red, RGB.green, RGB.blue] as const;
+
+/** @param present `rgb 255, 0, 0`, `hs 240, 100`, `xy 0.7, 0.3`: another one is the next of red, green and blue */
+function rgbOf(color: Color | "other", present = ""): readonly number[] {
+  if (color !== "other") return RGB[color];
+  const [x = 0, y = 0, z = 0] = present.match(/[\d.]+/g)?.map(Number) ?? [];
+  let at = 2;
+  if (present.startsWith("rgb")) at = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
+  else if (present.startsWith("hs")) at = Math.floor(((x + 60) % 360) / 120);
+  else if (present.startsWith("xy")) at = x > 0.45 ? 0 : y > 0.4 ? 1 : 2;
+  return OTHERS[(at + 1) % OTHERS.length] ?? RGB.red;
 }
 
 function numberOf(value: Value, minimum: number, maximum: number, description: string): number | undefined {

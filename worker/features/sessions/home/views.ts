@@ -12,7 +12,7 @@ import { unreadSources } from "../../../kernel/api/roster.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import { noSession, refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
 import type { SessionInfo } from "../../../kernel/api/turns.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { agentPage } from "../../../kernel/home/rpc/agent-page.ts";
@@ -141,7 +141,7 @@ export async function agentsList(
 ): Promise<ToolAnswer> {
   const reach = origin.limits?.agents;
   const isInReach = (id: string) => reach?.includes(id) ?? true;
-  const ids = group === undefined ? reach : agentsOf(home).idsOfGroup(group).filter(isInReach);
+  const ids = group === undefined ? reach : servedAgentsOf(home).idsOfGroup(group).filter(isInReach);
   const most = Math.min(limit, LISTED_MAX);
   const page = await agentPage(home, { limit: most, after, words: query, ids });
   if (!page) return refused("invalid_params", "'after' is no agent that fits.", "Begin without it.");
@@ -154,7 +154,7 @@ export async function agentsList(
     }),
     // As in a roster, only words that no owner has accepted are a stranger's.
     sources: unreadSources(
-      agentsOf(home).rosterOf(
+      servedAgentsOf(home).rosterOf(
         page.agents.map(({ id }) => id),
         Date.now(),
       ),

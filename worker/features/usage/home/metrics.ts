@@ -3,7 +3,7 @@
 import { counter, exposition, gauge, type Sample } from "@edgecall/core/metrics/exposition.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { auditOf } from "../../../kernel/home/audit/audit-store.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -56,7 +56,7 @@ export function metricsPage(context: HomeContext): string {
     here(
       "agent_online",
       "Whether an agent can be called.",
-      agentsOf(context)
+      servedAgentsOf(context)
         .roster(now)
         .map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
     ),

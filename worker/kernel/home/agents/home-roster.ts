@@ -38,8 +38,8 @@ import { featuresOf, type OtherAgents } from "../feature.ts";
 import { slot } from "../slot.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import { keysOf } from "./agent-keys.ts";
-import type { Agents } from "./agents.ts";
-import { agentsOf } from "./agents.ts";
+import { type AgentRows, agentRowsOf } from "./agent-rows.ts";
+import { type ServedAgents, servedAgentsOf } from "./served-agents.ts";
 
 /** Agents that are read into the index at a time, some 10 ms with 28 actions each; then others get their turn. */
 const BATCH = 100;
@@ -63,7 +63,8 @@ type Reached = {
 type Counted = Pick<HomeCounts, "kinds" | "areas" | "kindsIn">;
 
 export class HomeRoster {
-  readonly #agents: Agents;
+  readonly #rows: Pick<AgentRows, "ids" | "version">;
+  readonly #agents: ServedAgents;
   readonly #keys: Pick<AgentKeys, "version">;
   readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
   readonly #borrowed: OtherAgents;
@@ -76,7 +77,8 @@ export class HomeRoster {
   #counts: { version: number; counts: Counted } | undefined;
 
   constructor(
-    agents: Agents,
+    rows: Pick<AgentRows, "ids" | "version" | "onChange">,
+    agents: ServedAgents,
     keys: Pick<AgentKeys, "version">,
     bridge: Pick<BridgeSocket, "lastSeenAt">,
     borrowed: OtherAgents,
@@ -85,10 +87,11 @@ export class HomeRoster {
     this.#borrowed = borrowed;
     this.#states = states;
     borrowed.onChange = (id) => this.#changed?.add(id);
+    this.#rows = rows;
     this.#agents = agents;
     this.#keys = keys;
     this.#bridge = bridge;
-    agents.onChange = (id) => this.#changed?.add(id);
+    rows.onChange = (id) => this.#changed?.add(id);
   }
 
   /** Differs as soon as an agent, or the bridge, comes, goes or describes itself otherwise. */
@@ -239,7 +242,7 @@ export class HomeRoster {
   }
 
   #version(): number {
-    return this.#agents.version + this.#keys.version + this.#borrowed.version;
+    return this.#rows.version + this.#keys.version + this.#borrowed.version;
   }
 
   /** An agent with the schemas of its actions, own or lent. */
@@ -257,7 +260,7 @@ export class HomeRoster {
   #isThere(id: string): boolean {
     const now = Date.now();
     if (isLent(id)) return this.#borrowed.has(id, now);
-    return this.#agents.isServed(id) && !this.#agents.isGhost(id, now);
+    return this.#agents.has(id) && !this.#agents.isGhost(id, now);
   }
 
   #isOnline(id: string, now: number): boolean {
@@ -305,7 +308,7 @@ export class HomeRoster {
 
   /** Brings the index up to the rows. */
   async #ready(): Promise<void> {
-    this.#changed ??= new Set([...this.#agents.ids(), ...this.#borrowed.ids(Date.now())]);
+    this.#changed ??= new Set([...this.#rows.ids(), ...this.#borrowed.ids(Date.now())]);
     while (this.#changed.size > 0) {
       for (const id of [...this.#changed].slice(0, BATCH)) {
         this.#changed.delete(id);
@@ -350,5 +353,12 @@ function othersOf(home: HomeContext): OtherAgents {
 
 export const rosterOf = slot(
   (home) =>
-    new HomeRoster(agentsOf(home), keysOf(home), bridgeOf(home), othersOf(home), deviceStatesOf(home)),
+    new HomeRoster(
+      agentRowsOf(home),
+      servedAgentsOf(home),
+      keysOf(home),
+      bridgeOf(home),
+      othersOf(home),
+      deviceStatesOf(home),
+    ),
 );

@@ -165,6 +165,17 @@ export function isSame(a: ListedAgent, b: ListedAgent): boolean {
   );
 }
 
+/**
+ * When it was last seen: a bridge that has fallen silent confirmed for the agent until then, and the row is as old as the last change.
+ * @param confirmedUntil epoch ms; null: no bridge was there @returns epoch ms; null: never
+ */
+export function lastSeenOf(
+  { online, lastSeen }: Pick<ListedAgent, "online" | "lastSeen">,
+  confirmedUntil: number | null,
+): number | null {
+  return online ? Math.max(lastSeen ?? 0, confirmedUntil ?? 0) || null : lastSeen;
+}
+
 export function textOf({
   id,
   line,

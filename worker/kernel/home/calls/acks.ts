@@ -5,7 +5,7 @@
 
 import { ACKS_MAX, type Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { logError } from "../../log.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
@@ -54,7 +54,7 @@ export async function acknowledgeReport(
   caller: Caller | undefined,
 ): Promise<void> {
   const now = Date.now();
-  if (bridgeOf(home).has("acks", now) && agentsOf(home).features(agent).includes("acks")) {
+  if (bridgeOf(home).has("acks", now) && agentRowsOf(home).features(agent).includes("acks")) {
     if (acksOf(home).add(agent, id, () => flushAll(home)) >= ACKS_MAX) await flush(home, agent);
     return;
   }

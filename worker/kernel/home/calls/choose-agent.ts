@@ -11,8 +11,9 @@ import { LISTED_MAX, type RosterAgent } from "../../api/roster.ts";
 import type { Limits } from "../../api/turns.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
-import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { JOB, type LedgerCall, ledgerOf, OPEN_MAX } from "../ledger/ledger.ts";
 import { loadOf } from "./agent-load.ts";
@@ -56,7 +57,7 @@ export type Candidate = {
 
 /** True if this names no agent: a group, or any. No agent has such a name. */
 export function isRouted(home: HomeContext, id: string): boolean {
-  return id === ANY || agentsOf(home).isGroup(id);
+  return id === ANY || servedAgentsOf(home).isGroup(id);
 }
 
 /**
@@ -142,7 +143,6 @@ async function firstAnswer(home: HomeContext, ids: readonly string[]): Promise<v
 
 /** The agents that the words of the call fit, by what lists hold of them; or why there is none. */
 async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAgent[] | Unreachable> {
-  const agents = agentsOf(home);
   const { args, caller, limits, tried } = wanted;
   const { agent_id: of, query, action } = args;
   if (query === undefined && action === undefined)
@@ -150,10 +150,11 @@ async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAg
   const now = Date.now();
   const among = limits.agents && new Set(limits.agents);
   // Each hosted device is a thing of its own: one lamp does not do another one's work.
-  const ids = (of === ANY ? agents.servedIds() : agents.idsOfGroup(of)).filter(
-    (id) => (among?.has(id) ?? true) && !agents.device(id),
+  const served = servedAgentsOf(home);
+  const ids = (of === ANY ? served.ids() : served.idsOfGroup(of)).filter(
+    (id) => (among?.has(id) ?? true) && !hostedDevicesOf(home).get(id),
   );
-  const able = agents
+  const able = served
     .rosterOf(ids, now)
     .filter((agent) => asksInWords(args, agent) || (action !== undefined && agent.actions.includes(action)));
   const can = query === undefined ? `has the action '${action}'` : "can be asked in words";
@@ -211,7 +212,7 @@ function firstFitting(
   const fitting: Fitting[] = [];
   for (const candidate of inOrder(candidates)) {
     if (fitting.length === PROBED_AT_ONCE) break;
-    const target = counts(candidate) ? agentsOf(home).target(candidate.id, now) : undefined;
+    const target = counts(candidate) ? servedAgentsOf(home).target(candidate.id, now) : undefined;
     if (target && problemOf(home, wanted, target) === undefined) fitting.push({ candidate, target });
   }
   return fitting;
@@ -257,7 +258,7 @@ function silent(ids: readonly string[]): Unreachable {
 function unfit(home: HomeContext, wanted: Wanted, found: readonly RosterAgent[]): Unreachable {
   const now = Date.now();
   for (const { id } of found) {
-    const target = agentsOf(home).target(id, now);
+    const target = servedAgentsOf(home).target(id, now);
     const problem = target && problemOf(home, wanted, target);
     if (problem) return problem;
   }

@@ -6,7 +6,7 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import { isLent } from "../../api/agent-ids.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { gatewayFeatures } from "../agents/gateway-features.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
@@ -47,7 +47,7 @@ export async function encodeCommand(
   const base = { command: command.command, payload: command.payload, request_id: command.id };
   const boot_id = keysOf(home).bootOf(agent);
   // An agent of ours that has just started has not advertised its features yet. With a key it accepts only signed commands.
-  if (boot_id === undefined && agentsOf(home).isForeign(agent)) return JSON.stringify(base);
+  if (boot_id === undefined && agentRowsOf(home).isForeign(agent)) return JSON.stringify(base);
   const left = Math.max(0, Math.round(expiresInMs));
   const { watch, tainted } = command.flags ?? {};
   const { acks = [] } = command;
@@ -79,7 +79,7 @@ export async function encodeNotice(
   now: number,
 ): Promise<string | undefined> {
   const feature = command === "called" ? CALL_FEATURE : command;
-  if (!agentsOf(home).features(agent).includes(feature)) return undefined;
+  if (!agentRowsOf(home).features(agent).includes(feature)) return undefined;
   const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: ledgerOf(home).nextN(now) };
   return await encodeCommand(home, notice, NOTICE_LIFE_MS, now);
 }

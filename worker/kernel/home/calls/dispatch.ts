@@ -9,9 +9,11 @@ import type { CancelledCall, SettledOutcome, SubmitRequest } from "../../api/cal
 import { type AgentCommand, type CallTarget, FIND_AGENTS, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import { ago } from "../../api/roster.ts";
 import { logInfo } from "../../log.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import type { HomeRoster } from "../agents/home-roster.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
@@ -48,7 +50,7 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  */
 export function reach(home: HomeContext, agentId: string, action: unknown): Reachable {
   const now = Date.now();
-  const off = offText(agentsOf(home).device(agentId));
+  const off = offText(hostedDevicesOf(home).get(agentId));
   if (off) return { ok: false, errorType: "permission_denied", ...off };
   const target = rosterOf(home).target(agentId, now);
   if (!target) {
@@ -171,7 +173,7 @@ export function mayHaveBeenSent(home: HomeContext, { sentBefore, args }: SubmitR
 
 /** An agent that cannot ask a person by itself is asked for by Home, and what waits for a person has a row. */
 function returnsRoutes(home: HomeContext, agent: string): boolean {
-  return agentsOf(home).features(agent).includes("route") && agentsOf(home).canAsk(agent);
+  return agentRowsOf(home).features(agent).includes("route") && agentRowsOf(home).canAsk(agent);
 }
 
 /** Sends a call without a row. It returns when the call has its outcome, or a row after all. */
@@ -285,7 +287,7 @@ export async function resend(home: HomeContext, agents: readonly string[] | unde
     if (these?.has(call.agent) === false) continue;
     if (call.state === "asking" || call.command === JOB || isLent(call.agent)) continue;
     // One without a ledger never gets again what it may have got once.
-    if (agentsOf(home).isForgetful(call.agent) && call.state !== "waiting") continue;
+    if (hostedDevicesOf(home).isForgetful(call.agent) && call.state !== "waiting") continue;
     if (await settleOutdated(home, call)) continue;
     if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
     if (waitsForAgent(home, call, now) || isHeldBack(home, call, now)) continue;
@@ -306,7 +308,7 @@ async function sendAnew(home: HomeContext, call: LedgerCall, now: number): Promi
 
 /** How long a call may take once it is on its way. */
 function runTimeOf(home: HomeContext, call: LedgerCall): number {
-  const isPrompt = call.command === "prompt" && !agentsOf(home).isForeign(call.agent);
+  const isPrompt = call.command === "prompt" && !agentRowsOf(home).isForeign(call.agent);
   return isPrompt ? PROMPT_MAX_MS : call.silenceMs;
 }
 
@@ -331,13 +333,13 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
 /** A queued call waits for its agent, and for a program that fits. Any other call is left to the bridge's judgement. */
 function waitsForAgent(home: HomeContext, { agent, flags }: LedgerCall, now: number): boolean {
   if (!flags.queued) return false;
-  const target = agentsOf(home).target(agent, now);
+  const target = servedAgentsOf(home).target(agent, now);
   return !target?.online || target.incompatibleWith !== undefined;
 }
 
 /** True if the agent is there and was to ask a person, but cannot ask by its present advert, or has not sent one yet. */
 export function isHeldBack(home: HomeContext, call: LedgerCall, now: number): boolean {
-  return call.flags.asks === true && !agentsOf(home).canAsk(call.agent) && !waitsForAgent(home, call, now);
+  return call.flags.asks === true && !agentRowsOf(home).canAsk(call.agent) && !waitsForAgent(home, call, now);
 }
 
 /**

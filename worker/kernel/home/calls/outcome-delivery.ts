@@ -6,8 +6,8 @@
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
-import { agentsOf } from "../agents/agents.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { addToAudit } from "../audit/add-to-audit.ts";
 import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
@@ -148,7 +148,7 @@ function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): v
   if (call.agent === NO_AGENT) return;
   // A job is the agent's own work, which is never sent.
   const isOnDevice = call.sends > 0 || call.command === JOB;
-  if (isOnDevice && !agentsOf(home).isForgetful(call.agent)) return;
+  if (isOnDevice && !hostedDevicesOf(home).isForgetful(call.agent)) return;
   const shown = { ...call, payload: shownPayload(home, call) };
   addToAudit(home, call.agent, call.id, [foreignLine(shown, outcome, questionsOf(home).decidedOf(call.id))]);
 }

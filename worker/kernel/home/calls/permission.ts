@@ -8,8 +8,7 @@ import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { DeviceMode } from "../../api/devices.ts";
-import type { HostedDevice } from "../agents/agents.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
 import { isAllowed } from "../devices/device-settings.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
@@ -86,24 +85,26 @@ export function permissionFor(
  */
 export function outdated(home: HomeContext, { agent, payload, flags }: LedgerCall): Advised | undefined {
   if (!flags.device) return undefined;
-  const device = agentsOf(home).device(agent);
+  const device = hostedDevicesOf(home).get(agent);
   if (!device || !isAllowed(flags.device.allow, device.hosted))
     return refused(
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
   const mode = modeOf(device);
-  return mode === "off" || mode === "read" || agentsOf(home).isHiddenSetting(agent, String(payload.tool))
+  return mode === "off" ||
+    mode === "read" ||
+    hostedDevicesOf(home).isHiddenSetting(agent, String(payload.tool))
     ? refused(`Device '${agent}' may not be changed any more.`)
     : undefined;
 }
 
 /** A person approved a call: from now on the device's changes are not asked about. @param by the person */
 export function rememberApproval(home: HomeContext, { agent, flags }: LedgerCall, by: string | null): void {
-  const device = agentsOf(home).device(agent);
+  const device = hostedDevicesOf(home).get(agent);
   if (!device || !flags.device?.remember || by === null) return;
   // One of 0.3 may have waited, and covers the same.
   const { allow } = isAllowed(flags.device.allow, device.hosted) ? device.hosted : flags.device;
-  agentsOf(home).changeDevice(device, { allow }, by);
+  hostedDevicesOf(home).change(device, { allow }, by);
 }
 
 function refused(why: string): Advised {

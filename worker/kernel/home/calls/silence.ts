@@ -6,7 +6,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
@@ -92,7 +92,7 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   for (const call of onTheLine(home)) {
     // A foreign agent never gets again what it may have got: for its call, a bridge that comes back changes nothing.
     const isLost =
-      agentsOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
+      hostedDevicesOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
     ledgerOf(home).lineLost(call.id, lostAt, !isLost);
   }
   const lastConfirmedAt = bridge.lastConfirmedAt();

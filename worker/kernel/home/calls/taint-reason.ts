@@ -4,8 +4,9 @@ import { firstUseSource, isTainted, type Source, STRANGER, taints } from "@edgec
 import type { UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import type { SubmitRequest } from "../../api/calls.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
 
 /** A question shows the descriptions of so many agents, and so many names of actions of each. */
@@ -44,7 +45,7 @@ export function taintsOf(
 function byUse(home: HomeContext, source: Source): Source {
   if (!source.startsWith("agent:")) return source;
   const id = idOf(source);
-  return isOpen(home, id) && agentsOf(home).isRead(id) ? firstUseSource(id) : source;
+  return isOpen(home, id) && agentRowsOf(home).isRead(id) ? firstUseSource(id) : source;
 }
 
 function idOf(source: Source): string {
@@ -53,8 +54,8 @@ function idOf(source: Source): string {
 
 /** True for an agent of EvoClaw's kind that only `*` lets in: no owner named it, it has no key, and it is neither the bridge's nor another home's. */
 export function isOpen(home: HomeContext, id: string): boolean {
-  const agents = agentsOf(home);
-  return agents.has(id) && agents.isForeign(id) && !agents.device(id) && keysOf(home).isOpen(id);
+  const rows = agentRowsOf(home);
+  return rows.has(id) && rows.isForeign(id) && !hostedDevicesOf(home).get(id) && keysOf(home).isOpen(id);
 }
 
 export type TaintReason = { reason: string; unread: UnreadText[] };
@@ -75,7 +76,7 @@ export function taintReason(
   const causes = because.filter((source) => taints(byUse(home, source), to));
   const ids = new Set(causes.filter((source) => source !== STRANGER).map(idOf));
   const all = [...ids].flatMap((agent) => {
-    const text = agentsOf(home).unreadOf(agent);
+    const text = agentRowsOf(home).unreadOf(agent);
     return text ? [{ agent, ...text, actions: text.actions.slice(0, ACTIONS_MAX) }] : [];
   });
   const named = new Set(all.map(({ agent }) => agent));

@@ -12,8 +12,10 @@ import {
   UNSIGNED_BRIDGE,
 } from "../../api/keys.ts";
 import { keysOf, nameOfKey } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import { REVOKED, UNSIGNED } from "../agents/verify-presence.ts";
 import { bridgeOf, KEY_REVOKED } from "../bridge/bridge-socket.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
@@ -25,7 +27,7 @@ import { closeQuestions } from "../questions/approvals.ts";
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
   const keys = keysOf(home);
   // One that is there has its place among those of this name; a group that is called so since then has none.
-  if (keys.standing(key.agent) !== "signed" && agentsOf(home).isGroup(key.agent))
+  if (keys.standing(key.agent) !== "signed" && servedAgentsOf(home).isGroup(key.agent))
     return { ok: false, problem: "group_name" };
   const before = keys.publicKeyOf(key.agent);
   const known = keys.lastKeyOf(key.agent) ?? nameOfKey(home, key.agent);
@@ -64,20 +66,22 @@ export async function revokeKey(home: HomeContext, agent: string): Promise<boole
 
 /** Takes a device that is gone off the list. Its revoked key stays on record, so that it is never trusted unsigned. */
 export function removeAgent(home: HomeContext, agent: string): Removed {
-  const agents = agentsOf(home);
   const standing = keysOf(home).standing(agent);
-  if (!agents.has(agent) || agents.isHidden(agent)) return "unknown";
+  const rows = agentRowsOf(home);
+  if (!rows.has(agent) || rows.isHidden(agent)) return "unknown";
   if (standing === "signed") return "has_a_key";
-  if (agents.isOnline(agent, Date.now()) || ledgerOf(home).open(agent).length > 0) return "in_use";
-  if (standing === "revoked") agents.hide(agent);
-  else agents.remove(agent);
+  if (servedAgentsOf(home).isOnline(agent, Date.now()) || ledgerOf(home).open(agent).length > 0)
+    return "in_use";
+  if (standing === "revoked") rows.hide(agent);
+  else rows.remove(agent);
   return "removed";
 }
 
 export async function listKeys(home: HomeContext): Promise<HomeKeys> {
   const keys = keysOf(home);
-  const agents = agentsOf(home);
-  const unsigned = agents.ids().filter((id) => keys.standing(id) === "none" && !agents.device(id));
+  const unsigned = agentRowsOf(home)
+    .ids()
+    .filter((id) => keys.standing(id) === "none" && !hostedDevicesOf(home).get(id));
   return {
     gateway: await gatewayKeyOf(home).publicKey(),
     agents: keys.list(),
@@ -96,11 +100,11 @@ export function brokerFor(home: HomeContext, agent: string): { url: string | nul
 function keyChanged(home: HomeContext, agent: string, reason: string): void {
   if (agent === BRIDGE) bridgeOf(home).closeRevoked();
   else {
-    agentsOf(home).dropDevice(agent);
+    hostedDevicesOf(home).drop(agent);
     // Another key may be another device: the first text by which it describes itself is accepted with the key.
-    agentsOf(home).forgetAccepted(agent);
-    agentsOf(home).forgetTexts(agent);
-    agentsOf(home).setOffline(agent, reason);
+    agentRowsOf(home).forgetAccepted(agent);
+    agentRowsOf(home).forgetTexts(agent);
+    agentRowsOf(home).setOffline(agent, reason);
     sendKeyToBridge(home, agent);
   }
 }

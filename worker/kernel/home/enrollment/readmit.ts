@@ -12,7 +12,7 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Readmitted } from "../../api/keys.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { gatewayFeatures } from "../agents/gateway-features.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
@@ -27,7 +27,7 @@ const NOTICE_LIFE_MS = 60_000;
 export async function readmitAgent(home: HomeContext, agent: string): Promise<Readmitted> {
   const { env } = home;
   if (keysOf(home).standing(agent) !== "signed") return "unknown";
-  const run = agentsOf(home).seenCondition(agent, "old_numbers")?.params?.run;
+  const run = agentRowsOf(home).seenCondition(agent, "old_numbers")?.params?.run;
   if (run === undefined) return "not_needed";
   const now = Date.now();
   const payload = {

@@ -8,7 +8,8 @@ import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { isReservedId } from "@edgecall/core/protocol/names.ts";
 import { logInfo } from "../../log.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
@@ -23,23 +24,22 @@ export function admits(home: HomeContext, state: AgentState): boolean {
 }
 
 function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
-  const agents = agentsOf(home);
   const keys = keysOf(home);
-  const before = agents.device(id);
+  const before = hostedDevicesOf(home).get(id);
   // A stranger at the broker takes no device's place. An agent that this home serves does.
   if (!hosted) {
     if (before && !keys.serves(id)) return "no agent of this home";
     // One with a key was refused the name when it was paired.
-    const isTaken = keys.standing(id) === "none" && agents.isGroup(id);
+    const isTaken = keys.standing(id) === "none" && servedAgentsOf(home).isGroup(id);
     return isTaken ? GROUP_NAME : undefined;
   }
   const now = Date.now();
   if (!bridgeOf(home).has(DEVICES_FEATURE, now)) return "the bridge did not say that it hosts devices";
   if (keys.standing(id) !== "none") return "the id of an agent with a key";
   if (before?.hosted.key === hosted.key) return undefined;
-  if (keys.isLetIn(id) || (!before && agents.isServed(id))) return "the id of an agent";
-  if (isReservedId(id) || agents.isGroup(id)) return GROUP_NAME;
+  if (keys.isLetIn(id) || (!before && servedAgentsOf(home).has(id))) return "the id of an agent";
+  if (isReservedId(id) || servedAgentsOf(home).isGroup(id)) return GROUP_NAME;
   if (featuresOf(home).some((feature) => feature.claimsId?.(home, id, now))) return "a lent id";
-  if (!before && agents.devices().length >= DEVICES_MAX) return `${DEVICES_MAX} devices are there`;
+  if (!before && hostedDevicesOf(home).all().length >= DEVICES_MAX) return `${DEVICES_MAX} devices are there`;
   return undefined;
 }

@@ -4,7 +4,9 @@ import { type AgentState, type BridgeFrame, CLOSE, encodeFrame } from "@edgecall
 import { SESSION_FEATURE } from "@edgecall/core/protocol/session.ts";
 import { closeQuietly, sendQuietly } from "../../sockets.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
+import { agentUpdatesOf } from "../agents/agent-updates.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { greetAgent } from "../calls/commands.ts";
@@ -43,7 +45,7 @@ export async function onSnapshot(
   for (const { id } of frame.agents) named.add(id);
   await apply(home, socket, frame.agents);
   if (!frame.last) return;
-  agentsOf(home).setAbsentExcept(named);
+  agentRowsOf(home).setAbsentExcept(named);
   delete snapshot.begun;
   bridge.snapshotStored(socket);
   await resend(home, undefined);
@@ -81,15 +83,15 @@ async function applyStates(home: HomeContext, socket: WebSocket, reported: Agent
   const arrived = await apply(home, socket, reported);
   await emit("presence", home);
   if (arrived.length > 0) await resend(home, arrived);
-  else if (agentsOf(home).voided().length === 0) return;
+  else if (hostedDevicesOf(home).voided().length === 0) return;
   await home.alarm.arm();
 }
 
 async function remove(home: HomeContext, agent: string): Promise<void> {
   await inOrder(home, async () => {});
   const standing = keysOf(home).standing(agent);
-  if (standing === "none") agentsOf(home).remove(agent);
-  else if (standing === "signed") agentsOf(home).setOffline(agent, "its advert was taken from the broker");
+  if (standing === "none") agentRowsOf(home).remove(agent);
+  else if (standing === "signed") agentRowsOf(home).setOffline(agent, "its advert was taken from the broker");
   await emit("presence", home);
 }
 
@@ -98,7 +100,7 @@ async function remove(home: HomeContext, agent: string): Promise<void> {
  * @returns the agents that came online, and those that can ask a person by now: their open calls have to be sent again
  */
 async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[]): Promise<string[]> {
-  const agents = agentsOf(home);
+  const rows = agentRowsOf(home);
   const keys = keysOf(home);
   const arrived: string[] = [];
   const greeted: string[] = [];
@@ -109,14 +111,18 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
       const { id } = state;
       if (!admits(home, state)) continue;
       const isServed = keys.serves(id) || state.hosted !== undefined;
-      const known = isServed ? agents.textsOf(id) : NO_TEXTS;
+      const known = isServed ? rows.textsOf(id) : NO_TEXTS;
       const verified = await verifyPresence(keys, isServed ? state : withoutTexts(state), known);
       if (!hasRoom(home, id, isServed) || isRemoved(home, id)) continue;
       passSession(home, verified);
-      const couldAsk = agents.canAsk(id);
-      const { isNew, greets } = await agents.update(verified, keys.isLetIn(id), keys.isOpen(id));
+      const couldAsk = rows.canAsk(id);
+      const { isNew, greets } = await agentUpdatesOf(home).update(
+        verified,
+        keys.isLetIn(id),
+        keys.isOpen(id),
+      );
       // The advert may come after the presence: then the calls that the agent asks about itself go out.
-      if (isNew || (!couldAsk && agents.canAsk(id))) arrived.push(id);
+      if (isNew || (!couldAsk && rows.canAsk(id))) arrived.push(id);
       if (greets) greeted.push(id);
       if (isServed && state.online) served.push(id);
       if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) lacking.push(id);
@@ -142,16 +148,18 @@ function passSession(home: HomeContext, { state, session }: VerifiedState): void
  * There may be only a few of these: a stranger on the broker must not fill the home. (An older bridge reports all.)
  */
 function hasRoom(home: HomeContext, id: string, isServed: boolean): boolean {
-  const agents = agentsOf(home);
-  if (agents.has(id)) return true;
-  if (isServed) return agents.hasRoomFor(id);
-  const unserved = agents.ids().filter((other) => !keysOf(home).serves(other) && !agents.device(other));
+  const rows = agentRowsOf(home);
+  if (rows.has(id)) return true;
+  if (isServed) return rows.hasRoomFor(id);
+  const unserved = rows
+    .ids()
+    .filter((other) => !keysOf(home).serves(other) && !hostedDevicesOf(home).get(other));
   return unserved.length < UNSERVED_MAX;
 }
 
 /** Its key was revoked and it was taken off the list. What the broker still retains of it does not bring it back. */
 function isRemoved(home: HomeContext, agent: string): boolean {
-  return keysOf(home).standing(agent) === "revoked" && agentsOf(home).isHidden(agent);
+  return keysOf(home).standing(agent) === "revoked" && agentRowsOf(home).isHidden(agent);
 }
 
 /** What is stored of an agent that this home does not serve. */

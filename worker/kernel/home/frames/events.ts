@@ -11,7 +11,7 @@ import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { addToAudit } from "../audit/add-to-audit.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { acknowledgeReport } from "../calls/acks.ts";
@@ -43,7 +43,7 @@ export async function onEvent(
   const event = checkJson(AgentEvent, payload);
   if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
   // The bridge asks nobody in the name of a device, so this is somebody else on the broker.
-  if (event.value.type === "question" && agentsOf(home).device(agent)) return;
+  if (event.value.type === "question" && hostedDevicesOf(home).get(agent)) return;
   // A job uploads its pictures after its call was answered.
   if (event.value.type === "upload") return await onUpload(home, socket, call, event.value);
   if (event.value.type === "call") {

@@ -16,7 +16,7 @@ import { logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { closeQuietly, sendQuietly } from "../../sockets.ts";
 import { keysOf } from "../agents/agent-keys.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { storeInFlight } from "../calls/in-flight-rows.ts";
@@ -82,7 +82,7 @@ export async function onHello(
 
 /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
 function sendKnown(home: HomeContext, socket: WebSocket, keys: AgentKey[]): void {
-  const texts = agentsOf(home).storedTexts();
+  const texts = agentRowsOf(home).storedTexts();
   const end = Math.max(keys.length, texts.length, 1);
   for (let at = 0; at < end; at += KNOWN_AT_ONCE) {
     const upTo = at + KNOWN_AT_ONCE;

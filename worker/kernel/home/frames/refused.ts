@@ -3,7 +3,7 @@
 import { agentSource, type Source } from "@edgecall/core/loop/taint.ts";
 import type { BridgeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { tryNext } from "../calls/choose-agent.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
@@ -55,5 +55,5 @@ export async function onRefused(home: HomeContext, frame: BridgeFrame & { t: "re
 
 /** The reason may be the agent's own: why it went offline. */
 function sourcesOf(home: HomeContext, agent: string): Source[] {
-  return agentsOf(home).isPlainDevice(agent) ? [] : [agentSource(agent)];
+  return hostedDevicesOf(home).isPlain(agent) ? [] : [agentSource(agent)];
 }

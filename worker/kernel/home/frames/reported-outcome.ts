@@ -3,7 +3,7 @@
 import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import { ARRIVES_LATER, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import type { HomeContext } from "../context.ts";
 import { JOB, type LedgerCall, OPEN_MAX } from "../ledger/ledger.ts";
@@ -21,7 +21,7 @@ export function reportedOutcome(
   const { agent } = call;
   // A job's result is the result of the tool that began it.
   const isTool = call.command === "tool" || call.command === JOB;
-  const reporter = agentsOf(home).advertOf(agent, isTool ? call.payload.tool : undefined);
+  const reporter = servedAgentsOf(home).advertOf(agent, isTool ? call.payload.tool : undefined);
   const { foreign } = reporter;
   const outcome = outcomeOf(report, elapsedMs, { agent, ...reporter });
   if (call.conversation !== null) return outcome;

@@ -6,7 +6,7 @@ import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { logInfo } from "../../log.ts";
 import { agentAnswersOf } from "../agents/agent-answers.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { loadOf } from "../calls/agent-load.ts";
 import { tryNext } from "../calls/choose-agent.ts";
@@ -97,5 +97,5 @@ function hasNotBegun(
 ): boolean {
   if (!report.ok || outcome || report.value.payload.not_run !== true) return false;
   const isError = reported.status === "error" && reported.job === undefined;
-  return isError && jobsOf(report.value.payload).length === 0 && !agentsOf(home).isForeign(agent);
+  return isError && jobsOf(report.value.payload).length === 0 && !agentRowsOf(home).isForeign(agent);
 }

@@ -15,7 +15,7 @@ import {
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
@@ -176,7 +176,7 @@ export async function answerQuestion(
   const result = questionsOf(home).answer(id, answered, by, Date.now());
   if (!result.ok) return result;
   if (answered !== answer)
-    for (const { agent } of unreadIn(result.question)) agentsOf(home).acceptText(agent, undefined);
+    for (const { agent } of unreadIn(result.question)) agentRowsOf(home).acceptText(agent, undefined);
   const answeredByName = personName(home, by.principal, by.displayName);
   await passOn(home, { ...result.question, answeredByName }, answered);
   return result;
@@ -204,7 +204,7 @@ function accepting(
     );
   // One that was accepted elsewhere meanwhile is none that changed.
   const changed = unread.find(({ agent, line }) => {
-    const now = agentsOf(home).unreadOf(agent);
+    const now = agentRowsOf(home).unreadOf(agent);
     return now !== undefined && now.line !== line;
   });
   if (changed)

@@ -2,9 +2,10 @@
 
 import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { RosterAgent } from "../../api/roster.ts";
-import type { AgentActivity } from "../agents/agents.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { type AgentActivity, agentViews } from "../agents/agent-views.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
+import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { activityOf } from "../status.ts";
 
@@ -13,14 +14,20 @@ const FOUND_MAX = 50;
 
 /** @returns undefined: the agent of `after` fits no more, so nobody knows where the next page begins */
 export async function agentPage(home: HomeContext, query: AgentListQuery): Promise<AgentPage | undefined> {
-  const agents = agentsOf(home);
   const { limit, after, words, online, hosted, ids } = query;
   const now = Date.now();
   const within = ids && new Set(ids);
-  const devices = hosted === undefined ? undefined : new Set(agents.devices().map(({ id }) => id));
+  const devices =
+    hosted === undefined
+      ? undefined
+      : new Set(
+          hostedDevicesOf(home)
+            .all()
+            .map(({ id }) => id),
+        );
   const fits = ({ id, online: is }: RosterAgent) =>
     (online === undefined || is === online) && devices?.has(id) !== !hosted && (within?.has(id) ?? true);
-  const all = agents.roster(now).filter(fits);
+  const all = servedAgentsOf(home).roster(now).filter(fits);
   const named = words === undefined ? all : withWords(all, words);
   const isSorted = words === undefined || named.length > 0;
   const found = isSorted ? named : await byMeaning(home, all, words);
@@ -29,7 +36,7 @@ export async function agentPage(home: HomeContext, query: AgentListQuery): Promi
   const page = found.slice(start, start + limit).map(({ id }) => id);
   const activity = activityOf(home);
   return {
-    agents: agents.views(page, activity, now),
+    agents: agentViews(home, page, activity, now),
     next: start + limit < found.length ? (page.at(-1) ?? null) : null,
     total: found.length,
     online: found.filter((agent) => agent.online).length,

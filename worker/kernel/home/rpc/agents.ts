@@ -1,7 +1,8 @@
 /** What the rest of the Worker asks a home about agents. */
 
 import type { AgentsApi } from "../../api/agents-api.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { agentRowsOf } from "../agents/agent-rows.ts";
+import { agentViews } from "../agents/agent-views.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { enrollKey, listKeys, removeAgent, revokeKey } from "../enrollment/key-enrollment.ts";
@@ -23,8 +24,8 @@ export const agentsRpc: HomePart<AgentsApi> = {
     };
   },
   agents: async ({ home }, query) => await agentPage(home, query),
-  agent: async ({ home }, id) => agentsOf(home).views([id], activityOf(home), Date.now())[0],
-  acceptText: async ({ home }, agent, line) => agentsOf(home).acceptText(agent, line),
+  agent: async ({ home }, id) => agentViews(home, [id], activityOf(home), Date.now())[0],
+  acceptText: async ({ home }, agent, line) => agentRowsOf(home).acceptText(agent, line),
   async removeAgent({ home }, agent) {
     const removed = removeAgent(home, agent);
     if (removed === "removed") await emit("agentsGone", home);

@@ -14,7 +14,7 @@ import {
 } from "../../api/edge-call.ts";
 import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { addToAudit } from "../audit/add-to-audit.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
@@ -187,9 +187,10 @@ function ofDevice(
   { payload }: AgentCommand,
   tainted: boolean,
 ): Permission | undefined {
-  const device = agentsOf(home).device(target.id);
+  const device = hostedDevicesOf(home).get(target.id);
   const action = String(payload.tool);
-  if (device && agentsOf(home).isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
+  if (device && hostedDevicesOf(home).isHiddenSetting(target.id, action))
+    return hiddenSetting(device, action);
   const advert = target.adverts.find(({ name }) => name === payload.tool);
   return device && permissionFor(device, advert, tainted);
 }

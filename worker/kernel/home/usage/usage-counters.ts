@@ -23,8 +23,7 @@ import {
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { GATEWAY_TOOLS, type ReportedCall, type ReportedTurn } from "../../api/usage.ts";
 import { SqlStore } from "../../sql-store.ts";
-import type { Agents } from "../agents/agents.ts";
-import { agentsOf } from "../agents/agents.ts";
+import { type ServedAgents, servedAgentsOf } from "../agents/served-agents.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
 import type { ConversationList } from "../people/conversation-list.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
@@ -45,7 +44,7 @@ type Kind = "call" | "turn" | "bridge";
 type Sums = { calls: Map<string, CallCounts>; turns: Map<string, TurnCounts> };
 
 export class UsageCounters extends SqlStore {
-  readonly #agents: Pick<Agents, "knows">;
+  readonly #agents: Pick<ServedAgents, "knows">;
   readonly #conversations: Pick<ConversationList, "usedAt">;
   readonly #reports: UsageReports;
   /** Of every agent, as its rows and the reports have it. Undefined: nobody has asked yet. */
@@ -54,7 +53,7 @@ export class UsageCounters extends SqlStore {
   /** @param agents a name that they do not know is no label */
   constructor(
     storage: DurableObjectStorage,
-    agents: Pick<Agents, "knows">,
+    agents: Pick<ServedAgents, "knows">,
     conversations: Pick<ConversationList, "usedAt">,
   ) {
     super(storage);
@@ -103,7 +102,7 @@ export class UsageCounters extends SqlStore {
     return { agent: short(agent), tool: known === "agent" ? OTHERS[1] : short(tool) };
   }
 
-  #knows(agent: string, tool: string): ReturnType<Agents["knows"]> {
+  #knows(agent: string, tool: string): ReturnType<ServedAgents["knows"]> {
     return agent === GATEWAY_TOOLS ? "both" : this.#agents.knows(agent, tool);
   }
 
@@ -313,5 +312,5 @@ function namesOf(name: string): string[] {
 }
 
 export const countersOf = slot(
-  (home) => new UsageCounters(home.ctx.storage, agentsOf(home), conversationListOf(home)),
+  (home) => new UsageCounters(home.ctx.storage, servedAgentsOf(home), conversationListOf(home)),
 );
