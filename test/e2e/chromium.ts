@@ -71,7 +71,7 @@ export async function openScreen(page: Page, name: string): Promise<void> {
     await link(bar, "More").click();
     await main.getByRole("link", { name: screen }).click();
   }
-  if (!isScreen) await main.getByRole("link", { name }).click();
+  if (!isScreen) await main.getByRole("link", { name: new RegExp(`^${name}`) }).click();
 }
 
 /** Opens one thing on Devices. @param id of a machine or a device of the broker @returns its page */

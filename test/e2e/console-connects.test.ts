@@ -53,7 +53,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
   useChromium(async (browser) => {
     page = await openWindow(browser, { width: 1280, height: 900 });
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await openScreen(page, "Setup");
+    await openScreen(page, "People");
     await page.getByText("No chat app is connected yet").waitFor();
   });
 

@@ -156,7 +156,11 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     return shown(name);
   };
   /** As when somebody comes back to the page. */
-  const refresh = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  const refresh = async () => {
+    const answered = page.waitForResponse(/\/v1\/devices$/);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await (await answered).finished();
+  };
   const isTooWide = () =>
     page.evaluate("document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth");
 

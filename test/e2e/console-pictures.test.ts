@@ -149,7 +149,7 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
       .getByRole("img", { name: /^Tokens a day: 4,380 in 14 days.*Dashed: the budget, 20,000/ })
       .waitFor();
     await look("use");
-    await screen("Setup");
+    await screen("This gateway");
     await page.getByText("version 0").waitFor();
     await look("setup");
   });

@@ -260,7 +260,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
   });
 
   test("G8 Setup: a token is made, shown once, listed, and revoked", async () => {
-    await screen("Setup");
+    await screen("Tokens");
     const panel = page.getByRole("region", { name: "Tokens" });
     await panel.getByText("in the setting API_TOKENS").first().waitFor();
     const form = panel.getByRole("form", { name: "New token" });
@@ -276,7 +276,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await panel.getByText(/guest; may ask, command/).waitFor();
     await clean();
     await screen("Rules");
-    await screen("Setup");
+    await screen("Tokens");
     await panel.getByText(/guest; may ask, command/).waitFor();
     expect(await page.getByText(token).count()).toBe(0);
     await panel.getByRole("button", { name: "Revoke the token wall display" }).click();
@@ -296,7 +296,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     const lodger = await make(TOKENS.owner, "lodger");
     await make(lodger, "lamp");
     await screen("Rules");
-    await screen("Setup");
+    await screen("Tokens");
     await panel.getByRole("button", { name: "Revoke the token lodger" }).click();
     await panel.getByLabel("Revoke what it made too: lamp").check();
     await clean();

@@ -92,7 +92,7 @@ describe("the three sentences, in the console", () => {
       })}) });`,
     );
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await screen("Rules");
+    await screen("Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
     await page.getByRole("button", { name: /^Remove Chrome/ }).waitFor();
     await screen("Chats");

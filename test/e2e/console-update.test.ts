@@ -77,7 +77,7 @@ describe("Devices and Setup", { tags: ["needs/chromium"] }, () => {
   }, 90_000);
 
   test("the bridge's line shows its version, and updates it through its own restart", async () => {
-    await openScreen(page, "Setup");
+    await openScreen(page, "This gateway");
     const bridge = page.getByRole("region", { name: "Bridge" });
     await bridge.getByText(OLD).waitFor();
     await bridge.getByRole("button", { name: `Update to ${VERSION} (bridge)` }).click();

@@ -76,7 +76,7 @@ describe("plain sentences in the console", { tags: ["needs/chromium"] }, () => {
   test("the languages that no native speaker has read are called beta, below an answer and in Setup", async () => {
     const beta = /Beta, .*: German, French, .* Chinese\.$/;
     await page.locator(".turn").first().getByTitle(beta).waitFor();
-    await openScreen(page, "Setup");
+    await openScreen(page, "This gateway");
     await page.getByText(/^English\. Beta, .*: German, French, .* Chinese\.$/).waitFor();
   });
 

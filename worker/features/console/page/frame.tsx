@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { addressOfPlace, type Place, type ScreenName } from "./address.ts";
 import { client } from "./api.ts";
+import { Bell, Toasts } from "./bell.tsx";
 import { useLostSince } from "./connection.ts";
 import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
@@ -16,6 +17,7 @@ import { Round } from "./parts/parts.tsx";
 import { ScreenTools } from "./screen-tools.ts";
 import { SignOut } from "./sign-out.tsx";
 import { language, say, type TextKey, timeText } from "./texts/say.ts";
+import { NewsOfPage, useNews } from "./use-news.ts";
 import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.tsx";
 
 const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
@@ -64,10 +66,17 @@ export function Frame({ session, place }: { session: SessionView; place: Place }
   if (screen === "chat") talk.current = place.item;
   const addressOf = (name: ScreenName) => addressOfPlace(name, name === "chat" ? talk.current : undefined);
   const questions = useOpenQuestions();
+  const news = useNews();
   const waits = questions?.total ?? 0;
+  const counted = waits + news.unread.length;
   useEffect(() => {
-    document.title = `${waits > 0 ? `(${waits}) ` : ""}${say(NAMES[screen])} · edgecall`;
-  }, [screen, waits]);
+    document.title = `${counted > 0 ? `(${counted}) ` : ""}${say(NAMES[screen])} · edgecall`;
+  }, [screen, counted]);
+  const talksIn = screen === "chat" ? place.item : undefined;
+  useEffect(() => {
+    if (talksIn !== undefined) news.see(talksIn);
+  }, [talksIn]);
+  const isTold = news.unread.some(({ conversation }) => conversation !== undefined);
   const link = (name: NavName, isWide = false) => (
     <a
       key={name}
@@ -77,7 +86,7 @@ export function Frame({ session, place }: { session: SessionView; place: Place }
     >
       <Icon name={ICONS[name]} />
       <span class="cut">{say(NAMES[name])}</span>
-      {name === "home" && waits > 0 && <span class="waits-dot" />}
+      {((name === "home" && waits > 0) || (name === "chat" && isTold)) && <span class="waits-dot" />}
     </a>
   );
   const isBehindMore = screen === "more" || BEHIND_MORE.some((name) => name === screen);
@@ -85,52 +94,56 @@ export function Frame({ session, place }: { session: SessionView; place: Place }
   const initial = (session.name ?? "").trim().charAt(0).toUpperCase();
   return (
     <OpenQuestions.Provider value={questions}>
-      <ScreenTools.Provider
-        value={
-          <>
-            {screen !== "home" && <WaitsLink />}
-            <Round icon="search" label={say("find")} onClick={openPalette} />
-            <a class="face" href={addressOf("more")} aria-label={`${say("more")}: ${session.name}`}>
-              {initial}
-            </a>
-          </>
-        }
-      >
-        <div class="app">
-          <nav class="nav" aria-label={say("screens")}>
-            <a class="skip" href={addressOf(screen)} onClick={toMain}>
-              {say("skip")}
-            </a>
-            <span class="brand">
-              <img src="/icon.svg" alt="" width="28" height="28" /> <span class="name">edgecall</span>
-            </span>
-            {ON_BAR.map((name) => link(name))}
-            {BEHIND_MORE.map((name) => link(name, true))}
-            <a class="on-phone" href={addressOf("more")} aria-current={isBehindMore ? "page" : undefined}>
-              <Icon name="more" />
-              <span class="cut">{say("more")}</span>
-            </a>
-            <div class="who">
-              <span class="face" aria-hidden="true">
+      <NewsOfPage.Provider value={news}>
+        <ScreenTools.Provider
+          value={
+            <>
+              {screen !== "home" && <WaitsLink />}
+              <Bell />
+              <Round icon="search" label={say("find")} onClick={openPalette} />
+              <a class="face" href={addressOf("more")} aria-label={`${say("more")}: ${session.name}`}>
                 {initial}
+              </a>
+            </>
+          }
+        >
+          <div class="app">
+            <nav class="nav" aria-label={say("screens")}>
+              <a class="skip" href={addressOf(screen)} onClick={toMain}>
+                {say("skip")}
+              </a>
+              <span class="brand">
+                <img src="/icon.svg" alt="" width="28" height="28" /> <span class="name">edgecall</span>
               </span>
-              <span class="cut">
-                {session.name} · {session.role}
-              </span>
-              <SignOut />
-            </div>
-          </nav>
-          <Lost />
-          <main
-            id="main"
-            tabIndex={-1}
-            lang={language() === "en" || TRANSLATED.includes(screen) ? undefined : "en"}
-          >
-            <Shown session={session} item={place.item} />
-          </main>
-          <Palette screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))} />
-        </div>
-      </ScreenTools.Provider>
+              {ON_BAR.map((name) => link(name))}
+              {BEHIND_MORE.map((name) => link(name, true))}
+              <a class="on-phone" href={addressOf("more")} aria-current={isBehindMore ? "page" : undefined}>
+                <Icon name="more" />
+                <span class="cut">{say("more")}</span>
+              </a>
+              <div class="who">
+                <span class="face" aria-hidden="true">
+                  {initial}
+                </span>
+                <span class="cut">
+                  {session.name} · {session.role}
+                </span>
+                <SignOut />
+              </div>
+            </nav>
+            <Lost />
+            <main
+              id="main"
+              tabIndex={-1}
+              lang={language() === "en" || TRANSLATED.includes(screen) ? undefined : "en"}
+            >
+              <Shown session={session} item={place.item} />
+            </main>
+            <Toasts current={talksIn} />
+            <Palette screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))} />
+          </div>
+        </ScreenTools.Provider>
+      </NewsOfPage.Provider>
     </OpenQuestions.Provider>
   );
 }

@@ -47,7 +47,8 @@ export function useHome(session: SessionView): HomeThings {
   const mayCommand = session.scopes?.includes("command") ?? false;
   const all = devices.value?.devices ?? [];
   return {
-    things: devices.value && machines.value ? thingsOf(all, machines.value.agents, mayCommand, lent) : undefined,
+    things:
+      devices.value && machines.value ? thingsOf(all, machines.value.agents, mayCommand, lent) : undefined,
     isSilent: all.length > 0 && all.every(({ readings }) => readings === null),
     leftOut: devices.value?.left_out ?? [],
     machines: machines.value && {

@@ -53,7 +53,9 @@ export function Devices({ session, item }: ScreenProps) {
   const shown = found(all, words).filter((thing) => fits(thing, filter));
   // Those are searched by the gateway, which has all of them.
   const isMany = hasMany && area === undefined && ["all", "away", "machines"].includes(filter);
-  const areas = areasOf(isMany ? shown.filter(({ kind }) => kind !== "machine") : shown).filter(({ name }) => area === undefined || name === area);
+  const areas = areasOf(isMany ? shown.filter(({ kind }) => kind !== "machine") : shown).filter(
+    ({ name }) => area === undefined || name === area,
+  );
   const isFolded = all.length > OPEN_MAX && words === "" && filter === "all" && area === undefined;
   const one = all.find(({ id }) => id === wanted.id);
   const backTo = addressOfPlace(

@@ -9,6 +9,7 @@ import { Banner, Fine } from "../parts/parts.tsx";
 import { newConversationId, openConversation } from "../place.ts";
 import { say, timeText } from "../texts/say.ts";
 import { useHome } from "../use-home.ts";
+import { NewsOfPage } from "../use-news.ts";
 import { usePress } from "../use-press.ts";
 import { OpenQuestions, Questions, useQuestionsOf } from "../waiting.tsx";
 import { Areas, AreasSkeleton } from "./areas.tsx";
@@ -17,16 +18,15 @@ import { NeedsALook } from "./needs.tsx";
 import { New } from "./new.tsx";
 import { needsOf } from "./summary.ts";
 import { Today } from "./today.tsx";
-import { useRules } from "./use-rules.ts";
 import { Waits } from "./waits.tsx";
 
 export function Home({ session }: ScreenProps) {
   const { things, problem, status, reload } = useHome(session);
-  const rules = useRules();
+  const news = useContext(NewsOfPage);
   const open = useContext(OpenQuestions);
   const pressing = usePress(reload);
   const asked = useQuestionsOf(pressing.call);
-  const needs = things && needsOf(things, rules.value?.rules ?? []);
+  const needs = things && needsOf(things, news.rules);
   const isFine = needs?.length === 0 && open?.total === 0;
   const bridge = status?.bridge;
   const isEmpty = things?.length === 0;
@@ -53,14 +53,14 @@ export function Home({ session }: ScreenProps) {
             <Problem text={say("named", { name: pressing.failed.name, text: pressing.failed.text })} />
           )}
           <Questions of={asked} session={session} />
-          {needs && <NeedsALook needs={needs} reload={rules.reload} />}
+          {needs && <NeedsALook needs={needs} reload={news.reload} />}
           {isFine && !isEmpty && <Fine text={say("allFine")} />}
           {!things && !problem && <AreasSkeleton />}
           {things && !isEmpty && <Chips things={things} counts={status?.agents} />}
           {things && !isEmpty && <Areas things={things} pressing={pressing} />}
           {isEmpty && <New session={session} />}
         </div>
-        {!isEmpty && <Today session={session} things={things} rules={rules.value?.rules ?? []} />}
+        {!isEmpty && <Today session={session} things={things} rules={news.rules} />}
       </div>
     </Screen>
   );

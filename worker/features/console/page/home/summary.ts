@@ -62,10 +62,7 @@ function needOf(thing: Thing): Need {
 export type Chip = { show: string; icon: IconName; strong: string; quiet: string; on: boolean };
 
 /** @param counts of the gateway, where it did not send each machine */
-export function chipsOf(
-  things: readonly Thing[],
-  counts?: { known: number; online: number },
-): Chip[] {
+export function chipsOf(things: readonly Thing[], counts?: { known: number; online: number }): Chip[] {
   const of = (kind: Thing["kind"]) => things.filter((thing) => thing.kind === kind);
   const [lights, doors, windows] = [of("light"), of("door"), of("window")];
   const lit = lights.filter(({ isOn }) => isOn).length;

@@ -7,7 +7,7 @@ import { say, timeText } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 import { type Happening, happeningsOf } from "./happenings.ts";
 
-type Rules = AnswerOf<"GET /v1/rules">["rules"];
+type Rules = readonly AnswerOf<"GET /v1/rules">["rules"][number][];
 type Props = { session: SessionView; things: readonly Thing[] | undefined; rules: Rules };
 
 const SHOWN = 8;

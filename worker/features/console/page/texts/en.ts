@@ -26,6 +26,11 @@ export const en = {
   you: "you",
   lost: "No connection since {time}. What you see is from then.",
   tryNow: "Try now",
+  news: "News",
+  newsUnread: "News, {count} unread",
+  noNews: "Nothing was told yet.",
+  isNew: "new",
+  answeredBy: "answered by {name}",
 
   // Home.
   ask: "Ask or tell your home",

@@ -18,6 +18,10 @@ export async function loadLanguage(): Promise<void> {
   document.documentElement.lang = language();
 }
 
+export function chosenLanguage(): Language | undefined {
+  return LANGUAGES.find((one) => one === localStorage.getItem(CHOSEN));
+}
+
 /** @param chosen undefined: as the browser is set */
 export function chooseLanguage(chosen: Language | undefined): void {
   if (chosen === undefined) localStorage.removeItem(CHOSEN);
