@@ -95,6 +95,24 @@ export async function bundleConsole(): Promise<ConsoleScripts> {
   };
 }
 
+/** The page of all parts of the console, for people who work on it: it is never deployed. */
+export function bundleGallery(): Promise<string> {
+  return bundle({
+    ...COMMON,
+    entryPoints: ["worker/features/console/page/gallery/gallery.tsx"],
+    format: "esm",
+    target: "es2022",
+    platform: "browser",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+  });
+}
+
+/** The stylesheet of that page alone. */
+export function bundleGalleryStyle(): Promise<string> {
+  return bundle({ ...COMMON, entryPoints: ["worker/features/console/style/gallery.css"] });
+}
+
 /** The console's stylesheet for the same browsers, without prefixes for older ones. */
 export function bundleConsoleStyle(): Promise<string> {
   return bundle({ ...COMMON, entryPoints: ["worker/features/console/style/console.css"], minify: true });

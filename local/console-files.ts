@@ -5,7 +5,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { bundleConsole, bundleConsoleStyle, type ConsoleScripts } from "./bundles.ts";
+import {
+  bundleConsole,
+  bundleConsoleStyle,
+  bundleGallery,
+  bundleGalleryStyle,
+  type ConsoleScripts,
+} from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 import { languageFiles } from "./language-files.ts";
 
@@ -59,6 +65,17 @@ export async function builtConsole(): Promise<{ files: Record<string, string>; s
     files: { "index.html": page, ...scripts.code, "console.css": style, ...languageFiles() },
     sizes: sizesOf(scripts, page, style),
   };
+}
+
+/** The page of all parts, by path. Only the stack of a checkout has it. */
+export function galleryFiles(): Map<string, ServedFile> {
+  const page = new URL("../worker/features/console/page/gallery/gallery.html", import.meta.url);
+  return new Map<string, ServedFile>([
+    ["/dev/parts", { type: TYPES[".html"] ?? "", body: () => readFileSync(page, "utf8") }],
+    // They are built when somebody looks.
+    ["/dev/parts.js", { type: TYPES[".js"] ?? "", body: () => bundleGallery() }],
+    ["/dev/parts.css", { type: TYPES[".css"] ?? "", body: () => bundleGalleryStyle() }],
+  ]);
 }
 
 /** One of an earlier build, whose names had other hashes. */

@@ -223,7 +223,7 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     }, SLOW_WAIT);
     expect(await row("Half").getByRole("switch").isDisabled()).toBe(true);
     expect(await axeFinds(page)).toEqual([]);
-  });
+  }, 120_000);
 
   test("the first change asks the person, and the device's own state confirms it", async () => {
     const lamp = await open("kitchen light 3", "Kitchen light 3");
@@ -381,7 +381,7 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await page.getByText(/^No connection since /).waitFor({ timeout: 5_000 });
     expect(await axeFinds(page)).toEqual([]);
     await page.context().setOffline(false);
-    await page.getByRole("button", { name: "Try now" }).click();
+    // It tries by itself.
     await page.getByText(/^No connection since /).waitFor({ state: "detached" });
   });
 });

@@ -178,7 +178,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
       await held;
       await route.continue();
     });
-    for (const name of ["Home", "Use and cost", "Devices", "Record", "Setup"]) {
+    for (const name of ["Home", "Use and cost", "Devices", "Record", "Tokens"]) {
       await screen(name);
       await page.getByRole("status", { name: "Loading" }).first().waitFor();
       expect(await page.getByText(/^0 |No calls are recorded|0 calls|None is connected/).count(), name).toBe(

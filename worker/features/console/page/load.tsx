@@ -10,6 +10,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
 import { ScreenTools } from "./screen-tools.ts";
+import { say } from "./texts/say.ts";
 
 type Reading = Extract<Route, `GET ${string}`>;
 
@@ -56,7 +57,7 @@ function saidOf(error: unknown): string {
 /** A placeholder until the gateway has answered. */
 export function Skeleton({ lines }: { lines: number }) {
   return (
-    <div class="skeleton" role="status" aria-label="Loading">
+    <div class="skeleton" role="status" aria-label={say("loading")}>
       {Array.from({ length: lines }, () => (
         <span />
       ))}

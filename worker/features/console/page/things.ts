@@ -272,8 +272,9 @@ function stateOf(
   readings: readonly Reading[],
 ): string {
   if (mode === "off") return say("switchedOff");
-  if (main === undefined)
-    return all === null || !online ? capital(say(online ? "notKnown" : "offline")) : say("noReports");
+  if (!online) return capital(say("offline"));
+  if (main === undefined) return all === null ? capital(say("notKnown")) : say("noReports");
+  if (main.unavailable) return say("noAnswer");
   if (main.kind === "climate") return climateText(readings) ?? stateOfReading(main);
   const own = stateOfReading(main);
   const more = isTrue(main.value) || main.value === "open" ? extraOf(main, readings) : undefined;

@@ -103,8 +103,10 @@ describe("a thing", () => {
       tone: "gone",
       press: undefined,
       usable: false,
+      state: "No answer",
       wrong: ["No answer"],
     });
+    expect(only({ ...gone, online: false })).toMatchObject({ state: "Offline", press: undefined });
   });
 
   test.each([

@@ -113,7 +113,7 @@ function ThingTile({ thing, pressing }: { thing: Thing; pressing: Pressing }) {
 
 export function AreasSkeleton() {
   return (
-    <div class="areas" aria-busy="true">
+    <div class="areas" role="status" aria-label={say("loading")}>
       {[0, 1, 2, 3].map((n) => (
         <div key={n} class="card area-card">
           <div class="skeleton">

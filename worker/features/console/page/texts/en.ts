@@ -15,6 +15,7 @@ export const en = {
   signOut: "Sign out",
   recordAbout: "What was done, by whom, and how it ended",
   setupAbout: "People, programs, chat apps, tokens, use and cost",
+  loading: "Loading",
   loadAgain: "Load the page again: {why}",
   justNow: "just now",
   all: "All",

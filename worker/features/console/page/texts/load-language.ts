@@ -2,7 +2,17 @@
 import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import { language, type Spoken, setSpoken } from "./say.ts";
 
-const LOADERS: Partial<Record<Language, () => Promise<{ spoken: Spoken }>>> = {};
+const LOADERS: Partial<Record<Language, () => Promise<{ spoken: Spoken }>>> = {
+  de: () => import("./de.ts"),
+  fr: () => import("./fr.ts"),
+  es: () => import("./es.ts"),
+  it: () => import("./it.ts"),
+  nl: () => import("./nl.ts"),
+  pl: () => import("./pl.ts"),
+  pt: () => import("./pt.ts"),
+  cs: () => import("./cs.ts"),
+  zh: () => import("./zh.ts"),
+};
 /** In the browser's storage. */
 const CHOSEN = "edgecall.language";
 
