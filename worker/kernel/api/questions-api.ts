@@ -3,7 +3,7 @@ import type { Viewer } from "./may-see.ts";
 import type { AnswerWay, Refusal } from "./passkeys.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 
-export type Elsewhere = { ok: true; asked: string[] } | Refusal;
+type Elsewhere = { ok: true; asked: string[] } | Refusal;
 
 export interface QuestionsApi {
   /** @param way `chat`: the person reads the chat that shows the question, as the platform vouches */
