@@ -14,7 +14,7 @@ type Shown = {
  * All of what would be run. @property lines of the text that the question calls "this"; absent: there is none, or it cannot be told
  * from its lines @property rest the other arguments, as JSON; "": there are none
  */
-export type ApprovalText = { lines?: string[]; rest: string };
+type ApprovalText = { lines?: string[]; rest: string };
 
 /** @returns all of it, with visible characters only @param indent of the JSON of one call */
 export function approvalText({ approval, members }: Shown, indent: number | undefined): ApprovalText {

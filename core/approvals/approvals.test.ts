@@ -12,11 +12,13 @@ import { pt } from "../phrases/languages/pt.ts";
 import { zh } from "../phrases/languages/zh.ts";
 import { ENGLISH, Phrases } from "../phrases/phrases.ts";
 import { markedLines } from "./dangers.ts";
-import { type AskedCall, describeCall, sentenceText } from "./sentence.ts";
+import { type AskedCall, describeCall } from "./sentence.ts";
 import { SLOT_MAX, slotText } from "./slot-text.ts";
 
 const LANGUAGES = [en, de, fr, es, it, nl, pl, pt, cs, zh].map((data) => new Phrases(data));
 
+const sentenceText = (call: AskedCall, phrases: Phrases) =>
+  describeCall(call, phrases).ask(slotText(call.name, phrases));
 const device = (action: string, parameters: Record<string, unknown> = {}, name = "Washing machine plug") => ({
   ...{ name, action, parameters, hosted: true },
 });

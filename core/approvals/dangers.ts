@@ -99,7 +99,7 @@ export function dangerIn(command: string): string | undefined {
 }
 
 /** @property line from 0 */
-export type MarkedLine = { line: number; why: string };
+type MarkedLine = { line: number; why: string };
 
 /** More lines are not judged one by one. */
 const LINES_MAX = 1_000;

@@ -35,11 +35,6 @@ export type Sentence = {
   isPartial: boolean;
 };
 
-/** @returns the whole sentence; the name stands in it as data */
-export function sentenceText(call: AskedCall, phrases: Phrases): string {
-  return describeCall(call, phrases).ask(slotText(call.name, phrases));
-}
-
 export function describeCall(call: AskedCall, phrases: Phrases): Sentence {
   const described = call.hosted ? ofDevice(call, phrases) : ofMachine(call, phrases);
   return described ?? general(call, phrases);

@@ -1,8 +1,10 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
+
 import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./notices.ts";
+import type { PermissionOffer } from "./permissions.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
@@ -115,6 +117,8 @@ export type TurnQuestion = {
     card?: ApprovalCard;
   };
   expires_at: number;
+  /** What can be kept with a yes (`keep`): of a question that lists several, what each of them offers. Absent: nothing. */
+  offers?: PermissionOffer[];
   /**
    * Of an approval: the people who were asked beside the conversation's own. Empty: whoever caused it may not give it, and nobody
    * who may was told.
@@ -124,6 +128,8 @@ export type TurnQuestion = {
   answered_by?: string;
   /** As the person's chat app calls them. */
   answered_by_name?: string;
+  /** How it was answered: `passkey`, `press`, `token`, `tap in Telegram`, `tap on another device`. */
+  answered_how?: string;
 };
 
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
@@ -187,12 +193,13 @@ export type DeviceView = {
   last_seen: number | null;
   /** It was silent for a week, so no model is told of it. */
   ghost: boolean;
-  /** `read`: changes are refused. `ask`: the first change asks. `allowed`: only dangerous changes ask. */
+  /** `read`: changes are refused. `ask`: each change asks that no permission covers. `allowed`: permissions cover all harmless ones, for everybody. */
   mode: "off" | "read" | "ask" | "allowed";
   /** A person chose the mode; otherwise it follows the bridge's setting. */
   chosen: boolean;
   /** Names what an allowance is for; it changes with what the device's actions send. */
   allow: string;
+  /** Who allowed it for everybody last. */
   allowed_by: string | null;
   allowed_at: number | null;
   /** It has changed since it was allowed, so the next change asks. */

@@ -70,7 +70,7 @@ export interface ConversationApi {
    */
   waits(call: string, until: number): Promise<void>;
   /** It was answered, or nobody needs to any more. */
-  closeQuestion(id: string, answer: string, by: string | null, name?: string): Promise<void>;
+  closeQuestion(id: string, answer: string, by: string | null, name?: string, how?: string): Promise<void>;
   /**
    * Output of a device as it comes, for whoever watches. Never a row.
    * @param note words beside the call's line in a chat; "": none any more

@@ -1,6 +1,7 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { ApprovalCard, AskedPerson, QuestionMember, TurnQuestion } from "./answers.ts";
+import type { PermissionOffer } from "./permissions.ts";
 
 /** An approval with how it is shown. Only the gateway writes the card. */
 export type ShownApproval = ApprovalRequest & { card?: ApprovalCard };
@@ -28,6 +29,8 @@ export type Question = NewQuestion & {
   answeredBy: string | null;
   /** As their chat app calls the person. Known while the answer is passed on, and not stored. */
   answeredByName?: string | undefined;
+  /** How it was answered: `passkey`, `tap in Telegram`. Null: by no person, or before 0.5. */
+  answeredHow: string | null;
   /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
   /** The question that lists this one. */
@@ -47,6 +50,9 @@ export type AskingStage = 1 | 2 | 3;
 /** A person who was asked. @property chat the conversation that shows it @property subscriptions ids of browsers and topics */
 export type Reached = AskedPerson & { principal: string; chat?: string; subscriptions?: string[] };
 
+/** Who answered, and how. @property by the principal; null: no person @property name as their chat app calls them */
+export type AnsweredBy = { by: string | null; name?: string | undefined; how?: string | undefined };
+
 export type AnswerResult =
   | { ok: true; question: Question }
   | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
@@ -65,6 +71,8 @@ export type QuestionToPerson = Pick<
   asked?: AskedPerson[];
   /** The approvals that it lists; absent: it stands alone. */
   members?: QuestionMember[];
+  /** What can be kept with a yes. Absent: nothing. */
+  offers?: PermissionOffer[];
 };
 
 /** A call is given up this long after its question expired: the device says so itself before. */
@@ -123,6 +131,10 @@ export function listedMembers(members: readonly Question[]): QuestionMember[] {
 }
 
 /** `title`: of the conversation, if it is listed. `via`: as above. */
-export type OpenQuestion = Question & { title?: string; via?: readonly string[] | undefined };
+export type OpenQuestion = Question & {
+  title?: string;
+  via?: readonly string[] | undefined;
+  offers?: PermissionOffer[] | undefined;
+};
 /** `total`: of all that the caller may see, in this answer or not. */
 export type OpenQuestions = { questions: OpenQuestion[]; total: number };

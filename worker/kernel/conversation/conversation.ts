@@ -332,8 +332,14 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     drive(this.#context);
   }
 
-  async closeQuestion(id: string, answer: string, by: string | null, name?: string): Promise<void> {
-    if (this.#context) await onQuestionClosed(this.#context, id, answer, by, name);
+  async closeQuestion(
+    id: string,
+    answer: string,
+    by: string | null,
+    name?: string,
+    how?: string,
+  ): Promise<void> {
+    if (this.#context) await onQuestionClosed(this.#context, id, answer, { by, name, how });
   }
 
   async progress(data: CallProgress, note?: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { AskedPerson } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { toolsWith } from "../api/home-tools.ts";
-import { AFTER_EXPIRY_MS, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
+import { AFTER_EXPIRY_MS, type AnsweredBy, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf } from "./feature.ts";
@@ -146,14 +146,14 @@ export async function onQuestionClosed(
   context: ConversationContext,
   id: string,
   answer: string,
-  by: string | null,
-  name?: string,
+  answered: AnsweredBy,
 ): Promise<void> {
+  const { by, name, how } = answered;
   const { transcript, chat, subscribers, env } = context;
-  const turn = transcript.closeQuestion(id, answer, by, name);
+  const turn = transcript.closeQuestion(id, answer, answered);
   if (!turn) return;
   const { session } = turn.origin;
-  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name);
+  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name, how);
   subscribers.changed(turn);
   chat?.closed(turn, id);
   const closed = transcript.question(id)?.question;

@@ -276,6 +276,7 @@ async function submitCall(
       ...(sentBefore && { sentBefore, askedAt: turn.createdAt }),
       ...(of && { reply: of }),
       language: languageOf(context, turn),
+      turn: turn.createdAt,
     });
     // These lines have both ids: devices and bridge know the call, and no turn.
     const ids = { turn: turn.id, call: call.id, agent };

@@ -34,7 +34,9 @@ import { onBridgeClosed, onBridgeMessage } from "./frames/bridge-frames.ts";
 import { Ledger, ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
+import { PASSKEY_MIGRATIONS } from "./passkeys/schema.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
+import { PERMISSION_MIGRATIONS } from "./permissions/schema.ts";
 import { openQuestions } from "./questions/approvals.ts";
 import { QUESTION_MIGRATIONS } from "./questions/schema.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
@@ -169,6 +171,8 @@ function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
   return [
     ...HOME_MIGRATIONS,
     ...QUESTION_MIGRATIONS,
+    ...PASSKEY_MIGRATIONS,
+    ...PERMISSION_MIGRATIONS,
     ...features.flatMap(({ migrations = [] }) => migrations),
   ];
 }

@@ -10,6 +10,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { type Keep, NextTime } from "./next-time.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
 
 type Approval = NonNullable<TurnQuestion["approval"]>;
@@ -18,7 +19,7 @@ type Props = {
   approval: Approval;
   mayApprove: boolean;
   isSent: boolean;
-  onAnswer: (answer: string) => void;
+  onAnswer: (answer: string, keep?: Keep) => void;
   place?: ComponentChildren;
   problem?: ComponentChildren;
 };
@@ -37,8 +38,9 @@ export function sentenceOf({ text }: Pick<TurnQuestion, "text">): string {
 export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer, place, problem }: Props) {
   const [isWhole, setWhole] = useState(false);
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
+  const [keep, setKeep] = useState<Keep>();
   const id = useId();
-  const { members } = question;
+  const { members, offers = [] } = question;
   const { card, cwd, reason, unread = [] } = approval;
   const { marks = [], facts = [], verb = "Approve", decline = "Deny", accept } = card ?? {};
   const { lines, rest } = approvalText({ approval, members }, 2);
@@ -105,6 +107,9 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {hidden && <p class="notice">{hidden}</p>}
       {/* What the sentence says, or the lines show, is one press away; the rest is there at once. */}
       {exact && (isSaid(approval, lines) && !isCut ? <Folded>{exact}</Folded> : exact)}
+      {mayApprove && offers.length > 0 && (
+        <NextTime offers={offers} several={members !== undefined} onKeep={setKeep} />
+      )}
       {question.asked && question.asked.length > 0 && (
         <p class="quiet">{visible(askedText(question.asked))}</p>
       )}
@@ -129,7 +134,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
           type="button"
           class={card?.danger ? "bad" : "good"}
           disabled={!mayYes}
-          onClick={() => onAnswer("approve")}
+          onClick={() => onAnswer("approve", keep)}
         >
           {visible(verb)}
         </button>

@@ -6,7 +6,7 @@ import { errorText } from "./api.ts";
 import { Problem, Screen, Skeleton } from "./load.tsx";
 
 type Props = { session: SessionView; item: string | undefined };
-type Later = typeof import("./later.ts");
+type Later = Omit<typeof import("./later.ts"), "confirm">;
 
 /** @param name of the component in later.ts */
 export function lazy(title: string, name: keyof Later): ComponentType<Props> {

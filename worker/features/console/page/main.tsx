@@ -3,7 +3,7 @@ import { ResponseError } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { client, errorText } from "./api.ts";
+import { client, confirmBy, errorText } from "./api.ts";
 import { Chat } from "./chat.tsx";
 import { Small } from "./controls.tsx";
 import { Fleet } from "./fleet.tsx";
@@ -134,6 +134,11 @@ function titleOf(name: string): string {
 navigator.serviceWorker?.addEventListener("message", ({ data }: MessageEvent<{ place: string }>) => {
   location.hash = data.place.slice(1);
 });
+
+// Its script is loaded when it is needed.
+confirmBy(async ({ code }, request) =>
+  code === "needs_passkey" ? await (await import("./later.ts")).confirm(request) : undefined,
+);
 
 const root = document.getElementById("root");
 if (root) {

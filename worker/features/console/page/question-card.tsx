@@ -7,6 +7,7 @@ import { client, errorText } from "./api.ts";
 import { ApprovalCard, sentenceOf } from "./approval-card.tsx";
 import { Form } from "./controls.tsx";
 import { Problem } from "./load.tsx";
+import type { Keep } from "./next-time.tsx";
 
 type Props = {
   question: TurnQuestion;
@@ -29,11 +30,11 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
     if (answered && sent) words.current?.focus();
   }, [answered, sent]);
 
-  async function reply(answer: string) {
+  async function reply(answer: string, keep?: Keep) {
     setSent(true);
     setProblem(undefined);
     try {
-      await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer } });
+      await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer, ...(keep && { keep }) } });
       onAnswered?.();
     } catch (error) {
       setProblem(errorText(error));
@@ -55,7 +56,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
         approval={approval}
         mayApprove={mayApprove}
         isSent={sent}
-        onAnswer={(one) => void reply(one)}
+        onAnswer={(one, keep) => void reply(one, keep)}
         place={place}
         problem={<Problem text={problem} />}
       />

@@ -7,6 +7,7 @@ import { betaText } from "./beta-languages.ts";
 import { ChatApps } from "./chat-apps.tsx";
 import { Panel, Select, Small } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { lazy } from "./lazy.tsx";
 import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -16,12 +17,15 @@ import { SNIPPETS } from "./snippets.ts";
 import { ago } from "./times.ts";
 import { Tokens } from "./tokens.tsx";
 
+const Passkeys = lazy("Passkeys", "Passkeys");
+
 export function Setup({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/status");
   return (
     <Screen title="Setup" tools={<Small onClick={reload}>Refresh</Small>}>
       <Problem text={problem} />
       {value ? <Gateway status={value} session={session} /> : !problem && <Skeleton lines={4} />}
+      <Passkeys session={session} item={undefined} />
       <Programs session={session} />
       {session.scopes?.includes("admin") ? (
         <>

@@ -130,7 +130,7 @@ async function authenticate(c: Context<App>, fields: URLSearchParams): Promise<R
     status: 303,
     headers: {
       location: `/oauth/authorize?${query}`,
-      "set-cookie": await sessionCookie(c.env, entry.token, entry.seconds),
+      "set-cookie": await sessionCookie(c.env, entry.token, { ...entry, request: c.req.raw }),
     },
   });
 }
@@ -138,11 +138,11 @@ async function authenticate(c: Context<App>, fields: URLSearchParams): Promise<R
 async function entryOf(
   c: Context<App>,
   text: string,
-): Promise<{ token: ApiToken; seconds?: number } | undefined> {
+): Promise<{ token: ApiToken; seconds?: number; byAccess?: boolean } | undefined> {
   const jwt = c.req.header("cf-access-jwt-assertion");
   if (text === "" && jwt !== undefined && usesAccess(c.env)) {
     const entry = await accessEntry(c.env, jwt);
-    return entry.ok ? entry : undefined;
+    return entry.ok ? { ...entry, byAccess: true } : undefined;
   }
   if (!/^[A-Za-z0-9._~+/=-]{16,256}$/.test(text)) return undefined;
   const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${text}` } });

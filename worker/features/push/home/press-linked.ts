@@ -34,7 +34,7 @@ async function answerLinked(
   const before = outcomeText(home, question);
   if (before !== undefined) return { done: false, text: before };
   if (!isFirstUse(home, claims, now)) return undefined;
-  const answered = await answerAs(home, question, answer, viewer);
+  const answered = await answerAs(home, question, answer, viewer, { by: "notification" });
   const text = outcomeText(home, question) ?? (answered.ok ? "" : answered.message);
   return { done: answered.ok, text };
 }

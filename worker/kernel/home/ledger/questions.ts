@@ -40,6 +40,7 @@ type QuestionRow = {
   asked: string | null;
   stage: AskingStage;
   ask_more_at: number | null;
+  answered_how: string | null;
 };
 
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
@@ -185,6 +186,13 @@ class Questions extends SqlStore {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];
   }
 
+  /** Approvals of a conversation that a person decided, asked since then (epoch ms), the oldest first. */
+  decidedSince(conversation: string, since: number): Question[] {
+    const where =
+      "WHERE conversation = ? AND asked_at >= ? AND approval IS NOT NULL AND answered_by IS NOT NULL ORDER BY asked_at";
+    return this.#select(where, conversation, since);
+  }
+
   /** Open questions that their conversation does not have yet. */
   undelivered(): Question[] {
     return this.#select(`WHERE told = 0 AND answer IS NULL AND ${IS_SHOWN}`);
@@ -198,7 +206,7 @@ class Questions extends SqlStore {
   answer(
     id: string,
     answer: string,
-    by: { principal: string; mayApprove: boolean },
+    by: { principal: string; mayApprove: boolean; how: string },
     now: number,
   ): AnswerResult {
     const question = this.get(id);
@@ -219,10 +227,10 @@ class Questions extends SqlStore {
         `answer: expected one of ${allowed.map((one) => `'${one}'`).join(", ")}`,
       );
     }
-    const decided = { answer, answeredBy: by.principal, answeredAt: now };
+    const decided = { answer, answeredBy: by.principal, answeredHow: by.how, answeredAt: now };
     // One that ran out of time is closed as that, by the alarm.
     const members = question.members?.filter((one) => one.answer === null && one.expiresAt > now);
-    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now);
+    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now, by.how);
     const listed = members && { members: members.map((one) => ({ ...one, ...decided })) };
     return { ok: true, question: { ...question, ...decided, ...listed } };
   }
@@ -239,9 +247,9 @@ class Questions extends SqlStore {
     return listing;
   }
 
-  close(id: string, answer: string, by: string | null, now: number): void {
-    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_at = ${now}
-      WHERE id = ${id} AND answer IS NULL`;
+  close(id: string, answer: string, by: string | null, now: number, how: string | null = null): void {
+    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_how = ${how},
+      answered_at = ${now} WHERE id = ${id} AND answer IS NULL`;
     this.#notifySubscribers();
   }
 
@@ -330,6 +338,7 @@ function toQuestion(row: QuestionRow): Question {
     told: row.told === 1,
     answer: row.answer,
     answeredBy: row.answered_by,
+    answeredHow: row.answered_how,
     answeredAt: row.answered_at,
     groupKey: row.group_key ?? undefined,
     listedIn: row.listed_in,

@@ -8,9 +8,12 @@ import { type AskedCall, describeCall, type Sentence } from "@edgecall/core/appr
 import { slotText } from "@edgecall/core/approvals/slot-text.ts";
 import type { KindWord } from "@edgecall/core/phrases/languages/phrase-data.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import { reportedText } from "@edgecall/core/phrases/reported-text.ts";
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { isObject } from "@edgecall/core/protocol/is-object.ts";
 import type { ActionAdvert, Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { Language } from "@edgecall/core/text/languages.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
 import type { ApprovalCard } from "../../api/answers.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { NewQuestion, Question } from "../../api/questions.ts";
@@ -18,13 +21,20 @@ import { phrasesOf } from "../../phrases.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
+import { deviceStatesOf } from "../devices/device-states.ts";
+import { isShown } from "../devices/reading-text.ts";
 import { type Asker, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 import { personName } from "../people/person-name.ts";
 
 type Shown = Pick<NewQuestion, "agent"> & { approval: NonNullable<NewQuestion["approval"]> };
 
-/** Who asked for a call. @property language of the conversation; absent: English */
-type AskedBy = { caller: Caller; asker?: Asker | null; language?: Language | undefined };
+/** Who asked for a call. @property language of the conversation; absent: English @property readings what the device reported last */
+type AskedBy = {
+  caller: Caller;
+  asker?: Asker | null;
+  language?: Language | undefined;
+  readings?: readonly Reading[] | undefined;
+};
 
 /** The call of a question, as a sentence has it. @property path where its parameters are in those of the approval */
 type Read = AskedCall & { path: string[]; advert: ActionAdvert | undefined; hasMore: boolean };
@@ -43,6 +53,7 @@ export function describeApproval(
   const script = shows === "command" ? String(call.parameters[shows]) : undefined;
   const marks = script === undefined ? [] : markedLines(script);
   const isDangerous =
+    shown.approval.danger === true ||
     marks.length > 0 ||
     script !== undefined ||
     call.advert?.danger === true ||
@@ -55,7 +66,7 @@ export function describeApproval(
       decline: phrases.say("decline"),
       ...(unread && { accept: phrases.say("alsoAccept", { verb }) }),
       asker: askerText(home, by, phrases),
-      facts: factsOf(home, shown, phrases),
+      facts: [...stateFact(by.readings ?? [], phrases), ...factsOf(home, shown, phrases)],
       ...(isDangerous && { danger: true }),
       ...(shows !== undefined && { shows: [...call.path, shows] }),
       ...(marks.length > 0 && { marks }),
@@ -164,6 +175,41 @@ function askerText(home: HomeContext, { caller, asker }: AskedBy, phrases: Phras
   if (PROGRAMS.has(channel)) return phrases.say("askedProgram", { who });
   if (CONSOLE.has(channel) || channel === "gateway") return phrases.say("askedBy", { who });
   return phrases.say("askedOver", { who, channel: phrases.capital(slotText(channel, phrases)) });
+}
+
+/** A person waits for the question meanwhile. */
+const STATE_WITHIN_MS = 300;
+const READINGS_SHOWN = 2;
+
+/** What a device of the broker reported last; the bridge answers from its memory. @returns undefined: it is not known in time */
+export async function readingsNow(home: HomeContext, agent: string): Promise<readonly Reading[] | undefined> {
+  if (!hostedDevicesOf(home).get(agent)) return undefined;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), STATE_WITHIN_MS);
+  const states = await Promise.race([deviceStatesOf(home).ask([agent], false), promise]);
+  clearTimeout(timer);
+  return states?.get(agent)?.readings;
+}
+
+/** "on, Power 412 W". Free text is left out: its writer may be anybody. */
+function stateFact(readings: readonly Reading[], phrases: Phrases): ApprovalCard["facts"] {
+  const shown = readings.filter((one) => isShown(one) && !one.unavailable).slice(0, READINGS_SHOWN);
+  if (shown.length === 0) return [];
+  const reported = shown.flatMap(({ name, value, unit, kind, class: of }) =>
+    value === null
+      ? []
+      : [
+          {
+            // Words say what they are about; a number does not.
+            ...(typeof value === "number" && { label: name }),
+            value,
+            ...(unit !== undefined && { unit }),
+            kind,
+            ...(of !== undefined && { class: of }),
+          },
+        ],
+  );
+  return [{ label: phrases.say("factNow"), text: visible(reportedText(reported, phrases)) }];
 }
 
 function factsOf(home: HomeContext, { agent, approval }: Shown, phrases: Phrases): ApprovalCard["facts"] {

@@ -3,7 +3,7 @@
  * five. In quiet hours a kind that can wait is held back, unless a person waits for it right now.
  */
 
-import type { NewQuestion, Question } from "../../api/questions.ts";
+import type { NewQuestion, Question, Reached } from "../../api/questions.ts";
 import type { HomeContext } from "../context.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { askEverybody, remindAsked } from "./approvers.ts";
@@ -27,6 +27,13 @@ export async function askMore(home: HomeContext, now: number): Promise<void> {
     else if (stage === 1) await askAll(home, question, now);
     else await remind(home, question);
   }
+}
+
+/** A person at a browser wants to decide it in another place. @returns who was asked, before too */
+export async function askAllNow(home: HomeContext, question: Question, now: number): Promise<Reached[]> {
+  if (question.stage === 1) await askAll(home, question, now);
+  await home.alarm.arm();
+  return questionsOf(home).get(question.id)?.asked ?? [];
 }
 
 async function askAll(home: HomeContext, question: Question, now: number): Promise<void> {

@@ -115,6 +115,7 @@ async function runEvent(
     tainted: true,
     limits: flags.limits ?? {},
     language: flags.language,
+    turn: flags.turn,
     ...traceForDelegated(parent, event.traceparent),
   };
   const reply = await submit(home, request, { by: "agent", agent, call: parent.id });
