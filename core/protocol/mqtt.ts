@@ -90,6 +90,9 @@ export const CALL_FEATURE = "call";
 /** The word by which a gateway says that it offers session tools over that event. */
 export const SESSIONS_FEATURE = "sessions";
 
+/** The word by which an agent says that it checks the standing permission in a command, and runs the call without a question. */
+export const PERMISSIONS_FEATURE = "permissions";
+
 /** The word by which agents, bridges and gateways say that they know rules. */
 export const RULES_FEATURE = "rules";
 
@@ -139,6 +142,8 @@ export const Command = z.looseObject({
   watch: z.optional(z.boolean()),
   /** The conversation holds a stranger's text, so everything but a read asks, whoever is calling. */
   tainted: z.optional(z.boolean()),
+  /** A standing permission that covers the call (core/permissions), to an agent with the feature `permissions`: it checks it once more. */
+  permission: z.optional(z.unknown()),
   /** Opaque. The agent puts it in each report of this command, so that the gateway knows where they belong. */
   route: z.optional(text(ROUTE_MAX_CHARS)),
   /** Of a call that is traced (core/trace/context.ts). A wrong one is none. */

@@ -34,9 +34,13 @@ route(
   "PATCH /v1/devices/:device",
   { scope: "admin", confirm: widens, path: { device: AGENT }, body: DeviceBody },
   async (c, { token, path: { device }, body }) => {
-    // Allowing changes approves all of them at once.
-    if (body.mode === "allowed" && !token.scopes.includes("approve"))
-      throw new HttpError(403, "forbidden", "mode: allowing changes needs a token with the scope 'approve'");
+    // Allowing changes approves all of them at once, for everybody.
+    if (body.mode === "allowed" && !(token.role === "owner" && token.scopes.includes("approve")))
+      throw new HttpError(
+        403,
+        "forbidden",
+        "mode: allowing changes needs an owner's token with the scope 'approve'",
+      );
     if (body.mode === "allowed" && body.allow === undefined)
       throw new HttpError(
         400,
@@ -47,6 +51,8 @@ route(
     if (changed === "unknown") throw unknown(device);
     if (changed === "changed")
       throw new HttpError(409, "device_changed", "allow: the device is something else by now; read it again");
+    if (changed === "full")
+      throw new HttpError(409, "too_many", "this home has too many standing permissions; end some first");
     return json(c, changed);
   },
 );

@@ -38,7 +38,7 @@ export type SubscriptionView = {
 export type PushView = { public_key: string; outlets: SubscriptionView[] };
 
 /** What a button's link does: it answers a firing of a rule, or a question. */
-export type LinkedPress = Omit<RuleButton, "label"> | LinkedAnswer;
+type LinkedPress = Omit<RuleButton, "label"> | LinkedAnswer;
 
 export type LinkedAnswer = { question: string; answer: string };
 

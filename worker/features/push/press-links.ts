@@ -9,14 +9,11 @@ import type { NewPress, PressClaims } from "./contract.ts";
 const LIFE_MS = 24 * 3_600_000;
 const PURPOSE = "rule press";
 
-/** The path of a link, without its text. */
-export const PRESS_PATH = "/v1/push/press/";
-
 /** @param origin where the person reaches the gateway */
 export async function pressLink(env: Env, origin: string, press: NewPress): Promise<string> {
   const body = tokenBody({ ...press, until: Date.now() + LIFE_MS, once: crypto.randomUUID() });
   const mac = await crypto.subtle.sign("HMAC", await lastingMacKey(env, PURPOSE), utf8(body));
-  return `${origin}${PRESS_PATH}${body}.${toBase64Url(new Uint8Array(mac))}`;
+  return `${origin}/v1/push/press/${body}.${toBase64Url(new Uint8Array(mac))}`;
 }
 
 /** @returns undefined: the link is not ours, or has ended */

@@ -315,11 +315,11 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   }
 
   async askedMore(id: string, all: AskedPerson[], since: AskedPerson[]): Promise<void> {
-    if (this.#context) onAskedMore(this.#context, id, all, since);
+    if (this.#context) await onAskedMore(this.#context, id, all, since);
   }
 
   async isAwaited(call: string): Promise<boolean> {
-    return this.#context !== undefined && isAwaited(this.#context, call);
+    return this.#context !== undefined && (await isAwaited(this.#context, call));
   }
 
   async decide(asked: QuestionToPerson): Promise<Handed> {

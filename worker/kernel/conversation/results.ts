@@ -106,27 +106,33 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   if (answer !== undefined) await parent.closeQuestion(asked.id, answer, null);
 }
 
-/** More people were asked to decide the question. @param since who were asked now */
-export function onAskedMore(
-  { transcript, chat, subscribers }: ConversationContext,
+/** More people were asked to decide the question, which a session shows where it was begun too. @param since who were asked now */
+export async function onAskedMore(
+  { transcript, chat, subscribers, env }: ConversationContext,
   id: string,
-  all: readonly AskedPerson[],
-  since: readonly AskedPerson[],
-): void {
+  all: AskedPerson[],
+  since: AskedPerson[],
+): Promise<void> {
   const turn = transcript.noteAsked(id, all);
   if (!turn) return;
   subscribers.changed(turn);
   chat?.askedMore(turn, since);
+  const { session } = turn.origin;
+  if (session?.parent) await conversationOf(env, session.parent).askedMore(id, all, since);
 }
 
 /** A person who wrote in a chat app looks at it for about so long. */
 const LOOKS_MS = 5 * 60_000;
 
-/** True if a person waits for this call: their client is there, or they have just written in this chat. */
-export function isAwaited({ transcript, chat, subscribers }: ConversationContext, callId: string): boolean {
+/** True if a person waits for this call: their client is there, or they have just written in this chat. Of a session, where it was begun. */
+export async function isAwaited(context: ConversationContext, callId: string): Promise<boolean> {
+  const { transcript, chat, subscribers, env } = context;
   const turn = transcript.turnAt(transcript.call(callId)?.turn ?? -1);
   if (!turn || turn.origin.event !== undefined) return false;
-  return subscribers.has(turn.id) || (chat !== undefined && turn.createdAt > Date.now() - LOOKS_MS);
+  if (subscribers.has(turn.id)) return true;
+  const { session } = turn.origin;
+  if (session?.parent) return await conversationOf(env, session.parent).isAwaited(session.call);
+  return chat !== undefined && turn.createdAt > Date.now() - LOOKS_MS;
 }
 
 /** A call waits for a person, who is asked now or in a moment. @param until epoch ms; the call is not over before */

@@ -3,6 +3,7 @@
  * none of them.
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
+import type { Who } from "@edgecall/core/permissions/permission.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../api/calls.ts";
@@ -132,6 +133,8 @@ export type HomeFeature = {
   claimsId?(home: HomeContext, id: string, now: number): boolean;
   /** A program uses what a person granted it. @returns undefined: there is no such grant */
   useGrant?(home: HomeContext, id: string): ApiToken | undefined;
+  /** @returns true: this program, other home or rule of the feature is still there, as a permission names it */
+  hasAsker?(home: HomeContext, who: Exclude<Who, "everybody">): boolean;
   readonly subscriptions?: Subscriptions;
   /** Answers the question's sentence without a model. @returns undefined: it has none, or nothing is to be said about it */
   planReply?(home: HomeContext, question: RosterQuestion, now: number): Promise<PlannedReply | undefined>;

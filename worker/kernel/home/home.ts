@@ -36,6 +36,7 @@ import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
 import { PASSKEY_MIGRATIONS } from "./passkeys/schema.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
+import { PERMISSION_MIGRATIONS } from "./permissions/schema.ts";
 import { openQuestions } from "./questions/approvals.ts";
 import { QUESTION_MIGRATIONS } from "./questions/schema.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
@@ -169,8 +170,9 @@ export function openHome(ctx: DurableObjectState, env: Env, features: readonly H
 function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
   return [
     ...HOME_MIGRATIONS,
-    ...PASSKEY_MIGRATIONS,
     ...QUESTION_MIGRATIONS,
+    ...PASSKEY_MIGRATIONS,
+    ...PERMISSION_MIGRATIONS,
     ...features.flatMap(({ migrations = [] }) => migrations),
   ];
 }

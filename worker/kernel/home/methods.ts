@@ -9,6 +9,7 @@ import { filesRpc } from "./rpc/files.ts";
 import { modelsRpc } from "./rpc/models.ts";
 import { noticesRpc } from "./rpc/notices.ts";
 import { passkeysRpc } from "./rpc/passkeys.ts";
+import { permissionsRpc } from "./rpc/permissions.ts";
 import { questionsRpc } from "./rpc/questions.ts";
 import { tokensRpc } from "./rpc/tokens.ts";
 
@@ -22,6 +23,7 @@ const KERNEL = {
   notices: noticesRpc,
   models: modelsRpc,
   passkeys: passkeysRpc,
+  permissions: permissionsRpc,
 };
 
 /** Its methods `topic.method`. */

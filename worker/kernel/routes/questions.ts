@@ -3,6 +3,7 @@ import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { OpenQuestion as OpenQuestionView } from "../api/answers.ts";
+import { Keep } from "../api/permissions.ts";
 import { approvalView, askedPeople, listedMembers, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
@@ -19,6 +20,8 @@ export const questions = newRoutes();
 
 export const QuestionAnswer = z.strictObject({
   answer: z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
+  /** What is kept of the question's `offers`, with the answer `approve`. */
+  keep: z.optional(Keep),
 });
 
 /** Lists the open questions and approvals that the caller may see, the oldest first. */
@@ -52,9 +55,9 @@ route(
   "POST /v1/questions/:id",
   { scope: "ask", path: { id: text(UUID, "a question's id, a UUID") }, body: QuestionAnswer },
   async (c, { token, path: { id }, body }) => {
-    const { answer } = body;
+    const { answer, keep } = body;
     const way = answerWay(c, await keepHash(body));
-    const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token, way);
+    const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token, way, keep);
     if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
     return json(c, questionView(answered.question));
   },
@@ -125,7 +128,8 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: approvalView(approval) }),
-    ...(people && { asked: askedPeople(people) }),
+    ...(people && people.length > 0 && { asked: askedPeople(people) }),
+    ...(question.offers && { offers: question.offers }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
     ...(answeredHow !== null && { answered_how: answeredHow }),

@@ -65,8 +65,8 @@ test("a harmless change that a member asks for has No and Yes; the yes runs it o
   const { id } = await question();
   const message = await first();
   expect(message).toMatchObject({ id, question: id, critical: false });
-  expect(message.text).toBe('mia asks: set on coffee-plug?\n{"on":true}');
-  expect(labels(message)).toEqual(["No", "Yes"]);
+  expect(message.text).toBe("Switch Coffee plug on?\nmia asked");
+  expect(labels(message)).toEqual(["No", "Switch on"]);
   expect(servers.pushed[0]?.headers).toMatchObject({ topic: id.replaceAll("-", ""), ttl: "600" });
   const [no, yes] = message.buttons ?? [];
   expect(await press(yes?.link)).toEqual({ status: 200, done: true, text: "anna said yes, 09:00." });
@@ -138,7 +138,7 @@ test("where a lock screen shows the kind only, there are no words and no buttons
   await servers.browser("anna", TOKENS.owner);
   const turn = change(call());
   const { id } = await question();
-  expect(await first()).toMatchObject({ text: "Something waits for your yes or no.", buttons: [] });
+  expect(await first()).toMatchObject({ text: "Something waits for your answer.", buttons: [] });
   await answer(id, "deny");
   await turn;
 });
@@ -200,7 +200,7 @@ test("a topic of ntfy has buttons where it has an access token, and else one tha
   const actions = of("closed")?.actions ?? [];
   expect(actions.map(({ action, label }) => [action, label])).toEqual([
     ["http", "No"],
-    ["http", "Yes"],
+    ["http", "Switch on"],
   ]);
   expect(await press(new URL(actions[1]?.url ?? "").pathname)).toMatchObject({ done: true });
   expect((await turn).body.answer).toContain("coffee-plug has it");

@@ -13,6 +13,8 @@ import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { describeApproval } from "../../../kernel/home/questions/describe-approval.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 
 const OPEN_MS = 10 * 60_000;
 
@@ -36,6 +38,13 @@ export async function askFirst(
       advice: "Explain this to the user; do not try it another way.",
     });
   }
+  await readLanguage(home.env, request.language ?? "en");
+  const approval = { tool: name, parameters: args, reason, hash, ...(tainted && { tainted }) };
+  const { text, card } = describeApproval(
+    home,
+    { agent: GATEWAY_AGENT, approval },
+    { caller: request.origin, language: request.language },
+  );
   const [open] = questionsOf(home).openOf(id);
   const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
   const question = open?.id ?? crypto.randomUUID();
@@ -45,9 +54,9 @@ export async function askFirst(
     conversation: from.conversation ?? `${home.name}/mcp/${id}`,
     agent: GATEWAY_AGENT,
     agentQuestion: null,
-    text: `May I do this? ${name}`,
+    text,
     options: [],
-    approval: { tool: name, parameters: args, reason, hash, ...(tainted && { tainted }) },
+    approval: { ...approval, card },
     expiresAt,
   });
   return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };

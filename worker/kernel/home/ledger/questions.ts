@@ -7,8 +7,14 @@
  * No model has such a token, and no tool's argument counts as an approval.
  */
 
-import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { AnswerResult, AskingStage, NewQuestion, Question, Reached } from "../../api/questions.ts";
+import type {
+  AnswerResult,
+  AskingStage,
+  NewQuestion,
+  Question,
+  Reached,
+  ShownApproval,
+} from "../../api/questions.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
@@ -31,10 +37,10 @@ type QuestionRow = {
   answered_at: number | null;
   group_key: string | null;
   listed_in: string | null;
-  answered_how: string | null;
   asked: string | null;
   stage: AskingStage;
   ask_more_at: number | null;
+  answered_how: string | null;
 };
 
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
@@ -180,6 +186,13 @@ class Questions extends SqlStore {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];
   }
 
+  /** Approvals of a conversation that a person decided, asked since then (epoch ms), the oldest first. */
+  decidedSince(conversation: string, since: number): Question[] {
+    const where =
+      "WHERE conversation = ? AND asked_at >= ? AND approval IS NOT NULL AND answered_by IS NOT NULL ORDER BY asked_at";
+    return this.#select(where, conversation, since);
+  }
+
   /** Open questions that their conversation does not have yet. */
   undelivered(): Question[] {
     return this.#select(`WHERE told = 0 AND answer IS NULL AND ${IS_SHOWN}`);
@@ -319,7 +332,7 @@ function toQuestion(row: QuestionRow): Question {
     agentQuestion: row.agent_question,
     text: row.text,
     options: JSON.parse(row.options) as string[],
-    approval: row.approval === null ? null : (JSON.parse(row.approval) as ApprovalRequest),
+    approval: row.approval === null ? null : (JSON.parse(row.approval) as ShownApproval),
     askedAt: row.asked_at,
     expiresAt: row.expires_at,
     told: row.told === 1,

@@ -20,7 +20,7 @@ const REFUSED_FOR_MS = 60 * 60_000;
 const REPEAT_MS = 60 * 60_000;
 
 /** @returns the end of the time in which this caller's calls are refused that need an approval, epoch ms; undefined: they are not */
-export function refusedUntil(home: HomeContext, call: LedgerCall, now: number): number | undefined {
+function refusedUntil(home: HomeContext, call: LedgerCall, now: number): number | undefined {
   const caller = callerOf(call);
   const denied = questionsOf(home)
     .deniedSince(now - REFUSED_FOR_MS - WITHIN_MS)

@@ -9,7 +9,7 @@ import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { openQuestions } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
-import { ask, say } from "../../../../test/workerd.ts";
+import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
 import { telegram } from "../../../features/chat/platforms/telegram.ts";
 import type { AskedPerson } from "../../api/answers.ts";
 import { ConversationObject } from "../../conversation/conversation.ts";
@@ -130,12 +130,46 @@ test("an owner's own question reaches the other owners, and the owner's own brow
   expect(pushes()).toEqual([]);
   await passUntil(T0 + 2 * MINUTE);
   expect(pushes()).toEqual(["anna normal"]);
+  // They know of themselves.
+  await askedAre("telegram:1 09:02");
   const history = await (await ask(`/v1/conversations/${conversation}`)).text();
   expect(history).toContain('"name":"telegram:1"');
-  // They know of themselves.
   expect(history).not.toContain('"name":"anna"');
   await answer(id, "deny");
   await turn;
+});
+
+test("a device's question in words reaches the browsers of the person whom it asks, and of nobody else", async () => {
+  await servers.browser("anna", TOKENS.owner);
+  await servers.browser("mia", TOKENS.member);
+  const bridge = await TestBridge.connect([
+    agent("pi", { features: ["tool", "prompt", "cancel", "ack", "question"], tools: [CPU] }),
+  ]);
+  bridge.onCall = ({ id }) => {
+    const event = { type: "question", request_id: id, question_id: "q1", text: "Which bed?" };
+    bridge.send({
+      t: "event",
+      id,
+      agent: "pi",
+      payload: JSON.stringify({ ...event, options: ["roses", "tulips"], expires_in_ms: 600_000 }),
+    });
+    return undefined;
+  };
+  const step = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
+  const turn = change(TOKENS.member, script(step, { text: "so: $results" }));
+  const { id } = await question();
+  await passUntil(T0 + MINUTE);
+  expect(pushes()).toEqual([]);
+  await passUntil(T0 + 2 * MINUTE);
+  expect(pushes()).toEqual(["mia normal"]);
+  expect(servers.pushed[0]?.message).toMatchObject({
+    text: "pi:\nWhich bed?",
+    question: id,
+    buttons: [],
+  });
+  expect((await answer(id, "roses", TOKENS.member)).status).toBe(200);
+  await pushed("mia normal", "mia over");
+  void turn;
 });
 
 test("that nobody answered is said with who was asked", async () => {

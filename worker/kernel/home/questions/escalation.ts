@@ -14,7 +14,7 @@ import { heldUntil, isAwaited } from "./waiting.ts";
 
 /** @returns when more people are asked about a new question, epoch ms; undefined: never */
 export function askMoreAt(home: HomeContext, { approval }: NewQuestion, now: number): number | undefined {
-  if (!approval || wasDenied(home, approval.hash, now)) return undefined;
+  if (approval && wasDenied(home, approval.hash, now)) return undefined;
   return now + EVERYBODY_AFTER_MS;
 }
 

@@ -7,15 +7,19 @@ import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { personText } from "../people/person-name.ts";
+import { callOf } from "./deciders.ts";
+import { languageOf } from "./describe-approval.ts";
 
 /** @returns undefined: it is open, or there is none */
 export function outcomeText(home: HomeContext, id: string): string | undefined {
-  const { answer = null, answeredBy = null, answeredAt = null } = questionsOf(home).get(id) ?? {};
-  if (answer === null) return undefined;
-  if (answer === EXPIRED) return "Nobody answered in time; nothing was run.";
-  if (answer === CLOSED || answeredBy === null) return "It is no longer needed.";
+  const question = questionsOf(home).get(id);
+  if (!question || question.answer === null) return undefined;
+  const { answer, answeredBy, answeredAt, approval } = question;
+  const phrases = phrasesOf(languageOf(callOf(home, question)));
+  if (answer === EXPIRED) return phrases.say("nobodyAnswered");
+  if (answer === CLOSED || answeredBy === null) return phrases.say("notNeeded");
   const name = personText(home, { principal: answeredBy });
-  const at = answeredAt ?? 0;
-  const said = answer === "approve" ? "yes" : answer === "deny" ? "no" : `“${visible(answer)}”`;
-  return `${name} said ${said}, ${phrasesOf().time(at, clockOf(home).read().zone, Date.now())}.`;
+  if (!approval) return `${name}: ${visible(answer)}`;
+  const time = phrases.time(answeredAt ?? 0, clockOf(home).read().zone, Date.now());
+  return phrases.say(answer === "approve" ? "saidYes" : "saidNo", { name, time });
 }

@@ -27,13 +27,15 @@ export function kindOf(home: HomeContext, question: Question): QuestionKind {
 
 function kindOfOne(home: HomeContext, { call: id, approval, agent, agentQuestion }: Question): QuestionKind {
   const call = ledgerOf(home).get(id);
-  const now = Date.now();
-  const advert = hostedDevicesOf(home).get(agent)
-    ? servedAgentsOf(home)
-        .target(agent, now)
-        ?.adverts.find(({ name }) => name === call?.payload.tool)
+  const target = hostedDevicesOf(home).get(agent)
+    ? servedAgentsOf(home).target(agent, Date.now())
     : undefined;
-  const isDangerous = advert?.danger === true || approval?.danger === true || approval?.cwd !== undefined;
+  const advert = target?.adverts.find(({ name }) => name === call?.payload.tool);
+  const isDangerous =
+    advert?.danger === true ||
+    approval?.danger === true ||
+    approval?.cwd !== undefined ||
+    approval?.card?.danger === true;
   const isHarmless = advert !== undefined && !isDangerous && advert.setting !== true;
   const isPlain = isHarmless && agentQuestion === null && approval?.unread === undefined && isPersons(call);
   return { isDangerous, isPlain };

@@ -8,6 +8,7 @@ import {
 } from "../../api/questions.ts";
 import type { HomeContext } from "../context.ts";
 import { idInConversation, ledgerOf } from "../ledger/ledger.ts";
+import { shownOffers } from "../permissions/offers.ts";
 
 export function shownOf(
   home: HomeContext,
@@ -17,6 +18,7 @@ export function shownOf(
   const call = ledgerOf(home).get(question.call);
   // A person sees it at the call with which the chain began.
   const members = question.members && listedMembers(question.members);
+  const offers = shownOffers(home, question.members?.map((one) => one.id) ?? [id]);
   return {
     id,
     call: members?.[0]?.call ?? (call ? idInConversation(call) : question.call),
@@ -27,5 +29,6 @@ export function shownOf(
     expiresAt,
     approval,
     ...(members && { members }),
+    ...(offers && { offers }),
   };
 }

@@ -2,6 +2,7 @@
 
 import { mayAnswer, maySee, type Viewer } from "../../api/may-see.ts";
 import type { AnswerWay } from "../../api/passkeys.ts";
+import type { Keep } from "../../api/permissions.ts";
 import type { AnswerResult } from "../../api/questions.ts";
 import type { QuestionsApi } from "../../api/questions-api.ts";
 import type { HomeContext } from "../context.ts";
@@ -10,12 +11,13 @@ import { questionsOf } from "../ledger/questions.ts";
 import type { HomePart } from "../part.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
+import { shownOffers } from "../permissions/offers.ts";
 import { answerQuestion } from "../questions/approvals.ts";
 import { askAllNow } from "../questions/escalation.ts";
 import { ownedBy } from "../questions/owned-by.ts";
 
 export const questionsRpc: HomePart<QuestionsApi> = {
-  answer: ({ home }, id, answer, viewer, way) => answerAs(home, id, answer, viewer, way),
+  answer: ({ home }, id, answer, viewer, way, keep) => answerAs(home, id, answer, viewer, way, keep),
   async askElsewhere({ home }, id, viewer, session) {
     const question = questionsOf(home).get(id);
     const owned = question && ownedBy(home, question);
@@ -37,10 +39,20 @@ export const questionsRpc: HomePart<QuestionsApi> = {
     const open = questions.open().filter((question) => maySee(viewer, ownedBy(home, question)));
     const shown = open.slice(0, limit).map((question) => {
       const title = conversationListOf(home).titleOf(question.conversation);
-      const { via } = ledgerOf(home).get(question.call)?.caller.chain ?? {};
+      const { chain, principal } = ledgerOf(home).get(question.call)?.caller ?? {};
+      // Whoever waits knows of themselves.
+      const asked = question.asked?.filter((one) => one.principal !== principal);
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
-      return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };
+      const offers = shownOffers(home, question.members?.map((one) => one.id) ?? [question.id]);
+      return {
+        ...question,
+        via: chain?.via,
+        asked,
+        offers,
+        ...(title !== undefined && { title }),
+        ...(members && { members }),
+      };
     });
     return { questions: shown, total: open.length };
   },
@@ -53,6 +65,7 @@ export async function answerAs(
   answer: string,
   viewer: Viewer,
   way: AnswerWay,
+  keep?: Keep,
 ): Promise<AnswerResult> {
   const isThere = way.by === "chat";
   const question = questionsOf(home).get(id);
@@ -64,9 +77,10 @@ export async function answerAs(
   const by = {
     principal: viewer.name,
     displayName: viewer.displayName,
+    isOwner: viewer.role === "owner",
     mayApprove,
     // In a chat an owner lets people in, too.
     mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
   };
-  return await answerQuestion(home, id, answer, by, way);
+  return await answerQuestion(home, id, answer, by, way, keep);
 }
