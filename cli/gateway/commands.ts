@@ -22,6 +22,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./ask.ts")).ask,
   },
   {
+    name: "waiting",
+    about: "show what waits for a person; on a terminal each question is put to you",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./waiting.ts")).waiting,
+  },
+  {
     name: "status",
     about: "show gateway, bridge, agents and calls in flight; exit code 0 when the home can be asked",
     options: { tools: { about: "show each agent's tools, and its calls so far" }, json: JSON_OPTION },

@@ -75,6 +75,8 @@ async function bridgeAsks(
     parameters,
     reason: "the policy says ask",
     hash: hash ?? (await approvalHash("pi", tool, parameters)),
+    // A device writes no card: what a person reads is the gateway's own.
+    card: { verb: "Nothing", decline: "Yes", asker: "the owner", facts: [], shows: ["none"] },
   };
   const event = {
     type: "question",
