@@ -27,8 +27,14 @@ export class PasskeyBrowser {
     return new PasskeyBrowser(origin, await new SignIn(send, origin).cookie(token));
   }
 
-  get cookie(): string {
-    return this.#cookie;
+  /** The same browser signs in once more. */
+  async signInAgain(token: string): Promise<PasskeyBrowser> {
+    const send = (path: string, init: RequestInit = {}) => {
+      const headers = new Headers(init.headers);
+      headers.set("cookie", this.#cookie);
+      return ask(path, { token: null, ...init, headers });
+    };
+    return new PasskeyBrowser(this.#origin, await new SignIn(send, this.#origin).cookie(token));
   }
 
   /** As the console's page sends it. @param proof a header's text */

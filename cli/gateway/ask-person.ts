@@ -1,6 +1,7 @@
 /** Asks the person at the terminal a question or for an approval. */
 import { createInterface } from "node:readline";
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { headAndTail, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -73,7 +74,7 @@ export function sentenceOf(text: string): string {
 
 /** The whole text of an approval: a person who approves must have seen what will be run. */
 export function questionText(
-  { agent, text, options, approval, asks }: Question,
+  { agent, text, options, approval, asked }: Question,
   paint: Paint,
   whole = true,
 ): string {
@@ -100,7 +101,7 @@ export function questionText(
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
     `\n${paint("bold", sentenceOf(text))}\n${known}` +
-    `${parameters.join("")}${where}${marked}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asks)}`
+    `${parameters.join("")}${where}${marked}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asked)}`
   );
 }
 
@@ -119,12 +120,11 @@ function argumentLines(approval: NonNullable<Question["approval"]>, whole: boole
   );
 }
 
-/** The person's own token may not approve: the words say who was asked. */
-function describeApprovers(asks: Question["asks"]): string {
-  if (asks === undefined) return "";
-  const who =
-    asks.length > 0 ? asks.map((one) => printableLine(one, 100)).join(", ") : "nobody could be told";
-  return `  your token may not approve; asked: ${who}\n`;
+/** Who else was asked. Empty: the person's own token may not approve, and nobody could be told. */
+function describeApprovers(asked: Question["asked"]): string {
+  if (asked === undefined) return "";
+  const who = asked.length > 0 ? askedText(asked) : "Your token may not approve, and nobody could be told.";
+  return `  ${printableLine(who)}\n`;
 }
 
 /** "accept" also accepts these texts, so that nothing is asked for them again. */

@@ -146,8 +146,8 @@ export const Question = z.looseObject({
   ),
   answer: z.optional(z.string()),
   answered_by: z.optional(z.string()),
-  /** People who may approve and were asked, where the person here may not. */
-  asks: z.optional(z.array(z.string())),
+  /** People who were asked beside the person here. Empty: the person here may not approve, and nobody could be told. */
+  asked: z.optional(z.array(z.looseObject({ name: z.string(), time: z.string() }))),
 });
 export type Question = z.infer<typeof Question>;
 

@@ -45,7 +45,7 @@ export const Who = z.union([
 export type Who = z.infer<typeof Who>;
 
 /** The proof that a person was there: a press in the page's own session, from another device than the asking one, or by a passkey. */
-export const HOW = ["press", "tap", "verified"] as const;
+const HOW = ["press", "tap", "verified"] as const;
 
 const MINUTES_A_DAY = 1_440;
 const minute = z.int().check(z.minimum(0), z.maximum(MINUTES_A_DAY));

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -72,8 +72,8 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
     await page.getByRole("button", { name: "New conversation" }).click();
     await ask(append("second"));
-    for (const name of ["Fleet", "Audit", "Metrics", "Setup", "Chat"]) {
-      await page.getByRole("navigation").getByRole("link", { name }).click();
+    for (const name of ["Devices", "Rules", "Record", "Setup", "Chats"]) {
+      await openScreen(page, name);
       await page.getByRole("link", { name: "Waiting for you (2)" }).waitFor();
       await expect.poll(() => page.title()).toBe(`(2) ${name} · edgecall`);
     }
@@ -87,15 +87,14 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await cards.filter({ hasText: '"second"' }).getByRole("link").click();
     await page.locator(".turn").getByRole("button", { name: "No", exact: true }).click();
     await page.locator(".turn .answer").waitFor();
-    await expect.poll(() => page.title()).toBe("Chat · edgecall");
+    await expect.poll(() => page.title()).toBe("Chats · edgecall");
     expect(await page.getByRole("link", { name: /Waiting for you/ }).count()).toBe(0);
   });
 
   test("C1 'Try it' shows only its own call's approval", async () => {
     const turn = await ask(append("of the conversation"));
     await turn.getByRole("button", { name: "Run", exact: true }).waitFor();
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
-    const card = page.getByRole("article", { name: "pi" });
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: /actions/ }).click();
     await card.getByLabel("Action").selectOption("append");
     const form = card.getByRole("form", { name: "Try append" });
@@ -104,7 +103,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await form.getByRole("group", { name: SENTENCE }).getByText("of the form").waitFor();
     expect(await form.getByText("of the conversation").count()).toBe(0);
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
-    await page.getByText("For a command (Fleet, or the API)").waitFor();
+    await page.getByText("For a command (Devices, or the API)").waitFor();
     for (let left = 2; left > 0; left -= 1) {
       await page.getByRole("button", { name: "No", exact: true }).first().click();
       await page

@@ -56,7 +56,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   };
 
   test("axe finds nothing on the sign-in page, in both themes, also while a problem is shown", async () => {
-    await page.goto(stack.gateway.url);
+    await page.goto(`${stack.gateway.url}/#/chat`);
     await page.getByLabel("Token").waitFor();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -87,7 +87,9 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   });
 
   test("by keyboard alone: sign in, ask, approve, stop; a screen reader announces each step", async () => {
-    await page.goto(stack.gateway.url);
+    await page.goto(`${stack.gateway.url}/#/chat`);
+    // Another hash alone loads nothing.
+    await page.reload();
     const announced: string[] = [];
     await page.exposeFunction("announced", (text: string) => announced.push(text));
     await page.getByLabel("Token").focus();

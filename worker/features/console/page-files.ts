@@ -6,9 +6,13 @@ import { HttpError } from "../../kernel/http/errors.ts";
 export const PAGE_PATHS = [
   "/",
   "/console.js",
-  "/console-chunk.js",
-  "/console-later.js",
+  /** A screen, or what several of them share: the build chooses the names. */
+  "/:script{console-[a-z]+-[A-Z0-9]+\\.js}",
   "/console.css",
+  /** All parts of the page, in the stack of a checkout alone. */
+  "/dev/parts",
+  "/dev/parts.js",
+  "/dev/parts.css",
   "/icon.svg",
   "/icon-180.png",
   "/icon-192.png",

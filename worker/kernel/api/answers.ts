@@ -62,6 +62,9 @@ export type PastTurn = TurnResult & {
   images?: string[];
 };
 
+/** A person who was asked to decide. @property at epoch ms @property time the same on the home's clock, `14:02` */
+export type AskedPerson = { name: string; at: number; time: string };
+
 /** An approval that is listed in a question with others. It can be answered alone, by its id. */
 export type QuestionMember = { id: string; call: string; agent: string; text: string };
 
@@ -116,8 +119,11 @@ export type TurnQuestion = {
   expires_at: number;
   /** What can be kept with a yes (`keep`): of a question that lists several, what each of them offers. Absent: nothing. */
   offers?: PermissionOffer[];
-  /** Of an approval that whoever caused it may not give: the people who were asked. */
-  asks?: string[];
+  /**
+   * Of an approval: the people who were asked beside the conversation's own. Empty: the person who caused it may not give it, and
+   * it reached no person who may.
+   */
+  asked?: AskedPerson[];
   answer?: string;
   answered_by?: string;
   /** As the person's chat app calls them. */

@@ -7,7 +7,6 @@ export type Person = Pick<ApiToken, "name" | "role">;
 
 /** `ask`: each change asks that no permission covers. `allowed`: each harmless action gets a permission for everybody; dangerous ones ask all the same. */
 const DEVICE_MODES = ["off", "read", "ask", "allowed"] as const;
-export type DeviceMode = (typeof DEVICE_MODES)[number];
 
 const own = z.nullable(
   z

@@ -5,7 +5,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 const base64url = (max: number) => z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(max));
 
 /** One line that a person gives a passkey: "Ann's phone". */
-export const PasskeyName = z
+const PasskeyName = z
   .string()
   .check(
     z.trim(),
@@ -37,9 +37,9 @@ export type Place = { host: string; origin: string };
 
 /**
  * A way by which a person showed more than the cookie of a session. `token`: typed again, or the request's own. `code`: of
- * `edgecall passkey`. `passkey`: one that they have. `chat`: an owner's tap.
+ * `edgecall passkey`. `passkey`: one that they have.
  */
-export type Shown = "token" | "code" | "passkey" | "chat";
+export type Shown = "token" | "code" | "passkey";
 
 /** @property at epoch ms @property isSynced it may be in a password manager @property by the way that let it be made */
 export type PasskeyView = {
@@ -51,8 +51,6 @@ export type PasskeyView = {
   by: Shown;
   created_at: number;
   used_at: number | null;
-  /** Dangerous calls can be confirmed from then on, epoch ms: later for one that was made by a tap in a chat. */
-  full_from: number;
 };
 
 /** What a browser needs to make a passkey. Bytes are base64url. */
@@ -91,11 +89,12 @@ export const NEEDS_OTHER_DEVICE = "needs_other_device";
 
 /**
  * The way by which an answer to a question came.
- * `token`: a bearer token. `chat`: the platform vouches for the account. `session`: a session of the console, `id` of its browser.
+ * `token`: a bearer token. `chat`: the platform vouches for the account. `notification`: a button of one, on whatever shows it. `session`: a session of the console, `id` of its browser.
  */
 export type AnswerWay =
   | { by: "token" }
   | { by: "chat" }
+  | { by: "notification" }
   | {
       by: "session";
       id: string | undefined;
@@ -112,4 +111,5 @@ export const HOW = {
   token: "token",
   passkey: "passkey",
   otherDevice: "tap on another device",
+  notification: "notification",
 } as const;

@@ -1,6 +1,6 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { ApprovalCard, QuestionMember, TurnQuestion } from "./answers.ts";
+import type { ApprovalCard, AskedPerson, QuestionMember, TurnQuestion } from "./answers.ts";
 import type { PermissionOffer } from "./permissions.ts";
 
 /** An approval with how it is shown. Only the gateway writes the card. */
@@ -37,10 +37,20 @@ export type Question = NewQuestion & {
   listedIn: string | null;
   /** The approvals that this question lists: its answer is the answer to each of them that is open. */
   members?: Question[];
+  /** Who was asked to decide, beside the conversation's own. Absent: nobody so far. */
+  asked?: Reached[] | undefined;
+  /** How far the asking went: 1 the people at hand, 2 everybody who may decide, 3 once more. */
+  stage: AskingStage;
+  /** Epoch ms; undefined: nobody more is asked. */
+  askMoreAt: number | undefined;
 };
 
 /** Who answered, and how. @property by the principal; null: no person @property name as their chat app calls them */
 export type AnsweredBy = { by: string | null; name?: string | undefined; how?: string | undefined };
+export type AskingStage = 1 | 2 | 3;
+
+/** A person who was asked. @property chat the conversation that shows it @property subscriptions ids of browsers and topics */
+export type Reached = AskedPerson & { principal: string; chat?: string; subscriptions?: string[] };
 
 export type AnswerResult =
   | { ok: true; question: Question }
@@ -56,8 +66,8 @@ export type QuestionToPerson = Pick<
 > & {
   via?: readonly string[] | undefined;
   isPassedOn?: true;
-  /** People who may approve and were asked too, in words: whoever caused it may not. Absent: no others are needed. */
-  asks?: string[];
+  /** As in `TurnQuestion`. */
+  asked?: AskedPerson[];
   /** The approvals that it lists; absent: it stands alone. */
   members?: QuestionMember[];
   /** What can be kept with a yes. Absent: nothing. */
@@ -105,6 +115,13 @@ export function turnQuestion({
   ...rest
 }: QuestionToPerson): TurnQuestion {
   return { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
+}
+
+/** Who was asked, for people: each once, as they were first asked. */
+export function askedPeople(asked: readonly Reached[]): AskedPerson[] {
+  return asked
+    .filter(({ name }, at) => asked.findIndex((one) => one.name === name) === at)
+    .map(({ name, at, time }) => ({ name, at, time }));
 }
 
 /** The approvals that a question lists, for whoever is shown it. They are of calls that a conversation made itself. */

@@ -9,7 +9,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import type { AskedPerson, TurnQuestion, TurnResult } from "../api/answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Briefing } from "../api/briefing.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
@@ -39,6 +39,8 @@ import { meanwhile } from "./meanwhile.ts";
 import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./notices.ts";
 import type { ConversationAccess } from "./part.ts";
 import {
+  isAwaited,
+  onAskedMore,
   onLateResult,
   onQuestion,
   onQuestionClosed,
@@ -310,6 +312,14 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
 
   async ask(asked: QuestionToPerson): Promise<void> {
     if (this.#context) await onQuestion(this.#context, asked);
+  }
+
+  async askedMore(id: string, all: AskedPerson[], since: AskedPerson[]): Promise<void> {
+    if (this.#context) await onAskedMore(this.#context, id, all, since);
+  }
+
+  async isAwaited(call: string): Promise<boolean> {
+    return this.#context !== undefined && (await isAwaited(this.#context, call));
   }
 
   async decide(asked: QuestionToPerson): Promise<Handed> {

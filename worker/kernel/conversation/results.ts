@@ -1,5 +1,6 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { AskedPerson } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { toolsWith } from "../api/home-tools.ts";
 import { AFTER_EXPIRY_MS, type AnsweredBy, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
@@ -103,6 +104,35 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   // It may have its answer meanwhile.
   const answer = transcript.question(asked.id)?.question.answer;
   if (answer !== undefined) await parent.closeQuestion(asked.id, answer, null);
+}
+
+/** More people were asked to decide the question, which a session shows where it was begun too. @param since who were asked now */
+export async function onAskedMore(
+  { transcript, chat, subscribers, env }: ConversationContext,
+  id: string,
+  all: AskedPerson[],
+  since: AskedPerson[],
+): Promise<void> {
+  const turn = transcript.noteAsked(id, all);
+  if (!turn) return;
+  subscribers.changed(turn);
+  chat?.askedMore(turn, since);
+  const { session } = turn.origin;
+  if (session?.parent) await conversationOf(env, session.parent).askedMore(id, all, since);
+}
+
+/** A person who wrote in a chat app looks at it for about so long. */
+const LOOKS_MS = 5 * 60_000;
+
+/** True if a person waits for this call: their client is there, or they have just written in this chat. Of a session, where it was begun. */
+export async function isAwaited(context: ConversationContext, callId: string): Promise<boolean> {
+  const { transcript, chat, subscribers, env } = context;
+  const turn = transcript.turnAt(transcript.call(callId)?.turn ?? -1);
+  if (!turn || turn.origin.event !== undefined) return false;
+  if (subscribers.has(turn.id)) return true;
+  const { session } = turn.origin;
+  if (session?.parent) return await conversationOf(env, session.parent).isAwaited(session.call);
+  return chat !== undefined && turn.createdAt > Date.now() - LOOKS_MS;
 }
 
 /** A call waits for a person, who is asked now or in a moment. @param until epoch ms; the call is not over before */

@@ -9,6 +9,7 @@ import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../api/calls.ts";
 import type { CallTarget } from "../api/edge-call.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
+import type { Viewer } from "../api/may-see.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
 import type { PlannedReply } from "../api/plan.ts";
 import type { Asker, RosterAgent, RosterQuestion, SpokenRule } from "../api/roster.ts";
@@ -83,6 +84,8 @@ export type OtherAgents = {
 /** Browsers and topics where a person is told what happens. */
 export type Subscriptions = {
   all(home: HomeContext): ReadonlyArray<{ id: string; principal: string }>;
+  /** What the person who turned this one on may do now, by the token that they did it with. @returns undefined: nothing any more */
+  viewer(home: HomeContext, id: string): Viewer | undefined;
   /** @param opens the conversation that a notification opens @throws DeliverLaterError, or another error: try again later */
   deliver(home: HomeContext, id: string, opens: string | null, notice: Notice): Promise<void>;
 };

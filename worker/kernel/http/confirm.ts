@@ -16,7 +16,7 @@ import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
 /** A confirmation: the JSON of a `Proof`, base64url. */
-export const PROOF_HEADER = "x-edgecall-proof";
+const PROOF_HEADER = "x-edgecall-proof";
 const PROOF_MAX = 16_000;
 /** As a URL has them. */
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
@@ -32,17 +32,27 @@ export async function requireConfirmed(
   body: string | undefined,
   isStrict = false,
 ): Promise<void> {
-  const session = c.get("session");
-  if (!session) return;
+  if (!c.get("session")) return;
   const { pathname, search } = new URL(c.req.url);
   const request = { method: c.req.method, path: pathname + search, body: body ?? "" };
+  await requireProof(c, token, request, body === undefined ? undefined : proofOf(c), isStrict);
+}
+
+/** The same for a form of one of our pages. @throws HttpError 403 */
+export async function requireProof(
+  c: Context<App>,
+  token: ApiToken,
+  request: AboutToSend,
+  proof: Proof | undefined,
+  isStrict = false,
+): Promise<void> {
   const { name: principal, role } = token;
   const confirmed = await homeOf(c.env, token.home).passkeys.confirmRequest({
     caller: { principal, role, channel: "api" },
     place: placeOf(c),
     what: await requestHash(request),
     about: aboutRequest(request),
-    proof: body === undefined ? undefined : proofOf(c),
+    proof,
     isStrict,
   });
   if (!confirmed.ok) throw new HttpError(confirmed.status, confirmed.code, confirmed.message);
@@ -82,7 +92,7 @@ export function readProof(text: string): Proof {
  * The place of the request's browser. Its passkeys are for exactly this host.
  * @returns undefined: browsers make no passkeys for this address
  */
-export function placeOf(c: Context<App>): Place | undefined {
+function placeOf(c: Context<App>): Place | undefined {
   return placeOrProblem(c).place;
 }
 

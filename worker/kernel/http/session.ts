@@ -33,7 +33,7 @@ const ID_BYTES = 11;
 const OWN_HEADER = "x-edgecall-console";
 
 /** A session as a request brings it. @property id tells one browser from another; undefined: it cannot be told */
-export type Session = { token: ApiToken; id: string | undefined };
+type Session = { token: ApiToken; id: string | undefined };
 
 type SessionOptions = {
   /** Until the session ends, at most a month. */

@@ -24,6 +24,8 @@ route(
       q: words(AGENT_WORDS_MAX),
       /** Only those that are online, or only the others. */
       online: optionalYesOrNo,
+      /** Only devices of the broker, or only the others. */
+      hosted: optionalYesOrNo,
     },
   },
   async (c, { token, query: { q, ...query } }) => {

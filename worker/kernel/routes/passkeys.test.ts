@@ -366,13 +366,6 @@ describe("what is refused", () => {
     ).json()) as { entries: Array<{ approval?: object }> };
     expect(entries[0]?.approval).toMatchObject({ approved: true, by: "anna", how: "token" });
   });
-
-  test("a passkey that a tap in a chat let in confirms nothing dangerous for an hour", async () => {
-    await sql("UPDATE passkey SET full_from = ?", Date.now() + 60_000);
-    await expectRefused(anna.confirmed(route, yes));
-    const token = { name: "x", role: "guest", scopes: ["ask"] };
-    expect((await anna.confirmed("POST /v1/tokens", token)).status).toBe(201);
-  });
 });
 
 describe("a passkey is removed", () => {

@@ -4,7 +4,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { OpenQuestion as OpenQuestionView } from "../api/answers.ts";
 import { Keep } from "../api/permissions.ts";
-import { approvalView, listedMembers, type OpenQuestion } from "../api/questions.ts";
+import { approvalView, askedPeople, listedMembers, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireValid } from "../http/auth.ts";
@@ -38,7 +38,7 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
   };
   const stream = socketEventStream(
     homeOf(c.env, token.home),
-    "/questions",
+    `/questions?by=${encodeURIComponent(token.name)}`,
     eventsOf,
     c.req.raw.signal,
     recheck,
@@ -107,6 +107,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     answer,
     answeredBy,
     answeredHow,
+    asked: people,
   } = question;
   const [, channel = "", ...conversation] = question.conversation.split("/");
   const members = question.members && listedMembers(question.members);
@@ -127,6 +128,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: approvalView(approval) }),
+    ...(people && people.length > 0 && { asked: askedPeople(people) }),
     ...(question.offers && { offers: question.offers }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),

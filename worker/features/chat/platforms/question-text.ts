@@ -1,6 +1,7 @@
 /** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
 
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { betweenText, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
@@ -130,10 +131,10 @@ function marksIn({ card }: NonNullable<TurnQuestion["approval"]>): string[] {
 }
 
 /** Lines for a person who may not decide it: who was asked. */
-function describeApprovers({ asks }: TurnQuestion): string[] {
-  if (asks === undefined) return [];
-  return asks.length > 0
-    ? [`You cannot decide this yourself. I asked: ${shown(asks.join(", "))}.`]
+function describeApprovers({ asked }: TurnQuestion): string[] {
+  if (asked === undefined) return [];
+  return asked.length > 0
+    ? [`You cannot decide this yourself. ${shown(askedText(asked))}`]
     : [
         "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
       ];
@@ -182,9 +183,10 @@ function fenced(text: string, language = "json"): string {
 
 /** @param question as it stands now; undefined: it was forgotten @param mentions the platform that shows its own ids as names, if it is shown there */
 export function closedText(question: TurnQuestion | undefined, mentions = ""): string {
-  const { answer, answered_by: by, answered_by_name: name = by, approval } = question ?? {};
+  const { answer, answered_by: by, answered_by_name: name = by, approval, asked = [] } = question ?? {};
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
-  if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
+  if (answer === EXPIRED)
+    return `⌛ Nobody answered in time; nothing was run. ${shown(askedText(asked))}`.trim();
   const person = by?.startsWith(`${mentions}:`) ? by : name;
   const who = person === undefined ? "" : ` by ${person}`;
   if (!approval) return `✔ Answered${who}: ${visible(cutText(answer, SHOWN_MAX))}`;

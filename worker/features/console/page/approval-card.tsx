@@ -4,6 +4,7 @@
  */
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -106,15 +107,13 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {hidden && <p class="notice">{hidden}</p>}
       {/* What the sentence says, or the lines show, is one press away; the rest is there at once. */}
       {exact && (isSaid(approval, lines) && !isCut ? <Folded>{exact}</Folded> : exact)}
+      {question.asked && question.asked.length > 0 && (
+        <p class="quiet">{visible(askedText(question.asked))}</p>
+      )}
       {mayApprove && offers.length > 0 && (
         <NextTime offers={offers} several={members !== undefined} onKeep={setKeep} />
       )}
-      {!mayApprove && (
-        <p class="quiet">
-          Your token may not approve; the scope 'approve' is needed.
-          {question.asks && question.asks.length > 0 && ` Asked: ${visible(question.asks.join(", "))}.`}
-        </p>
-      )}
+      {!mayApprove && <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>}
       {mayApprove && isUnseen && <p class="quiet">Show all of it before you approve.</p>}
       {mayApprove && !isUnseen && isTooSmall && <p class="quiet">Read it on a larger screen.</p>}
       {mayApprove && !isUnseen && !isTooSmall && isUnread && (

@@ -95,17 +95,12 @@ function shownBody(shows: string): { token?: string; code?: string } | undefined
   return /^[A-Za-z0-9]{10}$/.test(text) ? { code: text } : { token: text };
 }
 
-function factsOf(
-  { is_synced, host, used_at, created_at, full_from }: Passkey,
-  here: string | null,
-  now: number,
-) {
+function factsOf({ is_synced, host, used_at, created_at }: Passkey, here: string | null, now: number) {
   const facts = [
     is_synced ? "in your password manager" : "on one device only",
     ...(host === here ? [] : [`for ${host}`]),
     `made ${ago(created_at, now)}`,
     used_at === null ? "never used" : `used ${ago(used_at, now)}`,
-    ...(full_from > now ? ["not for dangerous calls in its first hour"] : []),
   ];
   return facts.join(", ");
 }

@@ -5,8 +5,10 @@ import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Screen, Skeleton } from "./load.tsx";
 import { Pager, useSlice } from "./pager.tsx";
+import { Icon } from "./parts/icon.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { useStream } from "./stream.ts";
+import { say } from "./texts/say.ts";
 
 /** Questions on a page. */
 const SHOWN = 20;
@@ -38,7 +40,10 @@ export function WaitsLink() {
     <span class="waits" role="status">
       {count > 0 && (
         <a class="waits-link" href="#/waiting">
-          Waiting for you ({count})
+          <Icon name="clock" />
+          <span>
+            <span class="words">{say("waiting")}</span> ({count.toLocaleString()})
+          </span>
         </a>
       )}
     </span>
@@ -101,6 +106,8 @@ function Place({ question: { channel, conversation, title } }: { question: OpenQ
       </p>
     );
   const words =
-    channel === "command" ? "For a command (Fleet, or the API)" : `Over ${channel}: ${visible(conversation)}`;
+    channel === "command"
+      ? "For a command (Devices, or the API)"
+      : `Over ${channel}: ${visible(conversation)}`;
   return <p class="place">{words}</p>;
 }

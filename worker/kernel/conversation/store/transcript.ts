@@ -16,7 +16,7 @@ import {
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
+import type { AskedPerson, TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
 import type { AnsweredBy } from "../../api/questions.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
@@ -318,6 +318,14 @@ export class Transcript extends SqlStore {
     if (this.#questionAt(question.id)) return false;
     this.#append(turn, "question", question);
     return true;
+  }
+
+  /** More people were asked. @returns the turn of the question; undefined: it has its answer, or there is none */
+  noteAsked(id: string, people: readonly AskedPerson[]): Turn | undefined {
+    const found = this.#questionAt(id);
+    if (!found || found.question.answer !== undefined) return undefined;
+    this.#append(found.turn, "question", { ...found.question, asked: [...people] });
+    return this.turnAt(found.turn);
   }
 
   /** @returns the turn of the question; undefined: it has its answer, or there is none */

@@ -106,7 +106,7 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
   const keys = keysOf(home);
   const arrived: string[] = [];
   const greeted: string[] = [];
-  const lacking: string[] = [];
+  const missing: string[] = [];
   const served: string[] = [];
   await inOrder(home, async () => {
     for (const state of reported) {
@@ -128,14 +128,14 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
       if (isNew || (!couldAsk && rows.canAsk(id))) arrived.push(id);
       if (greets) greeted.push(id);
       if (isServed && state.online) served.push(id);
-      if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) lacking.push(id);
+      if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) missing.push(id);
     }
     // Many frames may be waiting. Without this, all would be applied before any other request.
     if (reported.length > 1) await scheduler.wait(0);
   });
   for (const id of greeted) await greetAgent(home, id);
   for (const id of served) void emit("agentServed", home, id);
-  if (lacking.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: lacking }));
+  if (missing.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: missing }));
   return arrived;
 }
 

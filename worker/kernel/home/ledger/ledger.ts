@@ -402,7 +402,7 @@ export class Ledger extends SqlStore {
   }
 
   /** Calls that the bridge should have taken by now. */
-  untaken(now: number): LedgerCall[] {
+  unaccepted(now: number): LedgerCall[] {
     return this.#select(
       `WHERE state <> 'settled' AND state = 'sent' AND NOT ${AT_LENDER} AND sent_at <= ?`,
       now - TAKEN_WITHIN_MS,

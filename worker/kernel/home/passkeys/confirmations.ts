@@ -12,10 +12,10 @@ import type { HomeContext } from "../context.ts";
 import { notifyOwners } from "./notify-owners.ts";
 import { passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
 
-export const CHALLENGE_MS = 2 * 60_000;
+const CHALLENGE_MS = 2 * 60_000;
 
-/** What is decided on. @property isDangerous a passkey of the last hour that a tap in a chat let in does not confirm it */
-export type Subject = Pick<Decision, "about" | "what" | "answer" | "keep"> & { isDangerous?: boolean };
+/** What is decided on. */
+export type Subject = Pick<Decision, "about" | "what" | "answer" | "keep">;
 
 /**
  * @param about for the person @param mostUntil epoch ms; a challenge is never longer open than its question
@@ -69,7 +69,7 @@ export async function verifyProof(
   if (!passkey || passkey.person !== person || passkey.host !== place.host || challenge.host !== place.host)
     return spent(home, challenge, "this passkey is not yours, or not for this address");
   // What the row of the challenge says is compared with what is decided now: a question may have changed.
-  const { about, what, answer, keep, isDangerous = false } = subject;
+  const { about, what, answer, keep } = subject;
   const asked = { ...challenge, about, what, answer, keep };
   const verified = await verifyAssertion(passkey, proof.assertion, {
     challenge: await challengeOf(decisionOf(home, asked)),
@@ -82,12 +82,6 @@ export async function verifyProof(
     if (verified.why === "counter") await counterFell(home, passkey);
     return spent(home, challenge, WHY[verified.why]);
   }
-  if (isDangerous && passkey.fullFrom > now)
-    return spent(
-      home,
-      challenge,
-      `a tap in a chat let this passkey in, so it confirms dangerous calls from ${new Date(passkey.fullFrom).toISOString()} on`,
-    );
   const use = () => store.useUp(proof.nonce) && store.used(passkey, verified.counter, Date.now());
   return { ok: true, passkey, use };
 }
@@ -98,7 +92,7 @@ function spent(home: HomeContext, { nonce }: StoredChallenge, why: string): Refu
   return refused(why);
 }
 
-export function refused(why: string): Refusal {
+function refused(why: string): Refusal {
   return { ok: false, status: 403, code: "not_confirmed", message: `Not confirmed: ${why}. Try again.` };
 }
 

@@ -24,18 +24,16 @@ type Row = {
   counter: number;
   is_synced: number;
   made_by: Shown;
-  full_from: number;
   created_at: number;
   used_at: number | null;
 };
 
-/** @property fullFrom epoch ms from which on it confirms dangerous calls */
+/** A passkey, with the person whose it is. */
 export type StoredPasskey = Passkey & {
   person: string;
   host: string;
   name: string;
   by: Shown;
-  fullFrom: number;
 };
 
 /** What one assertion may be used for. @property shown of a registration: the way that let it begin */
@@ -63,7 +61,6 @@ class PasskeyStore extends SqlStore {
       by: row.made_by,
       created_at: row.created_at,
       used_at: row.used_at,
-      full_from: row.full_from,
     }));
   }
 
@@ -107,7 +104,6 @@ class PasskeyStore extends SqlStore {
       counter: passkey.counter,
       is_synced: passkey.isSynced ? 1 : 0,
       made_by: passkey.by,
-      full_from: passkey.fullFrom,
       created_at: now,
       used_at: null,
     });
@@ -234,7 +230,6 @@ function toPasskey(row: Row): StoredPasskey {
     host: row.host,
     name: row.name,
     by: row.made_by,
-    fullFrom: row.full_from,
   };
 }
 

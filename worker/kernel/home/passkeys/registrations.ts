@@ -20,8 +20,6 @@ import { PASSKEYS_OF_PERSON, passkeysOf, type StoredChallenge, type StoredPasske
 const REGISTRATION_MS = 5 * 60_000;
 const CODE_MS = 10 * 60_000;
 const CODE_LENGTH = 10;
-/** A program that taps in a chat of the person's browser is noticed meanwhile. */
-const TAP_DELAY_MS = 60 * 60_000;
 const ABOUT = "passkey:new";
 /** Flags of authenticator data: the person was there and was verified, it may be copied, and a key follows. */
 const UP_UV = 0x05;
@@ -95,7 +93,6 @@ export async function register(
     host: place.host,
     name: made.name,
     by: challenge.shown,
-    fullFrom: challenge.shown === "chat" ? now + TAP_DELAY_MS : now,
   };
   const verified = await verifyAssertion(passkey, made.assertion, {
     challenge: await challengeOf(decisionOf(home, challenge)),
@@ -126,7 +123,6 @@ const WAYS: Readonly<Record<Shown, string>> = {
   token: "with the token",
   code: "with a code of the machine",
   passkey: "with another passkey",
-  chat: "after a tap in a chat",
 };
 
 /** What is wrong with the registration's answer; undefined: nothing. It is unsigned: the assertion beside it is what counts. */

@@ -16,7 +16,6 @@ export const PASSKEY_MIGRATIONS: ReadonlyArray<Migration & { part: string }> = [
         counter    INTEGER NOT NULL,
         is_synced  INTEGER NOT NULL,
         made_by    TEXT NOT NULL, -- the way that let it be made
-        full_from  INTEGER NOT NULL, -- epoch ms from which on it confirms dangerous calls
         created_at INTEGER NOT NULL,
         used_at    INTEGER
       ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,7 @@
 /** Standing permissions: what a card offers, what is kept of it, what it then covers, and each way in which it ends. */
 import { evictDurableObject, reset } from "cloudflare:test";
+import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FarHome } from "../../../../test/far-home.ts";
@@ -7,6 +9,7 @@ import { device, hosting, READ, SET, UNLOCK } from "../../../../test/hosted-devi
 import { post } from "../../../../test/keyed-home.ts";
 import { call as mcpCall } from "../../../../test/mcp-requests.ts";
 import { script } from "../../../../test/scripted-model.ts";
+import { SignedAgent } from "../../../../test/signed-agent.ts";
 import { theHome } from "../../../../test/states.ts";
 import { rowsOf } from "../../../../test/stopping.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
@@ -465,6 +468,132 @@ describe("a permission ends", () => {
     expect(await listed()).toHaveLength(1);
     await ask("/v1/permissions?device=radiator", { method: "DELETE" });
     expect(await listed()).toEqual([]);
+  });
+});
+
+describe("an agent with a policy of its own", () => {
+  const NOTES = "/home/pi/notes";
+  const WRITE: ActionAdvert = {
+    name: "write",
+    description: "Write a text file.",
+    parameters: {
+      type: "object",
+      properties: { path: { type: "string" }, content: { type: "string" } },
+      required: ["path", "content"],
+    },
+    effect: "write",
+  };
+  const BASH: ActionAdvert = { ...WRITE, name: "bash", effect: "exec" };
+  const FEATURES = ["tool", "cancel", "ack", "question", "gateway"];
+  type Sent = { request_id: string; payload: { tool: string }; permission?: Record<string, unknown> };
+
+  async function paired(features: readonly string[], tools: readonly ActionAdvert[] = [WRITE, BASH]) {
+    const key = await SignedAgent.make("garden");
+    await post("/v1/agents/garden/key", { public_key: key.publicKey, name: "Garden" });
+    bridge.send({ t: "agent", agent: await key.state({ tools, features }) });
+    await until(async () => (await (await ask("/v1/agents")).text()).includes('"garden"'));
+    bridge.onCall = () => undefined;
+    return key;
+  }
+
+  /** Sends the command. @returns it, as the agent gets it */
+  async function toldAgent(tool: string, parameters: object): Promise<Sent> {
+    const before = bridge.calls().length;
+    await ask("/v1/agents/garden/commands?wait=0", {
+      method: "POST",
+      body: JSON.stringify({ command: "tool", payload: { tool, parameters } }),
+    });
+    const call = await until(() => bridge.calls()[before], { what: "the command" });
+    return JSON.parse(call.payload) as Sent;
+  }
+
+  /** The agent asks about its call. @returns the question */
+  async function asksAbout(key: SignedAgent, sent: Sent, tool: string, parameters: Record<string, unknown>) {
+    const hash = await approvalHash("garden", tool, parameters);
+    const event = {
+      type: "question",
+      request_id: sent.request_id,
+      question_id: crypto.randomUUID(),
+      text: "May I?",
+      options: ["approve", "deny"],
+      approval: { tool, parameters, reason: "this device's policy asks", hash },
+      expires_in_ms: 60_000,
+    };
+    const before = (await questions()).length;
+    bridge.send({
+      t: "event",
+      id: sent.request_id,
+      agent: "garden",
+      payload: await key.say("events", event),
+    });
+    return await until(async () => (await questions())[before], { what: "the question" });
+  }
+
+  const milk = { path: `${NOTES}/shopping.txt`, content: "milk" };
+
+  test("gets the permission inside its signed command, and only the one that covers it", async () => {
+    const key = await paired([...FEATURES, "permissions"]);
+    const first = await toldAgent("write", milk);
+    expect(first.permission).toBeUndefined();
+    const question = await asksAbout(key, first, "write", milk);
+    const bounds = { path: { under: NOTES }, content: { any: "text", max: 65_536 } };
+    expect(question.offers).toMatchObject([
+      { id: "always", device: "garden", action: "write", bounds, level: "verified" },
+    ]);
+    const kept = await answer(question.id, { answer: "approve", keep: { offer: "always" } });
+    expect([kept.status, await kept.text()]).toEqual([200, expect.anything()]);
+    const second = await toldAgent("write", { path: `${NOTES}/2.txt`, content: "eggs" });
+    expect(second.permission).toMatchObject({
+      device: "garden",
+      key: key.publicKey,
+      version: await actionVersion(WRITE),
+      actions: { write: bounds },
+      who: { person: "anna" },
+      by: "anna",
+    });
+    for (const [tool, parameters] of [
+      ["write", { path: "/home/pi/.ssh/authorized_keys", content: "x" }],
+      ["write", { path: `${NOTES}/../x`, content: "x" }],
+      ["write", { path: "/home/pi/notes2/x", content: "x" }],
+      ["write", { path: `${NOTES}/x`, content: "x".repeat(65_537) }],
+      ["bash", { path: `${NOTES}/x`, content: "x" }],
+    ] as const)
+      expect
+        .soft([tool, parameters, (await toldAgent(tool, parameters)).permission])
+        .toEqual([tool, parameters, undefined]);
+
+    // It advertises the action as another one.
+    const other = { ...WRITE, description: "Write a text file, and run it." };
+    bridge.send({
+      t: "agent",
+      agent: await key.state({ tools: [other], features: [...FEATURES, "permissions"] }),
+    });
+    await until(async () => (await listed("?ended=yes"))[0]?.ended?.why === "changed", { what: "the end" });
+    expect((await toldAgent("write", milk)).permission).toBeUndefined();
+  });
+
+  test.each<[string, readonly string[], string, Record<string, unknown>]>([
+    ["of 0.3.0 is asked as before", FEATURES, "write", milk],
+    ["is offered nothing for a shell", [...FEATURES, "permissions"], "bash", milk],
+    [
+      "is offered no hidden file",
+      [...FEATURES, "permissions"],
+      "write",
+      { ...milk, path: "/home/pi/.bashrc" },
+    ],
+    [
+      "is offered no folder of programs",
+      [...FEATURES, "permissions"],
+      "write",
+      { ...milk, path: "/home/pi/bin/x" },
+    ],
+    ["is offered no home folder", [...FEATURES, "permissions"], "write", { ...milk, path: "/home/pi/x" }],
+  ])("%s", async (_, features, tool, parameters) => {
+    const key = await paired(features);
+    const question = await asksAbout(key, await toldAgent(tool, parameters), tool, parameters);
+    expect(question.offers).toBeUndefined();
+    const refused = await answer(question.id, { answer: "approve", keep: { offer: "always" } });
+    expect(refused.status).toBe(400);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { approvalHash, canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
@@ -10,6 +11,7 @@ import {
   ACCEPT,
   AFTER_EXPIRY_MS,
   type AnswerResult,
+  askedPeople,
   CLOSED,
   EXPIRED,
   type NewQuestion,
@@ -32,16 +34,18 @@ import { emit } from "../feature.ts";
 import type { LedgerCall, NewCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
-import { confirmAnswer } from "../passkeys/levels.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { personName } from "../people/person-name.ts";
 import { keepPermission, keptPermissions, prepareOffers } from "../permissions/offers.ts";
 import { permissionsOf, type StoredOffer } from "../permissions/permission-store.ts";
 import { traceQuestion } from "../trace.ts";
+import { confirmAnswer } from "./answer-levels.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { decidedInTurn } from "./decided-before.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { refusalAfterDenials, tellOfDenials } from "./denials.ts";
 import { describeApproval, languageOf, readingsNow } from "./describe-approval.ts";
+import { askMore, askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
@@ -139,6 +143,8 @@ function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalReque
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
 function refusalOf(home: HomeContext, call: LedgerCall): string | undefined {
+  const denied = refusalAfterDenials(home, call);
+  if (denied !== undefined) return denied;
   const open = questionsOf(home).openOf(call.id);
   if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
@@ -172,6 +178,11 @@ export async function askBeforeSending(
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
+  const denied = refusalAfterDenials(home, call);
+  if (denied !== undefined) {
+    await settleNotSent(home, call, denied, "denied");
+    return call.endsAt;
+  }
   const parameters = shownPayload(home, { agent, command, payload });
   const asked = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
   const { text, approval } = describe(home, call, asked, readings);
@@ -199,7 +210,7 @@ async function ask(
 ): Promise<void> {
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
-  if (!questionsOf(home).add(question, now)) return;
+  if (!questionsOf(home).add(question, now, askMoreAt(home, question, now))) return;
   if (offers) permissionsOf(home).offer(question.id, offers, question.expiresAt + AFTER_EXPIRY_MS);
   void emit("progress", home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
@@ -255,6 +266,7 @@ export async function answerQuestion(
     for (const { agent } of unreadIn(result.question)) agentRowsOf(home).acceptText(agent, undefined);
   const answeredByName = personName(home, by.principal, by.displayName);
   await passOn(home, { ...result.question, answeredByName }, answered);
+  if (answered === "deny") await tellOfDenials(home, result.question);
   return result;
 }
 
@@ -344,7 +356,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
   if (call) traceQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
-    if (question.agentQuestion === null) await decideHeldCall(home, call, answer);
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question);
     else await sendAnswer(home, question, call, answer);
   }
 }
@@ -358,13 +370,28 @@ async function closeShown(home: HomeContext, question: Question, answer: string)
 }
 
 /** The gateway's own approval of a call that it holds back. */
-async function decideHeldCall(home: HomeContext, call: LedgerCall, answer: string): Promise<void> {
+async function decideHeldCall(
+  home: HomeContext,
+  call: LedgerCall,
+  answer: string,
+  { asked = [] }: Question,
+): Promise<void> {
   if (answer === "approve") {
     if (await settleOutdated(home, call)) return;
     return await releaseApproved(home, call);
   }
   const approval = answer === EXPIRED ? "expired" : "denied";
-  const why = approval === "expired" ? "nobody approved it in time" : "it was not approved";
+  const whom = asked.length === 0 ? "" : ` (${askedText(askedPeople(asked)).replace(/\.$/, "")})`;
+  const why = approval === "expired" ? `nobody approved it in time${whom}` : "it was not approved";
+  await settleNotSent(home, call, why, approval);
+}
+
+async function settleNotSent(
+  home: HomeContext,
+  call: LedgerCall,
+  why: string,
+  approval: "denied" | "expired",
+): Promise<void> {
   await settleByGateway(home, call, {
     status: "error",
     errorType: "permission_denied",
@@ -438,7 +465,7 @@ export async function closeQuestions(home: HomeContext, callId: string): Promise
 
 /** When a question expires, or has to be delivered again, epoch ms. */
 export function nextDue(home: HomeContext): number | undefined {
-  const expiry = questionsOf(home).nextExpiry();
+  const { expiry, asking } = questionsOf(home).nextTimes();
   // Most times nobody is asked anything.
   if (expiry === undefined) return undefined;
   const retry = questionRetriesOf(home).nextDue(
@@ -446,7 +473,7 @@ export function nextDue(home: HomeContext): number | undefined {
       .undelivered()
       .map(({ id }) => id),
   );
-  const times = [expiry, retry, nextShown(home)].filter((time) => time !== undefined);
+  const times = [expiry, asking, retry, nextShown(home)].filter((time) => time !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
@@ -460,6 +487,7 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
     questionRetriesOf(home).remove(question.id);
     await passOn(home, question, EXPIRED);
   }
+  await askMore(home, now);
   for (const question of questionsOf(home).undelivered())
     if (questionRetriesOf(home).dueAt(question.id) <= now)
       await deliverQuestion(home, question, question.askedAt);

@@ -8,9 +8,9 @@ import type { HomeContext } from "../context.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import type { HomePart } from "../part.ts";
 import { challengeFor, type Subject, verifyProof } from "../passkeys/confirmations.ts";
-import { approversChats, whatOf } from "../passkeys/levels.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { beginRegistration, makeCode, register, removePasskey, useCode } from "../passkeys/registrations.ts";
+import { approversChats, whatOf } from "../questions/answer-levels.ts";
 import { ownedBy } from "../questions/owned-by.ts";
 
 export const passkeysRpc: HomePart<PasskeysApi> = {

@@ -1,27 +1,23 @@
 /** Controls for what a device of the broker may be told, and the outcome in words. */
 import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CommandReply } from "./command-reply.tsx";
-import { type Control, controlsOf } from "./control-kinds.ts";
-import { Small } from "./controls.tsx";
-import { Problem } from "./load.tsx";
-import { useCommand } from "./use-command.ts";
-import { Questions, useQuestionsOf } from "./waiting.tsx";
+import { CommandReply } from "../command-reply.tsx";
+import { type Control, controlsOf } from "../control-kinds.ts";
+import { Small } from "../controls.tsx";
+import { Problem } from "../load.tsx";
+import { useCommand } from "../use-command.ts";
+import { Questions, useQuestionsOf } from "../waiting.tsx";
 
 /** A slider's value counts when it has not changed for so long. */
 const SETTLED_MS = 400;
-/** A card that is closed shows so many. */
-const SHOWN = 3;
 
 type Props = {
   device: DeviceView;
   session: SessionView;
   look: () => void;
-  /** Shows each of them. */
-  isWhole: boolean;
 };
 
-export function DeviceControls({ device, session, look, isWhole }: Props) {
+export function DeviceControls({ device, session, look }: Props) {
   const { command, run } = useCommand(device.id);
   const { running, call, reply, problem, begun } = command;
   const questions = useQuestionsOf(call);
@@ -36,12 +32,12 @@ export function DeviceControls({ device, session, look, isWhole }: Props) {
   return (
     <>
       <div class="controls">
-        {(isWhole ? controls : controls.slice(0, SHOWN)).map((control) => (
+        {controls.map((control) => (
           <ControlView
             key={`${control.action} ${"parameter" in control ? control.parameter : ""}`}
             control={control}
             device={device.name}
-            disabled={running || !device.online}
+            disabled={running || !device.online || control.disabled === true}
             send={send}
           />
         ))}

@@ -1,11 +1,11 @@
 /** An administrator's decisions about a device of the broker: its name, its area, and what is allowed. */
 import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
-import { client } from "./api.ts";
-import { useAttempt } from "./attempt.ts";
-import { Check, Field, Form, Select } from "./controls.tsx";
-import { Problem } from "./load.tsx";
-import { ago } from "./times.ts";
+import { client } from "../api.ts";
+import { useAttempt } from "../attempt.ts";
+import { Check, Field, Form, Select } from "../controls.tsx";
+import { Problem } from "../load.tsx";
+import { ago } from "../times.ts";
 
 type Mode = DeviceView["mode"];
 
@@ -40,7 +40,8 @@ export function DeviceSettings({ device, session, look }: Props) {
       }),
     );
   return (
-    <Form class="list" aria-label={`Settings of ${device.name}`} onSend={save}>
+    <Form class="list" lang="en" aria-label={`Settings of ${device.name}`} onSend={save}>
+      <h3>Settings</h3>
       <div class="row">
         <Field label="Name" value={name} maxLength={60} placeholder="as it calls itself" onValue={setName} />
         <Field

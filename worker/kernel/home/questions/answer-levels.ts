@@ -6,12 +6,12 @@
 
 import { type AnswerWay, HOW, NEEDS_OTHER_DEVICE, NEEDS_PASSKEY, type Refusal } from "../../api/passkeys.ts";
 import { ACCEPT, type Question } from "../../api/questions.ts";
-import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { connectionsOf, peopleOver, privateChatOf } from "../notices/reach.ts";
-import { verifyProof } from "./confirmations.ts";
-import { passkeysOf } from "./passkey-store.ts";
+import { verifyProof } from "../passkeys/confirmations.ts";
+import { passkeysOf } from "../passkeys/passkey-store.ts";
+import { isOfProgram, kindOf } from "./question-kind.ts";
 
 /** `tap`: in a chat app or in another browser, or a passkey. `verified`: a passkey, or the chat that an owner named. */
 type Level = "press" | "tap" | "verified";
@@ -25,36 +25,21 @@ type Confirmed = { ok: true; how: string; use: () => Refusal | undefined };
 const FREE = () => undefined;
 
 /** What a yes to this question needs. */
-export function levelOf(home: HomeContext, question: Question): Level {
+function levelOf(home: HomeContext, question: Question): Level {
   if (!question.approval) return "press";
+  if (kindOf(home, question).isDangerous) return "verified";
   const all = question.members ?? [question];
-  if (all.some((one) => isDangerous(home, one))) return "verified";
   return all.some((one) => isOthers(home, one)) ? "tap" : "press";
-}
-
-/** The device says that it may do harm, or it runs a script. */
-function isDangerous(home: HomeContext, { agent, approval }: Question): boolean {
-  if (!approval) return false;
-  if (approval.danger === true) return true;
-  // What the gateway itself asks about is a command, whose payload names the action.
-  const { tool: command, parameters } = approval;
-  const action = command === "tool" && parameters.tool !== undefined ? parameters.tool : command;
-  const advert = servedAgentsOf(home)
-    .target(agent, Date.now())
-    ?.adverts.find(({ name }) => name === action);
-  return advert?.danger === true || advert?.effect === "exec";
 }
 
 /** A program or another home asked, or a text of others may have. */
 function isOthers(home: HomeContext, { call, approval }: Question): boolean {
   const asked = ledgerOf(home).get(call);
-  const { channel, principal } = asked?.caller ?? {};
   return (
     asked?.flags.tainted === true ||
     approval?.unread !== undefined ||
     approval?.tainted === true ||
-    channel === "mcp" ||
-    principal?.startsWith("home:") === true
+    (asked !== undefined && (isOfProgram(asked) || asked.caller.principal.startsWith("home:")))
   );
 }
 
@@ -71,8 +56,10 @@ export async function confirmAnswer(
     return { ok: true, how: howOf(way, by), use: FREE };
   const level = levelOf(home, question);
   if (way.by === "token") return { ok: true, how: HOW.token, use: FREE };
+  if (way.by === "notification")
+    return level === "press" ? pass(HOW.notification) : needed(home, question, by);
   if (way.by === "chat") return level === "verified" ? tapOf(home, by) : pass(tapText(by.name));
-  if (way.proof) return await provenOf(home, question, { answer, by, way, proof: way.proof, level });
+  if (way.proof) return await provenOf(home, question, { answer, by, way, proof: way.proof });
   // It accepts a text for good, so it widens rights.
   const widens = answer === ACCEPT && passkeysOf(home).has(by.name);
   return level === "press" && !widens ? pass(HOW.press) : pressOf(home, question, { by, way, level });
@@ -105,18 +92,16 @@ async function provenOf(
     by,
     way: { place, keep },
     proof,
-    level,
-  }: { answer: string; by: By; way: Session; proof: NonNullable<Session["proof"]>; level: Level },
+  }: { answer: string; by: By; way: Session; proof: NonNullable<Session["proof"]> },
 ): Promise<Confirmed | Refusal> {
-  if (!place) return needed(home, question, by, undefined);
+  if (!place) return needed(home, question, by);
   const about = question.id;
   const what = whatOf(question);
-  const isDangerous = level === "verified";
   const proven = await verifyProof(home, {
     person: by.name,
     place,
     proof,
-    subject: { about, what, answer, keep, isDangerous },
+    subject: { about, what, answer, keep },
   });
   if (!proven.ok) return proven;
   return {
@@ -149,7 +134,7 @@ function pressOf(
 }
 
 /** Says which ways are open. */
-function needed(home: HomeContext, question: Question, { name }: By, host: string | undefined): Refusal {
+function needed(home: HomeContext, question: Question, { name }: By, host?: string): Refusal {
   const store = passkeysOf(home);
   const level = levelOf(home, question);
   const isHere = host !== undefined && store.of(name, host).length > 0;
@@ -179,7 +164,8 @@ export function whatOf({ approval, members }: Question): string {
 }
 
 function howOf(way: AnswerWay, { name }: By): string {
-  return way.by === "token" ? HOW.token : way.by === "chat" ? tapText(name) : HOW.press;
+  if (way.by === "chat") return tapText(name);
+  return { token: HOW.token, notification: HOW.notification, session: HOW.press }[way.by];
 }
 
 const APPS: Readonly<Record<string, string>> = {
