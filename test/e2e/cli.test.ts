@@ -140,6 +140,21 @@ describe("ask, on a terminal", () => {
     expect(out).toContain("the user did not approve it");
   });
 
+  test("waiting shows what waits anywhere, and puts it to the person", async () => {
+    const conversation = crypto.randomUUID();
+    const write = action("pi", "write", { path: "fourth.txt", content: "x" });
+    const turn = stack.gateway.ask(script(write, { text: "It says: $results" }), conversation);
+    await stack.gateway.question(conversation);
+    const listed = await edgecall(["waiting"], env());
+    expect(listed).toMatchObject({ code: 0, out: expect.stringContaining("\nWrite fourth.txt on pi?\n") });
+    const command = edgecallOnTerminal(["waiting"], env());
+    await command.writes("Write? [y/n]");
+    command.types("n\r");
+    expect((await command.ended).code).toBe(0);
+    expect((await turn).answer).toContain("the user did not approve it");
+    expect((await edgecall(["waiting"], env())).out).toBe("nothing waits for you\n");
+  });
+
   test("an answer from elsewhere removes the question, and Ctrl-C at a question cancels", async () => {
     const conversation = crypto.randomUUID();
     const write = action("pi", "write", { path: "third.txt", content: "x" });
