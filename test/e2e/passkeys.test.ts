@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /** Passkeys in a real Chromium with a virtual authenticator: registered, asked for, refused, lost; and a program that has the person's session. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -61,7 +61,12 @@ describe("an approval in a chat", () => {
       return {
         ...asks(Object.fromEntries(calls)),
         approval: { tool: `${count} calls`, parameters: Object.fromEntries(calls), reason: "policy" },
-        members: calls.map((_, at) => ({ id: `q${at}`, call: `c${at}`, agent: "pi" })),
+        members: calls.map((_, at) => ({
+          id: `q${at}`,
+          call: `c${at}`,
+          agent: "pi",
+          text: "Write a file on pi?",
+        })),
       };
     };
     const words = questionText(several(60, "x\u202e"));

@@ -55,7 +55,7 @@ function rolesInChat(
     });
 }
 
-export function mayTokenApprove(context: HomeContext, principal: string): boolean {
+function mayTokenApprove(context: HomeContext, principal: string): boolean {
   const { env, name } = context;
   const now = Date.now();
   try {

@@ -490,7 +490,7 @@ describe("an agent with a policy of its own", () => {
   async function paired(features: readonly string[], tools: readonly ActionAdvert[] = [WRITE, BASH]) {
     const key = await SignedAgent.make("garden");
     await post("/v1/agents/garden/key", { public_key: key.publicKey, name: "Garden" });
-    bridge.send({ t: "agent", agent: await key.state({ tools, features }) });
+    bridge.send({ t: "agent", agent: await key.state({ tools: [...tools], features: [...features] }) });
     await until(async () => (await (await ask("/v1/agents")).text()).includes('"garden"'));
     bridge.onCall = () => undefined;
     return key;

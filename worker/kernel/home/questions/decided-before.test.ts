@@ -2,7 +2,7 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { device, hosting, READ, SET, UNLOCK } from "../../../../test/hosted-device.ts";
-import { script } from "../../../../test/scripted-model.ts";
+import { type Step, script } from "../../../../test/scripted-model.ts";
 import { openQuestions } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(reset);
 
-const step = (agent_id: string, action: string, params: object) => ({
+const step = (agent_id: string, action: string, params: object): Step => ({
   calls: [{ arguments: { agent_id, action, params } }],
 });
 const on = step("kitchen-lamp", "set", { on: true });
@@ -27,7 +27,7 @@ const results = { text: "$results" };
 const sent = () => bridge.calls().map(({ agent }) => agent);
 
 /** A turn, of which each question gets its answer. @returns what was asked */
-async function answered(conversation: string, steps: object[], ...answers: string[]): Promise<string[]> {
+async function answered(conversation: string, steps: Step[], ...answers: string[]): Promise<string[]> {
   let isOver = false;
   const turn = say(conversation, script(...steps, results)).finally(() => {
     isOver = true;
