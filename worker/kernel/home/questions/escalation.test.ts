@@ -207,7 +207,7 @@ test("a person who waits is no reason to hold it back in quiet hours", async () 
   await turn;
 });
 
-/** Measured before more people were asked: 13 rows and one alarm for either. */
+/** Measured before more people were asked: 13 rows and one alarm for either. What a question offers to keep is one more row since. */
 test("costs: an owner's question that is answered at once costs what it did; a member's one row, which says who was asked", async () => {
   await change(TOKENS.owner, script({ text: "hello" }));
   await passUntil(T0 + MINUTE);
@@ -222,9 +222,9 @@ test("costs: an owner's question that is answered at once costs what it did; a m
     const alarms = await passUntil(Date.now() + 30 * MINUTE);
     return { rows: (await written()) - before, alarms };
   };
-  expect(await costOf(TOKENS.owner, switchOn())).toEqual({ rows: 13, alarms: 1 });
+  expect(await costOf(TOKENS.owner, switchOn())).toEqual({ rows: 14, alarms: 1 });
   expect(await costOf(TOKENS.member, switchOn("front-door", "lock"), "telegram:1 09:31")).toEqual({
-    rows: 14,
+    rows: 15,
     alarms: 1,
   });
 });
