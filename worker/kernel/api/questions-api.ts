@@ -4,7 +4,7 @@ import type { AnswerWay, Refusal } from "./passkeys.ts";
 import type { Keep } from "./permissions.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 
-export type Elsewhere = { ok: true; asked: string[] } | Refusal;
+type Elsewhere = { ok: true; asked: string[] } | Refusal;
 
 export interface QuestionsApi {
   /** @param way `chat`: the person reads the chat that shows the question, as the platform vouches @param keep of the question's offers */

@@ -45,12 +45,13 @@ export type Question = NewQuestion & {
   askMoreAt: number | undefined;
 };
 
-/** Who answered, and how. @property by the principal; null: no person @property name as their chat app calls them */
-export type AnsweredBy = { by: string | null; name?: string | undefined; how?: string | undefined };
 export type AskingStage = 1 | 2 | 3;
 
 /** A person who was asked. @property chat the conversation that shows it @property subscriptions ids of browsers and topics */
 export type Reached = AskedPerson & { principal: string; chat?: string; subscriptions?: string[] };
+
+/** Who answered, and how. @property by the principal; null: no person @property name as their chat app calls them */
+export type AnsweredBy = { by: string | null; name?: string | undefined; how?: string | undefined };
 
 export type AnswerResult =
   | { ok: true; question: Question }

@@ -170,8 +170,8 @@ export function openHome(ctx: DurableObjectState, env: Env, features: readonly H
 function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
   return [
     ...HOME_MIGRATIONS,
-    ...PASSKEY_MIGRATIONS,
     ...QUESTION_MIGRATIONS,
+    ...PASSKEY_MIGRATIONS,
     ...PERMISSION_MIGRATIONS,
     ...features.flatMap(({ migrations = [] }) => migrations),
   ];

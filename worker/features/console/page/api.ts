@@ -1,5 +1,11 @@
 /** The page's client of the gateway. It sends the session's cookie, and the header that a request which changes something needs. */
-import { Client, type ClientOptions, NoAnswerError, type RequestOf, type Route } from "@edgecall/client/client.ts";
+import {
+  Client,
+  type ClientOptions,
+  NoAnswerError,
+  type RequestOf,
+  type Route,
+} from "@edgecall/client/client.ts";
 import { noteAnswer } from "./connection.ts";
 
 type Confirm = NonNullable<ClientOptions["confirm"]>;

@@ -56,7 +56,12 @@ const TASKS: readonly Task[] = [
     ),
   },
   {
-    ...{ id: "passkeys", icon: "person", title: "Passkeys", about: "Your fingerprint, face or PIN for what is dangerous" },
+    ...{
+      id: "passkeys",
+      icon: "person",
+      title: "Passkeys",
+      about: "Your fingerprint, face or PIN for what is dangerous",
+    },
     page: (session) => <Passkeys session={session} />,
   },
   {

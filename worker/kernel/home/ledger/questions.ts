@@ -37,10 +37,10 @@ type QuestionRow = {
   answered_at: number | null;
   group_key: string | null;
   listed_in: string | null;
-  answered_how: string | null;
   asked: string | null;
   stage: AskingStage;
   ask_more_at: number | null;
+  answered_how: string | null;
 };
 
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */

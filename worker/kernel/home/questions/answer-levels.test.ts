@@ -160,7 +160,9 @@ describe("a press in the console", () => {
     expect((await anna.send(`${route}/elsewhere`)).body).toMatchObject({
       asked: expect.arrayContaining([expect.stringContaining("telegram:1")]),
     });
-    const { buttons } = await until(() => sent.find((one) => one.buttons.length > 0), { what: "the chat" });
+    const { buttons } = await until(() => sent.find((one) => one.buttons[0]?.data.startsWith("q:")), {
+      what: "the chat",
+    });
     await presses(OWNER, buttons[0]?.data);
     await until(async () => (await openQuestions()).length === 0);
     const how = await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
@@ -185,7 +187,9 @@ describe("a tap in a chat", () => {
     await commandAsked("front-door", "unlock");
     const [question] = (await openQuestions()) as Array<{ id: string }>;
     await anna.send(`POST /v1/questions/${question?.id}/elsewhere`);
-    const { buttons } = await until(() => sent.find((one) => one.buttons.length > 0), { what: "the chat" });
+    const { buttons } = await until(() => sent.find((one) => one.buttons[0]?.data.startsWith("q:")), {
+      what: "the chat",
+    });
     return buttons;
   }
 

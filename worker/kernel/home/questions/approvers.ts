@@ -12,9 +12,10 @@ import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
+import { mayApprove } from "../notices/rights.ts";
 import { personName } from "../people/person-name.ts";
 import { REMIND_AFTER_MS } from "./asking-times.ts";
-import { callOf, type Decider, decidersOf, mayDecide } from "./deciders.ts";
+import { callOf, type Decider, decidersOf } from "./deciders.ts";
 import { isOfProgram } from "./question-kind.ts";
 import { notifyOutside, withdrawOutside } from "./question-notices.ts";
 import { shownOf } from "./shown-question.ts";
@@ -33,7 +34,7 @@ export async function askApprovers(
   const question = questionsOf(home).get(id);
   const call = question && callOf(home, question);
   if (!call || !question?.approval) return undefined;
-  const isOwn = mayDecide(home, call.caller);
+  const isOwn = mayApprove(home, call.caller);
   if (isOwn && !isOfProgram(call)) return undefined;
   // It is delivered once more: they were asked.
   if (question.asked) return askedPeople(question.asked);

@@ -2,7 +2,6 @@
 
 import { mayAnswer, type Viewer } from "../../api/may-see.ts";
 import type { Question } from "../../api/questions.ts";
-import { type Role, roleInSettings } from "../../settings/chat.ts";
 import { type ApiToken, AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
@@ -12,7 +11,6 @@ import { connectionsOf, peopleOver, privateChatName, subscriptionKind } from "..
 import type { Admitting } from "../people/chat-connections.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { personText } from "../people/person-name.ts";
-import { sendersOf } from "../people/senders.ts";
 import { tokensOf } from "../people/tokens.ts";
 
 /** A home has few. With a long list of them not everybody is asked; the console lists every approval. */
@@ -82,19 +80,6 @@ function byTokens(home: HomeContext, question: About): Decider[] {
     return subscriptions.length === 0 && !isAtHand
       ? []
       : [{ principal, name: personText(home, { principal }), subscriptions, isAtHand }];
-  });
-}
-
-/** True if whoever made the call may decide it. */
-export function mayDecide(home: HomeContext, { principal, channel }: LedgerCall["caller"]): boolean {
-  const over = connectionsOf(home).filter((one) => one.channel === channel);
-  if (over.length === 0)
-    return tokens(home).some((token) => token.name === principal && token.scopes.includes("approve"));
-  const sender = principal.slice(channel.length + 1);
-  return over.some((one) => {
-    const role: Role | undefined =
-      roleInSettings(one, sender) ?? sendersOf(home).roleOf({ channel, connection: one.connection, sender });
-    return role !== undefined && one.approve.includes(role);
   });
 }
 
