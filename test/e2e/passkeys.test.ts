@@ -197,7 +197,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
   test("without one a press counts, as before", async () => {
     await page.goto(`${home()}/#/chat`);
     const turn = await askIn(page, touch("before"));
-    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer").waitFor();
     expect(ran("before")).toBe(true);
   });
@@ -219,7 +219,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       await add(name, TOKENS.owner);
       await page.goto(`${home()}/#/chat`);
       const turn = await askIn(page, touch(`by${algorithm}`));
-      await turn.getByRole("button", { name: "Approve" }).click();
+      await turn.getByRole("button", { name: "Run", exact: true }).click();
       await turn.locator(".answer").waitFor();
       expect(ran(`by${algorithm}`)).toBe(true);
       await page.reload();
@@ -232,7 +232,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await add("my key", TOKENS.owner);
     await page.goto(`${home()}/#/chat`);
     const turn = await askIn(page, touch("unverified"));
-    const approve = turn.getByRole("button", { name: "Approve" });
+    const approve = turn.getByRole("button", { name: "Run", exact: true });
     await verified(false);
     await approve.click();
     await turn.getByText(/^Not confirmed/).waitFor();
@@ -252,7 +252,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await dialog.getByRole("button", { name: "Ask my phone instead" }).click();
     await turn.getByText(/press it in another browser/).waitFor();
     expect(ran("unverified")).toBe(false);
-    await turn.getByRole("button", { name: "Deny" }).click();
+    await turn.getByRole("button", { name: "No", exact: true }).click();
     await turn.locator(".answer").waitFor();
   });
 
@@ -375,7 +375,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       await page.goto(`${home()}/#/chat`);
       return await askIn(page, touch("recovered"));
     })();
-    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer").waitFor();
     expect(ran("recovered")).toBe(true);
   });

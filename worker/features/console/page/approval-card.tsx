@@ -11,6 +11,7 @@ import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
+import { say } from "./texts/say.ts";
 
 type Approval = NonNullable<TurnQuestion["approval"]>;
 type Props = {
@@ -80,7 +81,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
         )}
       </div>
       {members && (
-        <ol class="batch" aria-label="The calls">
+        <ol class="batch" aria-label={say("theCalls")}>
           {members.map(({ id: member, text }) => (
             <li key={member}>{visible(text)}</li>
           ))}
@@ -114,12 +115,12 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {mayApprove && offers.length > 0 && (
         <NextTime offers={offers} several={members !== undefined} onKeep={setKeep} />
       )}
-      {!mayApprove && <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>}
-      {mayApprove && isUnseen && <p class="quiet">Show all of it before you approve.</p>}
-      {mayApprove && !isUnseen && isTooSmall && <p class="quiet">Read it on a larger screen.</p>}
+      {!mayApprove && <p class="quiet">{say("mayNotApprove")}</p>}
+      {mayApprove && isUnseen && <p class="quiet">{say("showAllBefore")}</p>}
+      {mayApprove && !isUnseen && isTooSmall && <p class="quiet">{say("largerScreen")}</p>}
       {mayApprove && !isUnseen && !isTooSmall && isUnread && (
         <p class="quiet" role="status">
-          {shownMarks.length === 1 ? "Tick the marked line to go on." : "Tick the marked lines to go on."}
+          {say("tickMarked", { count: shownMarks.length })}
         </p>
       )}
       <div class="row answers">
@@ -153,7 +154,7 @@ function isSaid({ card }: Approval, lines: readonly string[] | undefined): boole
 function Folded({ children }: { children: ComponentChildren }) {
   return (
     <details>
-      <summary>Exactly what is sent</summary>
+      <summary>{say("exactlySent")}</summary>
       {children}
     </details>
   );

@@ -18,7 +18,7 @@ import { ScreenTools } from "./screen-tools.ts";
 import { SignOut } from "./sign-out.tsx";
 import { language, say, type TextKey, timeText } from "./texts/say.ts";
 import { NewsOfPage, useNews } from "./use-news.ts";
-import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.tsx";
+import { OpenQuestions, useOpenQuestions, WaitsLink } from "./waiting.tsx";
 
 const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
   home: Home,
@@ -28,7 +28,7 @@ const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
   record: lazy("record", async () => (await import("./audit.tsx")).Audit),
   setup: lazy("setup", async () => (await import("./setup.tsx")).Setup),
   more: More,
-  waiting: Waiting,
+  waiting: lazy("waiting", async () => (await import("./waiting-screen.tsx")).Waiting),
 };
 
 const NAMES = {

@@ -5,6 +5,7 @@
 import type { PermissionOffer, Routes } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useId, useState } from "preact/hooks";
+import { locale, say } from "./texts/say.ts";
 
 export type Keep = NonNullable<Routes["POST /v1/questions/{id}"]["body"]["keep"]>;
 type Bound = PermissionOffer["bounds"][string];
@@ -52,15 +53,15 @@ export function NextTime({
   const tainted = shown.filter((offer) => offer.tainted);
   return (
     <fieldset class="next-time">
-      <legend>Next time</legend>
+      <legend>{say("nextTime")}</legend>
       <label class="option">
         <input type="radio" name={name} checked={chosen === undefined} onChange={() => choose(undefined)} />
-        <strong>Ask me again</strong>
+        <strong>{say("askAgain")}</strong>
       </label>
       {plain.map(option)}
       {tainted.length > 0 && (
         <details>
-          <summary>More</summary>
+          <summary>{say("more")}</summary>
           {tainted.map(option)}
         </details>
       )}
@@ -69,9 +70,8 @@ export function NextTime({
 }
 
 const TITLES: Readonly<Record<PermissionOffer["id"], (several: boolean) => string>> = {
-  conversation: () => "Don't ask in this conversation",
-  always: (several) =>
-    several ? "Don't ask for this on these devices" : "Don't ask for this on this device",
+  conversation: () => say("notInConversation"),
+  always: (several) => say(several ? "notOnDevices" : "notOnDevice"),
 };
 
 function keepOf({ id, tainted }: PermissionOffer): Keep {
@@ -117,7 +117,7 @@ function Less({
         return (
           <span key={name} class="range">
             <label>
-              {label} from
+              {say("keepFrom", { name: label })}
               <input
                 type="number"
                 min={least}
@@ -128,7 +128,7 @@ function Less({
               />
             </label>
             <label>
-              to
+              {say("keepTo")}
               <input
                 type="number"
                 aria-label={`${label} to`}
@@ -144,7 +144,7 @@ function Less({
       })}
       {offer.who.length > 1 && (
         <label>
-          For
+          {say("keepFor")}
           <select
             value={who}
             onChange={({ currentTarget }) => {
@@ -161,7 +161,7 @@ function Less({
         </label>
       )}
       <label>
-        Until
+        {say("keepUntil")}
         <select
           value={days}
           onChange={({ currentTarget }) => {
@@ -177,7 +177,7 @@ function Less({
           ))}
         </select>
       </label>
-      <p class="quiet">Anything else asks.</p>
+      <p class="quiet">{say("anythingElse")}</p>
     </div>
   );
 }
@@ -198,8 +198,8 @@ function narrowed(name: string, bound: Bound, ranges: readonly Range[]): Bound {
 }
 
 function endText({ id, until, who }: PermissionOffer): string {
-  if (id === "conversation") return "until it is quiet for a day";
-  return `for ${who.map(whoText).slice(0, 1).join("")}, until ${dateText(until)}`;
+  if (id === "conversation") return say("untilQuiet");
+  return say("keptFor", { who: who.map(whoText)[0] ?? "", date: dateText(until) });
 }
 
 /** "on and off, brightness pct 1–100" */
@@ -230,12 +230,12 @@ function valueText(value: string | number | boolean | null): string {
 }
 
 function whoText(who: PermissionOffer["who"][number]): string {
-  if (who === "everybody") return "everybody";
+  if (who === "everybody") return say("everybody");
   if ("person" in who) return visible(who.person);
   if ("program" in who) return "this program";
   return "home" in who ? visible(who.home) : "this rule";
 }
 
 function dateText(at: number): string {
-  return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  return new Date(at).toLocaleDateString(locale(), { day: "numeric", month: "short", year: "numeric" });
 }

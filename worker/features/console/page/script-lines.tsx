@@ -3,6 +3,7 @@ import type { ApprovalCard } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Small } from "./controls.tsx";
+import { say } from "./texts/say.ts";
 
 type Marks = NonNullable<ApprovalCard["marks"]>;
 type Props = {
@@ -76,7 +77,7 @@ export function ScriptLines({ lines, marks, ticked, onTick, isWhole, onWhole }: 
 function Folded({ count, onShow }: { count: number; onShow: () => void }) {
   return (
     <li class="fold">
-      <Small onClick={onShow}>{`Show all: ${count.toLocaleString()} more lines here`}</Small>
+      <Small onClick={onShow}>{say("moreHere", { count })}</Small>
     </li>
   );
 }

@@ -1,0 +1,73 @@
+/** The list of what waits for the person. */
+import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useContext, useEffect, useRef } from "preact/hooks";
+import { Screen, Skeleton } from "./load.tsx";
+import { Pager, useSlice } from "./pager.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import { OpenQuestions } from "./waiting.tsx";
+
+/** Questions on a page. */
+const SHOWN = 20;
+
+/** @param item the question of the address, which an MCP client showed: it comes first */
+export function Waiting({ session, item }: { session: SessionView; item?: string | undefined }) {
+  const open = useContext(OpenQuestions);
+  const questions = open && firstOf(open.questions, item);
+  const isGone = item !== undefined && questions !== undefined && questions[0]?.id !== item;
+  const more = open ? open.total - open.questions.length : 0;
+  const head = useRef<HTMLDivElement>(null);
+  const answered = useRef(false);
+  const { slice, paging } = useSlice(questions ?? [], SHOWN);
+  const count = questions?.length;
+  useEffect(() => {
+    // The card has disappeared with its buttons, so the focus moves to this screen.
+    if (answered.current) head.current?.focus();
+    answered.current = false;
+  }, [count]);
+  return (
+    <Screen title="Waiting for you">
+      <div ref={head} tabIndex={-1} class="list">
+        {questions === undefined && <Skeleton lines={3} />}
+        {isGone && <p class="notice">This question is answered, withdrawn, or not for you.</p>}
+        {count === 0 && (
+          <p class="empty">
+            Nothing is waiting for you. Approvals and questions of your devices appear here.
+          </p>
+        )}
+        <Pager paging={paging} what="questions" />
+        {slice.map((question) => (
+          <QuestionCard
+            key={question.id}
+            question={question}
+            mayApprove={session.scopes?.includes("approve") ?? false}
+            onAnswered={() => {
+              answered.current = true;
+            }}
+            place={<Place question={question} />}
+          />
+        ))}
+        {more > 0 && <p class="quiet">{more.toLocaleString()} more appear here as these are answered.</p>}
+      </div>
+    </Screen>
+  );
+}
+
+function firstOf(questions: readonly OpenQuestion[], item: string | undefined): readonly OpenQuestion[] {
+  return [...questions.filter(({ id }) => id === item), ...questions.filter(({ id }) => id !== item)];
+}
+
+/** Shows where the question comes from: a conversation of the console, one of a chat app, or a command. */
+function Place({ question: { channel, conversation, title } }: { question: OpenQuestion }) {
+  if (channel === "api")
+    return (
+      <p class="place">
+        In <a href={`#/chat/${conversation}`}>{visible(title ?? conversation)}</a>
+      </p>
+    );
+  const words =
+    channel === "command"
+      ? "For a command (Devices, or the API)"
+      : `Over ${channel}: ${visible(conversation)}`;
+  return <p class="place">{words}</p>;
+}
