@@ -1,4 +1,5 @@
 /** Passkeys in a real Chromium with a virtual authenticator: registered, asked for, refused, lost; and a program that has the person's session. */
+import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
@@ -196,7 +197,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
   test("without one a press counts, as before", async () => {
     await page.goto(`${home()}/#/chat`);
     const turn = await askIn(page, touch("before"));
-    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer").waitFor();
     expect(ran("before")).toBe(true);
   });
@@ -218,7 +219,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       await add(name, TOKENS.owner);
       await page.goto(`${home()}/#/chat`);
       const turn = await askIn(page, touch(`by${algorithm}`));
-      await turn.getByRole("button", { name: "Approve" }).click();
+      await turn.getByRole("button", { name: "Run", exact: true }).click();
       await turn.locator(".answer").waitFor();
       expect(ran(`by${algorithm}`)).toBe(true);
       await page.reload();
@@ -231,7 +232,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await add("my key", TOKENS.owner);
     await page.goto(`${home()}/#/chat`);
     const turn = await askIn(page, touch("unverified"));
-    const approve = turn.getByRole("button", { name: "Approve" });
+    const approve = turn.getByRole("button", { name: "Run", exact: true });
     await verified(false);
     await approve.click();
     await turn.getByText(/^Not confirmed/).waitFor();
@@ -251,7 +252,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await dialog.getByRole("button", { name: "Ask my phone instead" }).click();
     await turn.getByText(/press it in another browser/).waitFor();
     expect(ran("unverified")).toBe(false);
-    await turn.getByRole("button", { name: "Deny" }).click();
+    await turn.getByRole("button", { name: "No", exact: true }).click();
     await turn.locator(".answer").waitFor();
   });
 
@@ -262,6 +263,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await refused(send(`${route}?x=1`, YES));
     await refused(send(route, YES, "e30"));
     await refused(send(route, { ...YES, keep: { always: true } }));
+    const publicKey = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" }).x;
     const token = { name: "x", role: "owner", scopes: ["ask", "command", "approve", "admin"] };
     const device = { mode: "allowed", allow: "x" };
     const controls: Array<[route: string, body?: unknown]> = [
@@ -277,7 +279,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       ["PATCH /v1/devices/pi", { settings: true }],
       ["POST /v1/agents/pi/accept-text"],
       ["POST /v1/agents/pi/accept-text", {}],
-      ["POST /v1/agents/new/key", { public_key: "A".repeat(43) }],
+      ["POST /v1/agents/new/key", { public_key: publicKey }],
       ["POST /v1/agents/pi/readmit"],
       ["POST /v1/device-codes", {}],
       ["POST /v1/device-codes", { agent: "@bridge" }],
@@ -374,7 +376,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       await page.goto(`${home()}/#/chat`);
       return await askIn(page, touch("recovered"));
     })();
-    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer").waitFor();
     expect(ran("recovered")).toBe(true);
   });
