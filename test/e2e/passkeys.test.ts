@@ -125,7 +125,7 @@ const passkeys = async () =>
 
 /** A person adds a passkey on the page. */
 async function add(name: string, shows: string): Promise<void> {
-  await page.goto(`${home()}/#/setup`);
+  await page.goto(`${home()}/#/setup/passkeys`);
   await page.getByLabel(/^Your token, or a code/).fill(shows);
   const form = page.getByRole("form", { name: "New passkey" });
   await form.getByLabel("Name").fill(name);
@@ -173,7 +173,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
   });
 
   test("the first one is never made from the session alone", async () => {
-    await page.goto(`${home()}/#/setup`);
+    await page.goto(`${home()}/#/setup/passkeys`);
     await page.getByText("Without a passkey a press in this browser is enough").waitFor();
     const form = page.getByRole("form", { name: "New passkey" });
     await form.getByLabel("Name").fill("a program's");
@@ -207,7 +207,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     async (algorithm) => {
       await plugIn();
       // The page offers all three, and the authenticator takes the first that it has.
-      await page.goto(`${home()}/#/setup`);
+      await page.goto(`${home()}/#/setup/passkeys`);
       await page.evaluate((alg) => {
         const create = navigator.credentials.create.bind(navigator.credentials);
         navigator.credentials.create = (options) => {
@@ -343,7 +343,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
   });
 
   test("with it a token is made on the page, and the record says so", async () => {
-    await page.goto(`${home()}/#/setup`);
+    await page.goto(`${home()}/#/setup/tokens`);
     const form = page.getByRole("form", { name: "New token" });
     await form.getByLabel("Name").fill("a script of mine");
     await form.getByRole("button", { name: "Make the token" }).click();
@@ -366,7 +366,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       });
       return ((await made.json()) as { code: string }).code;
     };
-    await page.goto(`${home()}/#/setup`);
+    await page.goto(`${home()}/#/setup/passkeys`);
     await page.getByLabel(/^Your token, or a code/).fill(await code());
     await page.getByRole("button", { name: "Remove the passkey my key" }).click();
     await page.getByRole("button", { name: "Yes, remove" }).click();
