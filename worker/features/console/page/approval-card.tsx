@@ -4,7 +4,6 @@
  */
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
-import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -108,7 +107,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {/* What the sentence says, or the lines show, is one press away; the rest is there at once. */}
       {exact && (isSaid(approval, lines) && !isCut ? <Folded>{exact}</Folded> : exact)}
       {question.asked && question.asked.length > 0 && (
-        <p class="quiet">{visible(askedText(question.asked))}</p>
+        <p class="quiet">{`Asked: ${visible(question.asked.map(({ name, time }) => `${name} (${time})`).join(", "))}.`}</p>
       )}
       {mayApprove && offers.length > 0 && (
         <NextTime offers={offers} several={members !== undefined} onKeep={setKeep} />
