@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** Passkeys in a real Chromium with a virtual authenticator: registered, asked for, refused, lost; and a program that has the person's session. */
+import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
@@ -125,7 +126,7 @@ const passkeys = async () =>
 
 /** A person adds a passkey on the page. */
 async function add(name: string, shows: string): Promise<void> {
-  await page.goto(`${home()}/#/setup`);
+  await page.goto(`${home()}/#/setup/passkeys`);
   await page.getByLabel(/^Your token, or a code/).fill(shows);
   const form = page.getByRole("form", { name: "New passkey" });
   await form.getByLabel("Name").fill(name);
@@ -173,7 +174,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
   });
 
   test("the first one is never made from the session alone", async () => {
-    await page.goto(`${home()}/#/setup`);
+    await page.goto(`${home()}/#/setup/passkeys`);
     await page.getByText("Without a passkey a press in this browser is enough").waitFor();
     const form = page.getByRole("form", { name: "New passkey" });
     await form.getByLabel("Name").fill("a program's");
@@ -207,7 +208,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     async (algorithm) => {
       await plugIn();
       // The page offers all three, and the authenticator takes the first that it has.
-      await page.goto(`${home()}/#/setup`);
+      await page.goto(`${home()}/#/setup/passkeys`);
       await page.evaluate((alg) => {
         const create = navigator.credentials.create.bind(navigator.credentials);
         navigator.credentials.create = (options) => {
@@ -263,6 +264,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await refused(send(`${route}?x=1`, YES));
     await refused(send(route, YES, "e30"));
     await refused(send(route, { ...YES, keep: { always: true } }));
+    const publicKey = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" }).x;
     const token = { name: "x", role: "owner", scopes: ["ask", "command", "approve", "admin"] };
     const device = { mode: "allowed", allow: "x" };
     const controls: Array<[route: string, body?: unknown]> = [
@@ -278,7 +280,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       ["PATCH /v1/devices/pi", { settings: true }],
       ["POST /v1/agents/pi/accept-text"],
       ["POST /v1/agents/pi/accept-text", {}],
-      ["POST /v1/agents/new/key", { public_key: "A".repeat(43) }],
+      ["POST /v1/agents/new/key", { public_key: publicKey }],
       ["POST /v1/agents/pi/readmit"],
       ["POST /v1/device-codes", {}],
       ["POST /v1/device-codes", { agent: "@bridge" }],
@@ -342,7 +344,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
   });
 
   test("with it a token is made on the page, and the record says so", async () => {
-    await page.goto(`${home()}/#/setup`);
+    await page.goto(`${home()}/#/setup/tokens`);
     const form = page.getByRole("form", { name: "New token" });
     await form.getByLabel("Name").fill("a script of mine");
     await form.getByRole("button", { name: "Make the token" }).click();
@@ -365,7 +367,7 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
       });
       return ((await made.json()) as { code: string }).code;
     };
-    await page.goto(`${home()}/#/setup`);
+    await page.goto(`${home()}/#/setup/passkeys`);
     await page.getByLabel(/^Your token, or a code/).fill(await code());
     await page.getByRole("button", { name: "Remove the passkey my key" }).click();
     await page.getByRole("button", { name: "Yes, remove" }).click();

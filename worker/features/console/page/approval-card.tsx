@@ -11,7 +11,6 @@ import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
-import { say } from "./texts/say.ts";
 
 type Approval = NonNullable<TurnQuestion["approval"]>;
 type Props = {
@@ -81,7 +80,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
         )}
       </div>
       {members && (
-        <ol class="batch" aria-label={say("theCalls")}>
+        <ol class="batch" aria-label="The calls">
           {members.map(({ id: member, text }) => (
             <li key={member}>{visible(text)}</li>
           ))}
@@ -108,19 +107,17 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {/* What the sentence says, or the lines show, is one press away; the rest is there at once. */}
       {exact && (isSaid(approval, lines) && !isCut ? <Folded>{exact}</Folded> : exact)}
       {question.asked && question.asked.length > 0 && (
-        <p class="quiet">
-          Asked: {visible(question.asked.map(({ name, time }) => `${name} (${time})`).join(", "))}.
-        </p>
+        <p class="quiet">{`Asked: ${visible(question.asked.map(({ name, time }) => `${name} (${time})`).join(", "))}.`}</p>
       )}
       {mayApprove && offers.length > 0 && (
         <NextTime offers={offers} several={members !== undefined} onKeep={setKeep} />
       )}
-      {!mayApprove && <p class="quiet">{say("mayNotApprove")}</p>}
-      {mayApprove && isUnseen && <p class="quiet">{say("showAllBefore")}</p>}
-      {mayApprove && !isUnseen && isTooSmall && <p class="quiet">{say("largerScreen")}</p>}
+      {!mayApprove && <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>}
+      {mayApprove && isUnseen && <p class="quiet">Show all of it before you approve.</p>}
+      {mayApprove && !isUnseen && isTooSmall && <p class="quiet">Read it on a larger screen.</p>}
       {mayApprove && !isUnseen && !isTooSmall && isUnread && (
         <p class="quiet" role="status">
-          {say("tickMarked", { count: shownMarks.length })}
+          {shownMarks.length === 1 ? "Tick the marked line to go on." : "Tick the marked lines to go on."}
         </p>
       )}
       <div class="row answers">
@@ -154,7 +151,7 @@ function isSaid({ card }: Approval, lines: readonly string[] | undefined): boole
 function Folded({ children }: { children: ComponentChildren }) {
   return (
     <details>
-      <summary>{say("exactlySent")}</summary>
+      <summary>Exactly what is sent</summary>
       {children}
     </details>
   );
