@@ -35,7 +35,7 @@ export const START_MAX_BYTES = 100 * 1024;
 export type Sizes = { first: number; start: number; largest: number };
 
 /** @returns sizes after gzip @throws when one is too large */
-export function sizesOf({ code, first }: ConsoleScripts, page: string, style: string): Sizes {
+function sizesOf({ code, first }: ConsoleScripts, page: string, style: string): Sizes {
   const size = (text: string) => gzipSync(text).length;
   const sizes = { first: 0, start: size(page) + size(style), largest: 0 };
   for (const [name, text] of Object.entries(code)) {

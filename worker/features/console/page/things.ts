@@ -46,7 +46,7 @@ export type Thing = {
   line?: string;
 };
 
-export type Press = {
+type Press = {
   action: string;
   parameters: Record<string, unknown>;
   label: string;
@@ -206,7 +206,7 @@ function mainReading(readings: readonly Reading[]): Reading | undefined {
   );
 }
 
-export function isLowBattery({ class: of, kind, value, unavailable }: Reading): boolean {
+function isLowBattery({ class: of, kind, value, unavailable }: Reading): boolean {
   if (of !== "battery" || unavailable) return false;
   return kind === "binary_sensor" ? value === true : typeof value === "number" && value <= LOW_BATTERY_PCT;
 }
@@ -307,7 +307,7 @@ function extraOf(main: Reading, readings: readonly Reading[]): string | undefine
   return found && textOf(found);
 }
 
-export function stateOfReading(reading: Reading): string {
+function stateOfReading(reading: Reading): string {
   const { value, text, kind, class: of } = reading;
   if (value === null) return say("notKnown");
   if (typeof value === "number") return textOf(reading);
@@ -317,7 +317,7 @@ export function stateOfReading(reading: Reading): string {
 }
 
 /** A measured value as a person reads it at a glance: 21.17 °C is 21.2 °C. A device's page has all digits. */
-export function textOf({ value, text, unit }: Reading): string {
+function textOf({ value, text, unit }: Reading): string {
   if (typeof value !== "number" || unit === undefined || !text.endsWith(unit)) return visible(text);
   return `${numberText(value, unit === "%" || unit === "W" ? 0 : 1)} ${visible(unit)}`;
 }

@@ -2,7 +2,7 @@
 import type { Thing } from "../things.ts";
 
 /** In the address after a colon. The first six are offered; Home's chips lead to the others. */
-export const FILTERS = [
+const FILTERS = [
   "all",
   "needs",
   "on",

@@ -9,7 +9,7 @@ import type { Pressing } from "../use-press.ts";
 /** An older state has its age beside it. */
 const OLD_MS = 3_600_000;
 
-export const KIND_NAMES: Record<Kind, TextKey> = {
+const KIND_NAMES: Record<Kind, TextKey> = {
   light: "kindLight",
   plug: "kindPlug",
   door: "kindDoor",
@@ -77,7 +77,7 @@ function isSwitch({ device }: Thing): boolean {
 
 type ControlProps = { thing: Thing; busy: boolean; onPress: () => void };
 
-export function Control({ thing: { press, name }, busy, onPress }: ControlProps) {
+function Control({ thing: { press, name }, busy, onPress }: ControlProps) {
   if (!press) return null;
   if (press.on !== undefined) return <OnOff label={name} on={press.on} disabled={busy} onChange={onPress} />;
   return (

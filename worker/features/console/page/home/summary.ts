@@ -147,7 +147,7 @@ export function areasOf(things: readonly Thing[]): Area[] {
     .sort((a, b) => rankOf(a.things) - rankOf(b.things) || a.name.localeCompare(b.name));
 }
 
-export function areaOf({ area, kind }: Pick<Thing, "area" | "kind">): string {
+function areaOf({ area, kind }: Pick<Thing, "area" | "kind">): string {
   if (area !== null) return area;
   if (kind === "machine") return say("machines");
   return kind === "lent" ? say("lentThings") : say("noArea");

@@ -7,7 +7,7 @@ import type { Language } from "@edgecall/core/text/languages.ts";
 import { en } from "./en.ts";
 
 export type TextKey = keyof typeof en;
-export type Texts = Readonly<Record<TextKey, string>>;
+type Texts = Readonly<Record<TextKey, string>>;
 /** A language other than English. `phrases`: what the gateway says in it, for the words of devices' states. */
 export type Spoken = { phrases: PhraseData; texts: Texts };
 
@@ -16,7 +16,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 let spoken: Spoken | undefined;
 
 /** The tag by which `Intl` writes numbers and times. In English those of the browser's own kind of English. */
-export function locale(): string | undefined {
+function locale(): string | undefined {
   if (spoken) return spoken.phrases.locale;
   return globalThis.navigator?.languages?.find((one) => one.startsWith("en")) ?? "en";
 }
