@@ -311,7 +311,7 @@ class RunningBridge implements Bridge {
     // An older gateway sends no keys, which does not mean that there are none. Some may have changed since the welcome.
     if (keys) this.#logins?.update([...this.#keys.values()]);
     const keyed = [...this.#keys.values()].filter(({ key }) => key !== null);
-    this.#outbox.welcomed({ texts, keyed: keyed.map(({ id }) => id), isPaced: paced === true });
+    this.#outbox.welcomed({ texts, keyed: keyed.map(({ id }) => id), hasFlowControl: paced === true });
     void this.#update.welcomed();
   }
 
@@ -334,7 +334,7 @@ class RunningBridge implements Bridge {
     const isNamed = (id: string) => this.#verifier.isKeyed(id) || unsigned?.has(id) === true;
     this.#roster.serve((id) => (isNamed(id) ? "named" : others));
     const served = [...this.#verifier.keyed(), ...(unsigned ?? [])].filter((id) => id !== "*");
-    if (!this.#roster.lacks(served)) return;
+    if (!this.#roster.isMissingAny(served)) return;
     this.#broker.readAgain();
     this.#outbox.retainedAgain();
   }
@@ -363,7 +363,7 @@ class RunningBridge implements Bridge {
         this.#logins?.update([...this.#keys.values()]);
         break;
       case "lacks":
-        this.#outbox.lacks(frame.agents);
+        this.#outbox.onMissing(frame.agents);
         break;
       case "stored":
         this.#outbox.stored(frame.n);

@@ -52,7 +52,7 @@ function bench() {
   const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
   // By now the broker's retained topics count as read, so the snapshot is sent at once.
   now = BROKER_GRACE_MS;
-  outbox.welcomed({ texts: undefined, keyed: [], isPaced: false });
+  outbox.welcomed({ texts: undefined, keyed: [], hasFlowControl: false });
   const stall = { arrival: () => now };
   const parts = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
   const foreign = new ForeignAgentQueue(parts);

@@ -74,7 +74,7 @@ export type CallsParts = {
   reports: ReportBuffer;
   broker: Publisher;
   foreign: ForeignAgentQueue;
-  outbox: Pick<ToHome, "taken" | "refuse" | "report">;
+  outbox: Pick<ToHome, "accepted" | "refuse" | "report">;
 };
 
 export class Calls {
@@ -104,7 +104,7 @@ export class Calls {
         break;
       case "known":
         this.#parts.log("info", "call.repeated", { id, agent });
-        this.#parts.outbox.taken(id);
+        this.#parts.outbox.accepted(id);
         break;
       case "foreign":
         this.#parts.foreign.submit({ id, agent, payload, command: decision.command, deadline });
@@ -272,7 +272,7 @@ export class Calls {
     if (published.kind === "unsure" && call.published === "pending") call.published = "maybe";
     if (call.published !== "pending") {
       setTimeout(() => {
-        if (this.#inFlight.get(id) === call) this.#parts.outbox.taken(id);
+        if (this.#inFlight.get(id) === call) this.#parts.outbox.accepted(id);
       }, TAKEN_AFTER_MS);
       return;
     }

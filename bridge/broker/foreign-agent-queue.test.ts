@@ -44,7 +44,7 @@ beforeEach(() => {
       },
     },
     outbox: {
-      taken: (id) => answers.push(`taken ${id}`),
+      accepted: (id) => answers.push(`taken ${id}`),
       refuse: ({ id }, code, _, retryAfterMs) => {
         answers.push(`${code} ${id}`);
         if (retryAfterMs !== undefined) retries.push(retryAfterMs);

@@ -63,7 +63,7 @@ export type ForeignQueueParts = {
   clock: Clock;
   roster: Roster;
   broker: Publisher;
-  outbox: Pick<ToHome, "taken" | "refuse">;
+  outbox: Pick<ToHome, "accepted" | "refuse">;
 };
 
 export class ForeignAgentQueue {
@@ -103,7 +103,7 @@ export class ForeignAgentQueue {
     }
     lane.queue.push(capped);
     // Home holds a call that is not taken within 5 s to be undelivered.
-    this.#parts.outbox.taken(call.id);
+    this.#parts.outbox.accepted(call.id);
   }
 
   /** Takes a result or error report. @returns the call that it answers */
@@ -193,7 +193,7 @@ export class ForeignAgentQueue {
 
   #after(lane: Lane, open: Open, published: Published): void {
     if (published.kind === "unsure" || (published.kind === "delivered" && published.listening)) {
-      this.#parts.outbox.taken(open.id);
+      this.#parts.outbox.accepted(open.id);
       return;
     }
     // It reached nobody: it counts as never published.

@@ -349,8 +349,8 @@ describe("S11 limited room", () => {
     for (let i = 0; i < AGENTS_MAX + 50; i += 1) advertise(`ghost-${i}`, OURS);
     expect(roster.advertised("pi", JSON.stringify(OURS), OURS, false)).toBe(false);
     serve("stranger");
-    expect(roster.lacks(named)).toBe(true);
-    expect(roster.lacks(named)).toBe(false);
+    expect(roster.isMissingAny(named)).toBe(true);
+    expect(roster.isMissingAny(named)).toBe(false);
     expect(roster.advertised("pi", JSON.stringify(OURS), OURS, false)).toBe(true);
     expect(roster.judge("pi")).toMatchObject({ foreign: false });
   });
@@ -385,7 +385,7 @@ describe("S11 limited room", () => {
     advertise("newcomer", OURS);
     named.add("newcomer");
     serve("stranger");
-    expect(roster.lacks(named)).toBe(true);
+    expect(roster.isMissingAny(named)).toBe(true);
     advertise("newcomer", OURS);
     expect(roster.judge("newcomer")).toMatchObject({ foreign: false });
     named.delete("newcomer");

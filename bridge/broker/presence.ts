@@ -150,7 +150,7 @@ export class Roster {
   }
 
   /** True if one of these agents' adverts may not have been stored: the broker has to send its retained texts again. */
-  lacks(ids: Iterable<string>): boolean {
+  isMissingAny(ids: Iterable<string>): boolean {
     if (!this.#isIncomplete) return false;
     const isMissing = [...ids].some((id) => this.#agents.get(id)?.capabilities === undefined);
     if (isMissing) this.#isIncomplete = false;

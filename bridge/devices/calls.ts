@@ -37,7 +37,7 @@ export type DeviceCallsParts = ReadParts &
     stall: Pick<StallDetector, "arrival">;
     agents: HostedAgents;
     reports: ReportBuffer;
-    outbox: Pick<ToHome, "taken" | "refuse" | "report">;
+    outbox: Pick<ToHome, "accepted" | "refuse" | "report">;
   };
 
 export class DeviceCalls {
@@ -85,7 +85,7 @@ export class DeviceCalls {
         break;
       case "known":
         log("info", "call.repeated", { id, agent });
-        outbox.taken(id);
+        outbox.accepted(id);
         break;
       case "begin":
         this.#begin(decision.call);
@@ -149,7 +149,7 @@ export class DeviceCalls {
     }
     this.#calls.set(id, call);
     setTimeout(() => {
-      if (this.#calls.get(id) === call) outbox.taken(id);
+      if (this.#calls.get(id) === call) outbox.accepted(id);
     }, TAKEN_AFTER_MS).unref();
     if (isRead) {
       void this.#run(call, answerRead(this.#parts, call));

@@ -21,7 +21,7 @@ function host() {
   const roster = { isServed: () => false };
   const agents = new HostedAgents({ mode: "allow", roster, clock: systemClock, log });
   agents.welcomed(true);
-  const outbox = { taken: log, refuse: log, report: log, event: log };
+  const outbox = { accepted: log, refuse: log, report: log, event: log };
   const broker = {
     up: true,
     publish: async () => ({ kind: "delivered" as const, listening: true }),

@@ -61,7 +61,7 @@ export type HostParts = {
   stall: Pick<StallDetector, "arrival">;
   broker: Pick<BrokerLink, "up" | "publish" | "subscribe" | "unsubscribe">;
   reports: ReportBuffer;
-  outbox: Pick<ToHome, "taken" | "refuse" | "report">;
+  outbox: Pick<ToHome, "accepted" | "refuse" | "report">;
   agents: HostedAgents;
   gateway: Pick<GatewayLink, "send">;
   /** Home has to be told of changes. */

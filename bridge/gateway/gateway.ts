@@ -222,7 +222,7 @@ export class GatewayLink {
     } else if (frame.value.t === "welcome") {
       this.#welcome(socket, frame.value);
     } else if (frame.value.t === "known") {
-      this.#onKnown(frame.value);
+      this.#onInventory(frame.value);
     } else if (this.up) {
       this.#options.onFrame(frame.value);
     } else {
@@ -252,7 +252,7 @@ export class GatewayLink {
     else this.#options.onWelcome(frame, undefined);
   }
 
-  #onKnown({ keys, texts, last }: Extract<HomeFrame, { t: "known" }>): void {
+  #onInventory({ keys, texts, last }: Extract<HomeFrame, { t: "known" }>): void {
     const learning = this.#learning;
     if (learning === undefined) return;
     for (const key of keys) learning.keys.push(key);

@@ -32,7 +32,7 @@ function begin(keyed: string[] = []) {
   const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
   roster.brokerConnected();
   outbox.brokerUp();
-  outbox.welcomed({ texts: [{ id: "pi", capabilities: "h" }], keyed, isPaced: true });
+  outbox.welcomed({ texts: [{ id: "pi", capabilities: "h" }], keyed, hasFlowControl: true });
   return { sent, roster, outbox };
 }
 

@@ -87,7 +87,7 @@ export type Greeting = {
   /** Agents with a key. */
   keyed: readonly string[];
   /** The gateway says when it has stored a frame of agents. */
-  isPaced: boolean;
+  hasFlowControl: boolean;
 };
 
 export class HomeOutbox implements ToHome {
@@ -118,7 +118,7 @@ export class HomeOutbox implements ToHome {
   #connection = 0;
   /** Changes go out one after the other, each when the line has taken the one before. */
   #sending: Promise<void> | undefined;
-  #isPaced = false;
+  #hasFlowControl = false;
   /** The number of the last frame of agents, and of the last that Home has stored. */
   #numbered = 0;
   #storedUpTo = 0;
@@ -142,7 +142,7 @@ export class HomeOutbox implements ToHome {
   }
 
   /** The broker has the call, or the call waits for its turn; in the latter case a refusal may still follow. */
-  taken(id: string): void {
+  accepted(id: string): void {
     this.#answer({ t: "taken", id });
   }
 
@@ -193,9 +193,9 @@ export class HomeOutbox implements ToHome {
   }
 
   /** The gateway has welcomed this bridge. */
-  welcomed({ texts, keyed, isPaced }: Greeting): void {
+  welcomed({ texts, keyed, hasFlowControl }: Greeting): void {
     this.#texts = texts && new SentTexts(texts);
-    this.#isPaced = isPaced;
+    this.#hasFlowControl = hasFlowControl;
     this.#missing = (texts ?? []).map(({ id, ...hashes }) => ({
       id,
       kinds: Object.keys(hashes).filter(isTextKind),
@@ -279,7 +279,7 @@ export class HomeOutbox implements ToHome {
   }
 
   /** Home does not have what was left out of these agents. */
-  lacks(ids: readonly string[]): void {
+  onMissing(ids: readonly string[]): void {
     for (const id of ids) {
       this.#texts?.forget(id);
       this.#parts.roster.setUnsent(id);
@@ -358,7 +358,7 @@ export class HomeOutbox implements ToHome {
   async #sendInTurn(frames: readonly BridgeFrame[], connection: number): Promise<boolean> {
     const { gateway } = this.#parts;
     for (const frame of frames) {
-      const isNumbered = this.#isPaced && (frame.t === "snapshot" || frame.t === "agents");
+      const isNumbered = this.#hasFlowControl && (frame.t === "snapshot" || frame.t === "agents");
       if (isNumbered) await this.#room(connection);
       if (connection !== this.#connection) return false;
       if (isNumbered) this.#numbered += 1;

@@ -109,7 +109,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
         { text: "Done with it." },
       ),
     );
-    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer", { hasText: "Done with it." }).waitFor();
     const order = await turn
       .locator(":scope > *")
@@ -122,12 +122,13 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
   test("D10 the diff of an edit is shown; C6 a denied call is marked as denied; C10 in words for a person", async () => {
     const edit = call("edit", { path: "note.txt", old_string: "two", new_string: "three" });
     const turn = await ask(script(edit, { text: "Edited." }));
-    await turn.getByRole("button", { name: "Approve" }).click();
+    const asked = turn.getByRole("group", { name: "Change note.txt on pi?" });
+    await asked.getByRole("button", { name: "Change", exact: true }).click();
     await turn.locator(".answer", { hasText: "Edited." }).waitFor();
     const diff = await turn.getByRole("group", { name: "for you" }).textContent();
     expect(diff).toContain("three");
     const denied = await ask(script(call("append", { text: "y" }), { text: "It was not done." }));
-    await denied.getByRole("button", { name: "Deny" }).click();
+    await denied.getByRole("button", { name: "No", exact: true }).click();
     await denied.locator(".answer").waitFor();
     const card = denied.getByRole("article", { name: "append on pi" });
     await card.getByText(/^denied/).waitFor();

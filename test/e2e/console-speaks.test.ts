@@ -227,9 +227,9 @@ describe("the three sentences, in the console", () => {
     // At least a minute ahead: a time that has passed when the rule is made comes tomorrow.
     const daily = { text: `the garden's temperature\n${brief}`, every: "day", at: clock(2), do: "brief" };
     await say("Every morning at 8 the garden's temperature.", call("remind", daily), { text: "I will." });
-    const question = page.getByRole("group", { name: /asks for approval/ });
+    const question = page.getByRole("group", { name: "Set this reminder?" });
     await question.getByText(/costs tokens/).waitFor();
-    await question.getByRole("button", { name: "Approve" }).click();
+    await question.getByRole("button", { name: "Set", exact: true }).click();
     await told(/Briefs you here every day at/);
     await told(/Good morning\. The garden: .*48/s, other);
   });

@@ -60,9 +60,9 @@ describe("Devices and Setup", { tags: ["needs/chromium"] }, () => {
     await card.getByText(OLD).waitFor();
     expect(await page.getByRole("button", { name: "(plain)" }).count()).toBe(0);
     await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).click();
-    await card.getByRole("group", { name: "pi asks for approval" }).waitFor();
+    await card.getByRole("group", { name: /^Run update_self on pi/ }).waitFor();
     expect(await axeFinds(page)).toEqual([]);
-    await card.getByRole("button", { name: "Approve" }).click();
+    await card.getByRole("button", { name: "Run", exact: true }).click();
     const id = await taken("pi");
     await card.getByRole("button", { name: "Updating… (pi)" }).waitFor();
     await card.getByText("It installs the new program").waitFor();

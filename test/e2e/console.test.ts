@@ -97,14 +97,14 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("a call that is not a read waits for approval", async () => {
     const turn = await ask(script(call("append", { text: "x" }), { text: "$results" }));
-    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    const asked = turn.getByRole("group", { name: "Run append on pi with 1 value?" });
     expect(await asked.getByRole("group", { name: "what would be run" }).textContent()).toContain(
       '"text": "x"',
     );
-    await asked.getByRole("button", { name: "Approve" }).click();
+    await asked.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer", { hasText: /^appended / }).waitFor();
     const second = await ask(script(call("append", { text: "y" }), { text: "$results" }));
-    await second.getByRole("button", { name: "Deny" }).click();
+    await second.getByRole("button", { name: "No", exact: true }).click();
     await second.locator(".answer", { hasText: "did not approve" }).waitFor();
   });
 
@@ -153,7 +153,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     // Long enough for a slow browser to see it run.
     await job.getByLabel("ms").fill("6000");
     await job.getByRole("button", { name: "Try it" }).click();
-    await job.getByRole("button", { name: "Approve" }).click();
+    await job.getByRole("button", { name: "Run", exact: true }).click();
     await job.getByText("goes on in the background").waitFor();
     expect(await job.getByText(/^done/).count()).toBe(0);
     await job.getByText("done after 6000 ms").waitFor();

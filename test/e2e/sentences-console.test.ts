@@ -57,7 +57,9 @@ describe("plain sentences in the console", { tags: ["needs/chromium"] }, () => {
     test("many devices are asked about in one question, and each is told with what it said", async () => {
       const [says, [done, dead]] = spoken.plural;
       const turn = await askIn(page, says);
-      await turn.getByRole("button", { name: "Approve all" }).click();
+      const [sentence, verb] = spoken.asks;
+      const asked = turn.getByRole("group", { name: sentence });
+      await asked.getByRole("button", { name: verb, exact: true }).click();
       await answered(turn, dead);
       await answered(turn, done);
       expect(await axeFinds(page)).toEqual([]);

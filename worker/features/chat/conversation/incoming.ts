@@ -127,10 +127,11 @@ async function commandText(
     case "new":
       return phrases.say("newBegun");
     case "status":
-      return statusText(running, await context.home().status());
+      return statusText(running, await context.home().status(), phrases);
     case "agents":
       return agentsText(
         await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }),
+        phrases,
       );
     case "rules":
       return await ruleCommandText(context, origin, "rules", { do: "list" });
@@ -221,6 +222,6 @@ async function answerText(
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
   const answered = await context
     .home()
-    .questions.answer(asked.question.id, cutText(answer, 4_000), person, true);
+    .questions.answer(asked.question.id, cutText(answer, 4_000), person, { by: "chat" });
   return answered.ok ? undefined : answered.message;
 }

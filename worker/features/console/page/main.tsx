@@ -3,7 +3,7 @@ import { ResponseError } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { client, errorText } from "./api.ts";
+import { client, confirmBy, errorText } from "./api.ts";
 import { Frame } from "./frame.tsx";
 import { Problem } from "./load.tsx";
 import { usePlace } from "./place.ts";
@@ -36,6 +36,11 @@ function App() {
 navigator.serviceWorker?.addEventListener("message", ({ data }: MessageEvent<{ place: string }>) => {
   location.hash = data.place.slice(1);
 });
+
+// Its script is loaded when it is needed.
+confirmBy(async ({ code }, request) =>
+  code === "needs_passkey" ? await (await import("./confirm.ts")).confirm(request) : undefined,
+);
 
 const root = document.getElementById("root");
 if (root) {

@@ -20,6 +20,7 @@ import { Metrics } from "./metrics.tsx";
 import { Notifications } from "./notifications.tsx";
 import type { IconName } from "./parts/icon-paths.ts";
 import { LinkLine } from "./parts/parts.tsx";
+import { Passkeys } from "./passkeys.tsx";
 import { PeopleList } from "./people.tsx";
 import { Programs } from "./programs.tsx";
 import { SNIPPETS } from "./snippets.ts";
@@ -53,6 +54,15 @@ const TASKS: readonly Task[] = [
         <ChatApps home={home} />
       </>
     ),
+  },
+  {
+    ...{
+      id: "passkeys",
+      icon: "person",
+      title: "Passkeys",
+      about: "Your fingerprint, face or PIN for what is dangerous",
+    },
+    page: (session) => <Passkeys session={session} />,
   },
   {
     ...{ id: "programs", icon: "globe", title: "Connected programs", about: "ChatGPT, Claude and others" },

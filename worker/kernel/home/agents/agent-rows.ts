@@ -19,7 +19,7 @@ import { type AgentRow, finish, type ListedAgent, lastSeenOf, textOf, toListed }
 import { type KnownTexts, NO_TEXTS } from "./verify-presence.ts";
 
 /** The reason in the row of an agent whose key was revoked and that was taken off the list. Nothing that the broker retains brings it back. */
-const HIDDEN = "(removed)";
+export const HIDDEN = "(removed)";
 /** Ids of agents for which there was no room, so that each is counted once. */
 const REFUSED_MAX = 1_000;
 

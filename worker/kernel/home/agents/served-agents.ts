@@ -8,7 +8,7 @@ import { type BridgeSocket, bridgeOf } from "../bridge/bridge-socket.ts";
 import { areaOf, lineOf, nameOf } from "../devices/device-line.ts";
 import { slot } from "../slot.ts";
 import { type AgentKeys, keysOf } from "./agent-keys.ts";
-import { type AgentRows, agentRowsOf } from "./agent-rows.ts";
+import { type AgentRows, agentRowsOf, HIDDEN } from "./agent-rows.ts";
 import { type HostedDevices, hostedDevicesOf } from "./hosted-devices.ts";
 import { type ListedAgent, lastSeenOf } from "./listed-agent.ts";
 
@@ -127,7 +127,7 @@ export class ServedAgents {
   }
 
   isGroup(name: string): boolean {
-    return this.#all().some((agent) => this.#groupOf(agent) === name);
+    return this.#rows.inOrder().some((agent) => this.#groupOf(agent) === name && this.#isServed(agent));
   }
 
   /** In their order. */
@@ -147,7 +147,7 @@ export class ServedAgents {
   #isServed(agent: ListedAgent): boolean {
     const device = this.#devices.of(agent);
     if (device) return device.setting?.mode !== "off";
-    return !this.#rows.isHidden(agent.id) && this.#keys.serves(agent.id);
+    return agent.reason !== HIDDEN && this.#keys.serves(agent.id);
   }
 
   /** The line for models and lists. */

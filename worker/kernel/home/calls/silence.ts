@@ -27,9 +27,9 @@ export function nextDue(home: HomeContext): number | undefined {
 
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   const ledger = ledgerOf(home);
-  const untaken = ledger.untaken(now);
-  for (const call of untaken) ledger.markAccepted(call.id);
-  cutDeadLine(home, untaken, now);
+  const unaccepted = ledger.unaccepted(now);
+  for (const call of unaccepted) ledger.markAccepted(call.id);
+  cutDeadLine(home, unaccepted, now);
   for (const { id } of ledger.overdue(now)) {
     // Read again: while the one before was delivered, this call may have gone out or been answered.
     const call = ledger.get(id);
@@ -80,19 +80,19 @@ function silenceOutcome(call: LedgerCall, now: number, cannotAsk: boolean): Outc
  * A bridge that takes no call, or gave no sign of life for too long, is at the end of a dead line, which TCP may report as
  * open for minutes. The calls on it are sent again when a bridge comes back. If none comes, they are given up soon.
  */
-function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: number): void {
+function cutDeadLine(home: HomeContext, unaccepted: readonly LedgerCall[], now: number): void {
   const bridge = bridgeOf(home);
   const lostAt = bridge.lostAt();
   if (lostAt === undefined) return;
   // Only calls that this bridge was sent tell something of its line.
   const since = bridge.connectedSince(now) ?? now;
   const isDead = lostAt <= now;
-  if (!isDead && !untaken.some((call) => (call.sentAt ?? 0) >= since)) return;
-  const untakenIds = new Set(untaken.map(({ id }) => id));
+  if (!isDead && !unaccepted.some((call) => (call.sentAt ?? 0) >= since)) return;
+  const unacceptedIds = new Set(unaccepted.map(({ id }) => id));
   for (const call of onTheLine(home)) {
     // A foreign agent never gets again what it may have got: for its call, a bridge that comes back changes nothing.
     const isLost =
-      hostedDevicesOf(home).isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
+      hostedDevicesOf(home).isForgetful(call.agent) && (call.state === "sent" || unacceptedIds.has(call.id));
     ledgerOf(home).lineLost(call.id, lostAt, !isLost);
   }
   const lastConfirmedAt = bridge.lastConfirmedAt();

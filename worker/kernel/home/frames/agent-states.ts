@@ -13,6 +13,8 @@ import { greetAgent } from "../calls/commands.ts";
 import { resend } from "../calls/dispatch.ts";
 import type { HomeContext } from "../context.ts";
 import { emit } from "../feature.ts";
+import { permissionsOf } from "../permissions/permission-store.ts";
+import { onDeviceTold } from "../permissions/written-out.ts";
 import { slot } from "../slot.ts";
 import { admits } from "./admission.ts";
 import { inOrder } from "./verified-order.ts";
@@ -83,7 +85,7 @@ async function applyStates(home: HomeContext, socket: WebSocket, reported: Agent
   const arrived = await apply(home, socket, reported);
   await emit("presence", home);
   if (arrived.length > 0) await resend(home, arrived);
-  else if (hostedDevicesOf(home).voided().length === 0) return;
+  else if (hostedDevicesOf(home).voided().length + permissionsOf(home).untold().length === 0) return;
   await home.alarm.arm();
 }
 
@@ -104,7 +106,7 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
   const keys = keysOf(home);
   const arrived: string[] = [];
   const greeted: string[] = [];
-  const lacking: string[] = [];
+  const missing: string[] = [];
   const served: string[] = [];
   await inOrder(home, async () => {
     for (const state of reported) {
@@ -121,18 +123,19 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
         keys.isLetIn(id),
         keys.isOpen(id),
       );
+      if (state.hosted) onDeviceTold(home, id);
       // The advert may come after the presence: then the calls that the agent asks about itself go out.
       if (isNew || (!couldAsk && rows.canAsk(id))) arrived.push(id);
       if (greets) greeted.push(id);
       if (isServed && state.online) served.push(id);
-      if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) lacking.push(id);
+      if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) missing.push(id);
     }
     // Many frames may be waiting. Without this, all would be applied before any other request.
     if (reported.length > 1) await scheduler.wait(0);
   });
   for (const id of greeted) await greetAgent(home, id);
   for (const id of served) void emit("agentServed", home, id);
-  if (lacking.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: lacking }));
+  if (missing.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: missing }));
   return arrived;
 }
 

@@ -26,7 +26,7 @@ import { ledgerOf } from "../ledger/ledger.ts";
 import { countersOf } from "../usage/usage-counters.ts";
 
 /** Keys, and hashes of agents' texts, in one frame. A key with its login and session has at most 850 characters. */
-const KNOWN_AT_ONCE = 1_000;
+const INVENTORY_AT_ONCE = 1_000;
 
 /** Welcomes the bridge, or turns it away. It is told all keys, and what it need not send. */
 export async function onHello(
@@ -75,17 +75,17 @@ export async function onHello(
     unasked: [...readSettings(env).unaskedReports].filter((id) => AGENT_ID.test(id)),
   };
   sendQuietly(socket, encodeFrame(welcome));
-  if (keeps) sendKnown(home, socket, keys);
+  if (keeps) sendInventory(home, socket, keys);
   await emit("bridgeWelcomed", home, frame, goneAt);
   await emit("presence", home);
 }
 
 /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
-function sendKnown(home: HomeContext, socket: WebSocket, keys: AgentKey[]): void {
+function sendInventory(home: HomeContext, socket: WebSocket, keys: AgentKey[]): void {
   const texts = agentRowsOf(home).storedTexts();
   const end = Math.max(keys.length, texts.length, 1);
-  for (let at = 0; at < end; at += KNOWN_AT_ONCE) {
-    const upTo = at + KNOWN_AT_ONCE;
+  for (let at = 0; at < end; at += INVENTORY_AT_ONCE) {
+    const upTo = at + INVENTORY_AT_ONCE;
     const part = { keys: keys.slice(at, upTo), texts: texts.slice(at, upTo), last: upTo >= end };
     sendQuietly(socket, encodeFrame({ t: "known", ...part }));
   }

@@ -77,7 +77,7 @@ test("S6 a report reads only the rows that it is about, however many calls are s
       () => ledger.openByAgent(),
       () => ledger.nextDue(),
       () => ledger.onTheWay(),
-      () => ledger.untaken(now),
+      () => ledger.unaccepted(now),
       () => ledger.overdue(now),
       () => ledger.lineRestored(now),
       () => ledger.undelivered(),

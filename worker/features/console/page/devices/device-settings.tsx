@@ -12,7 +12,7 @@ type Mode = DeviceView["mode"];
 const MODES: Record<Mode, string> = {
   off: "off: nobody sees it",
   read: "read: changes are refused",
-  ask: "ask: its first change asks",
+  ask: "ask: each change asks",
   allowed: "allowed: only dangerous changes ask",
 };
 

@@ -38,10 +38,9 @@ export function Waits({ session }: { session: SessionView }) {
   );
 }
 
-function titleOf({ agent, approval, text }: OpenQuestion): string {
-  return approval
-    ? say("wantsApproval", { agent: visible(agent), action: visible(approval.tool).replaceAll("_", " ") })
-    : visible(text.split("\n", 1)[0] ?? "");
+/** Of an approval it is the sentence. */
+function titleOf({ text }: OpenQuestion): string {
+  return visible(text.split("\n", 1)[0] ?? "");
 }
 
 function fromOf({ channel, conversation, title }: OpenQuestion, { name }: SessionView): string {

@@ -43,7 +43,6 @@ export const spoken: Spoken = {
     bridgeNever: "Most domova je offline. Lampy, zásuvky a čidla nejsou dosažitelné.",
     why: "Proč?",
     waitCount: "{count} věc čeká na vás|{count} věci čekají na vás|{count} věcí čeká na vás",
-    wantsApproval: "{agent} se ptá před „{action}“",
     byCommand: "{name}, z této konzole nebo přes API",
     inChat: "V „{title}“",
     overChat: "Přes {channel}",

@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     bridgeNever: "Die Bridge des Hauses ist offline. Lampen, Stecker und Sensoren sind nicht erreichbar.",
     why: "Warum?",
     waitCount: "{count} wartet auf dich|{count} warten auf dich",
-    wantsApproval: "{agent} fragt vor „{action}“",
     byCommand: "{name}, von hier oder über die API",
     inChat: "In „{title}“",
     overChat: "Über {channel}",

@@ -41,7 +41,6 @@ export const en = {
   bridgeNever: "The home's bridge is offline. Lamps, plugs and sensors can't be reached.",
   why: "Why?",
   waitCount: "{count} waits for you|{count} wait for you",
-  wantsApproval: "{agent} asks before “{action}”",
   byCommand: "{name}, from this console or the API",
   inChat: "In “{title}”",
   overChat: "Over {channel}",

@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     bridgeNever: "El puente de la casa está desconectado. No se llega a lámparas, enchufes ni sensores.",
     why: "¿Por qué?",
     waitCount: "{count} cosa te espera|{count} cosas te esperan",
-    wantsApproval: "{agent} pregunta antes de «{action}»",
     byCommand: "{name}, desde esta consola o la API",
     inChat: "En «{title}»",
     overChat: "Por {channel}",

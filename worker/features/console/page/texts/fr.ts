@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     bridgeNever: "Le pont de la maison est hors ligne. Lampes, prises et capteurs sont injoignables.",
     why: "Pourquoi ?",
     waitCount: "{count} demande vous attend|{count} demandes vous attendent",
-    wantsApproval: "{agent} demande avant « {action} »",
     byCommand: "{name}, depuis cette console ou l’API",
     inChat: "Dans « {title} »",
     overChat: "Par {channel}",

@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     bridgeNever: "Il bridge della casa è offline. Lampade, prese e sensori non sono raggiungibili.",
     why: "Perché?",
     waitCount: "{count} richiesta ti aspetta|{count} richieste ti aspettano",
-    wantsApproval: "{agent} chiede prima di «{action}»",
     byCommand: "{name}, da questa console o dall’API",
     inChat: "In «{title}»",
     overChat: "Tramite {channel}",

@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     bridgeNever: "De bridge van het huis is offline. Lampen, stekkers en sensoren zijn niet bereikbaar.",
     why: "Waarom?",
     waitCount: "{count} wacht op jou|{count} wachten op jou",
-    wantsApproval: "{agent} vraagt vóór “{action}”",
     byCommand: "{name}, vanuit deze console of de API",
     inChat: "In “{title}”",
     overChat: "Via {channel}",

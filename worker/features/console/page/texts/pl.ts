@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     why: "Dlaczego?",
     waitCount:
       "{count} sprawa czeka na ciebie|{count} sprawy czekają na ciebie|{count} spraw czeka na ciebie",
-    wantsApproval: "{agent} pyta przed „{action}”",
     byCommand: "{name}, z tej konsoli lub przez API",
     inChat: "W „{title}”",
     overChat: "Przez {channel}",

@@ -44,7 +44,6 @@ export const spoken: Spoken = {
     bridgeNever: "A ponte da casa está offline. Lâmpadas, tomadas e sensores não estão acessíveis.",
     why: "Porquê?",
     waitCount: "{count} pedido espera por si|{count} pedidos esperam por si",
-    wantsApproval: "{agent} pergunta antes de “{action}”",
     byCommand: "{name}, desta consola ou pela API",
     inChat: "Em “{title}”",
     overChat: "Por {channel}",

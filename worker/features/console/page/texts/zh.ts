@@ -43,7 +43,6 @@ export const spoken: Spoken = {
     bridgeNever: "家里的网桥离线。灯、插座和传感器无法访问。",
     why: "为什么？",
     waitCount: "{count} 项等你处理",
-    wantsApproval: "{agent} 在“{action}”之前询问",
     byCommand: "{name}，来自此控制台或 API",
     inChat: "在“{title}”中",
     overChat: "通过 {channel}",

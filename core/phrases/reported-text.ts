@@ -1,6 +1,7 @@
 /** Values of devices in a person's words. Pure. */
-import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import type { ReportedValue } from "@edgecall/core/protocol/devices.ts";
+
+import type { ReportedValue } from "../protocol/devices.ts";
+import type { Phrases } from "./phrases.ts";
 
 /** A value alone: "on", "21.4 °C", "open". */
 export function plainText(
