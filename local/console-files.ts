@@ -34,21 +34,23 @@ export const START_MAX_BYTES = 100 * 1024;
 
 export type Sizes = { first: number; start: number; largest: number };
 
-/** @returns sizes after gzip @throws when one is too large */
+/** @returns sizes after gzip */
 function sizesOf({ code, first }: ConsoleScripts, page: string, style: string): Sizes {
   const size = (text: string) => gzipSync(text).length;
   const sizes = { first: 0, start: size(page) + size(style), largest: 0 };
   for (const [name, text] of Object.entries(code)) {
-    const bytes = size(text);
-    if (first.includes(name)) sizes.first += bytes;
-    else if (bytes > SCREEN_MAX_BYTES) throw new Error(`${name}: too large for a screen's script`);
-    else sizes.largest = Math.max(sizes.largest, bytes);
+    if (first.includes(name)) sizes.first += size(text);
+    else sizes.largest = Math.max(sizes.largest, size(text));
   }
-  sizes.start += sizes.first + sizes.largest;
-  if (sizes.first > SCRIPT_MAX_BYTES)
-    throw new Error(`${first.join(", ")}: too large: a phone loads them before anything is shown`);
-  if (sizes.start > START_MAX_BYTES) throw new Error("the page is too large until it can be used");
-  return sizes;
+  return { ...sizes, start: sizes.start + sizes.first + sizes.largest };
+}
+
+/** @throws when one is too large */
+export function checkSizes({ first, start, largest }: Sizes): void {
+  if (first > SCRIPT_MAX_BYTES)
+    throw new Error("the first scripts are too large: a phone loads them before anything is shown");
+  if (largest > SCREEN_MAX_BYTES) throw new Error("the largest script of a screen is too large");
+  if (start > START_MAX_BYTES) throw new Error("the page is too large until it can be used");
 }
 
 /** The files that are made of sources: page, scripts, stylesheet, languages. */
