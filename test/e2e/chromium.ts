@@ -57,6 +57,8 @@ export async function signIn(page: Page, url: string, token: string, place = "#/
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Screens" }).waitFor();
+  // A conversation is chosen by what there is then.
+  if (place === "#/chat") await page.getByLabel("Message").waitFor();
 }
 
 /** Opens a screen, or a task of Setup, as a person does: a phone's bar has some of them behind More. */

@@ -5,8 +5,9 @@ import { CommandReply } from "../command-reply.tsx";
 import { type Control, controlsOf } from "../control-kinds.ts";
 import { Small } from "../controls.tsx";
 import { Problem } from "../load.tsx";
+import { useQuestionsOf } from "../open-questions.tsx";
 import { useCommand } from "../use-command.ts";
-import { Questions, useQuestionsOf } from "../waiting.tsx";
+import { Questions } from "../waiting.tsx";
 
 /** A slider's value counts when it has not changed for so long. */
 const SETTLED_MS = 400;

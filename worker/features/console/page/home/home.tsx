@@ -2,8 +2,10 @@
 
 import { useContext } from "preact/hooks";
 import { askLater } from "../ask-later.ts";
+import { LaterQuestions } from "../later-questions.tsx";
 import type { ScreenProps } from "../lazy.tsx";
 import { Problem, Screen } from "../load.tsx";
+import { OpenQuestions, useQuestionsOf } from "../open-questions.tsx";
 import { AskField } from "../parts/ask-field.tsx";
 import { Banner, Fine } from "../parts/parts.tsx";
 import { newConversationId, openConversation } from "../place.ts";
@@ -11,7 +13,6 @@ import { say, timeText } from "../texts/say.ts";
 import { useHome } from "../use-home.ts";
 import { NewsOfPage } from "../use-news.ts";
 import { usePress } from "../use-press.ts";
-import { OpenQuestions, Questions, useQuestionsOf } from "../waiting.tsx";
 import { Areas, AreasSkeleton } from "./areas.tsx";
 import { Chips } from "./chips.tsx";
 import { NeedsALook } from "./needs.tsx";
@@ -52,7 +53,7 @@ export function Home({ session }: ScreenProps) {
           {pressing.failed && (
             <Problem text={say("named", { name: pressing.failed.name, text: pressing.failed.text })} />
           )}
-          <Questions of={asked} session={session} />
+          <LaterQuestions of={asked} session={session} />
           {needs && <NeedsALook needs={needs} reload={news.reload} />}
           {isFine && !isEmpty && <Fine text={say("allFine")} />}
           {!things && !problem && <AreasSkeleton />}

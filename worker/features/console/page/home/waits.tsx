@@ -3,9 +3,9 @@ import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useContext } from "preact/hooks";
 import { addressOfPlace } from "../address.ts";
+import { OpenQuestions } from "../open-questions.tsx";
 import { Line, Mark } from "../parts/parts.tsx";
 import { say } from "../texts/say.ts";
-import { OpenQuestions } from "../waiting.tsx";
 
 const SHOWN = 3;
 
@@ -39,6 +39,7 @@ export function Waits({ session }: { session: SessionView }) {
 }
 
 /** Of an approval it is the sentence. */
+/** A question is one sentence; what follows it stands in its card. */
 function titleOf({ text }: OpenQuestion): string {
   return visible(text.split("\n", 1)[0] ?? "");
 }
