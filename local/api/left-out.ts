@@ -45,7 +45,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "GET /edgecall.json": INSTALL,
   "GET /": PAGE,
   "GET /console.js": PAGE,
-  "GET /:script{console-[a-z]+-[A-Z0-9]+\\.js}": PAGE,
+  "GET /:script{console-[a-z-]+-[A-Z0-9]+\\.js}": PAGE,
   "GET /console.css": PAGE,
   "GET /dev/parts": "the parts of the console, in the stack of a checkout alone",
   "GET /dev/parts.js": "the script of that page",

@@ -100,7 +100,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     const form = card.getByRole("form", { name: "Try append" });
     await form.getByLabel("text").fill("of the form");
     await form.getByRole("button", { name: "Try it" }).click();
-    await form.getByRole("group", { name: SENTENCE }).getByText("of the form").waitFor();
+    await form.getByRole("group", { name: SENTENCE }).getByText('"of the form"').waitFor();
     expect(await form.getByText("of the conversation").count()).toBe(0);
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
     await page.getByText("For a command (Devices, or the API)").waitFor();

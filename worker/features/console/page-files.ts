@@ -7,7 +7,7 @@ export const PAGE_PATHS = [
   "/",
   "/console.js",
   /** A screen, or what several of them share: the build chooses the names. */
-  "/:script{console-[a-z]+-[A-Z0-9]+\\.js}",
+  "/:script{console-[a-z-]+-[A-Z0-9]+\\.js}",
   "/console.css",
   /** All parts of the page, in the stack of a checkout alone. */
   "/dev/parts",
