@@ -17,7 +17,7 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { openWindow, signIn, useChromium } from "./chromium.ts";
+import { openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { button } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
@@ -173,7 +173,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     );
     await cdp.send("ServiceWorker.enable");
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await page.goto(`${stack.gateway.url}/#/rules`);
+    await openScreen(page, "Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
     registrationId = await registered;
     // An owner whose console is open is at hand, and gets no notification at once.
