@@ -10,6 +10,7 @@ import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
 import { lazy, type ScreenProps } from "./lazy.tsx";
 import { More } from "./more.tsx";
+import { OpenQuestions, useOpenQuestions, WaitsLink } from "./open-questions.tsx";
 import { openPalette, Palette } from "./palette.tsx";
 import { Icon } from "./parts/icon.tsx";
 import type { IconName } from "./parts/icon-paths.ts";
@@ -18,7 +19,6 @@ import { ScreenTools } from "./screen-tools.ts";
 import { SignOut } from "./sign-out.tsx";
 import { language, say, type TextKey, timeText } from "./texts/say.ts";
 import { NewsOfPage, useNews } from "./use-news.ts";
-import { OpenQuestions, useOpenQuestions, WaitsLink } from "./waiting.tsx";
 
 const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
   home: Home,
@@ -28,7 +28,7 @@ const SCREENS: Record<ScreenName, ComponentType<ScreenProps>> = {
   record: lazy("record", async () => (await import("./audit.tsx")).Audit),
   setup: lazy("setup", async () => (await import("./setup.tsx")).Setup),
   more: More,
-  waiting: lazy("waiting", async () => (await import("./waiting-screen.tsx")).Waiting),
+  waiting: lazy("waiting", async () => (await import("./waiting.tsx")).Waiting),
 };
 
 const NAMES = {

@@ -1,50 +1,79 @@
-/** The open questions for the person, from all conversations and commands: a count on every screen, and a list. */
-import type { OpenQuestion, QuestionList, SessionView } from "@edgecall/client/routes.ts";
-import { createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
-import { Icon } from "./parts/icon.tsx";
-import type { QuestionCard } from "./question-card.tsx";
-import { useStream } from "./stream.ts";
-import { say } from "./texts/say.ts";
+/** The list of the open questions, and those of one call. */
+import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useContext, useEffect, useRef } from "preact/hooks";
+import { Screen, Skeleton } from "./load.tsx";
+import { OpenQuestions } from "./open-questions.tsx";
+import { Pager, useSlice } from "./pager.tsx";
+import { QuestionCard } from "./question-card.tsx";
 
-/** Undefined until the gateway has answered. It sends the oldest of very many. */
-export const OpenQuestions = createContext<QuestionList | undefined>(undefined);
+/** Questions on a page. */
+const SHOWN = 20;
 
-export function useOpenQuestions(): QuestionList | undefined {
-  const [open, setOpen] = useState<QuestionList>();
-  useStream("GET /v1/questions/events", {}, { onEvent: ({ data }) => setOpen(data) });
-  return open;
-}
-
-/** Returns the open questions of a running call. */
-export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[] {
-  const all = useContext(OpenQuestions)?.questions ?? [];
-  return call === undefined ? [] : all.filter((question) => question.call === call);
-}
-
-/** Shows them. The card's script is loaded with the first question. */
+/** Shows them. */
 export function Questions({ of, session }: { of: readonly OpenQuestion[]; session: SessionView }) {
-  const [Card, setCard] = useState<typeof QuestionCard>();
-  const isNeeded = of.length > 0;
-  useEffect(() => {
-    if (isNeeded) void import("./question-card.tsx").then((script) => setCard(() => script.QuestionCard));
-  }, [isNeeded]);
   const mayApprove = session.scopes?.includes("approve") ?? false;
-  return Card && of.map((question) => <Card key={question.id} question={question} mayApprove={mayApprove} />);
+  return of.map((question) => <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />);
 }
 
-export function WaitsLink() {
-  const count = useContext(OpenQuestions)?.total ?? 0;
+/** @param item the question of the address, which an MCP client showed: it comes first */
+export function Waiting({ session, item }: { session: SessionView; item?: string | undefined }) {
+  const open = useContext(OpenQuestions);
+  const questions = open && firstOf(open.questions, item);
+  const isGone = item !== undefined && questions !== undefined && questions[0]?.id !== item;
+  const more = open ? open.total - open.questions.length : 0;
+  const head = useRef<HTMLDivElement>(null);
+  const answered = useRef(false);
+  const { slice, paging } = useSlice(questions ?? [], SHOWN);
+  const count = questions?.length;
+  useEffect(() => {
+    // The card has disappeared with its buttons, so the focus moves to this screen.
+    if (answered.current) head.current?.focus();
+    answered.current = false;
+  }, [count]);
   return (
-    <span class="waits" role="status">
-      {count > 0 && (
-        <a class="waits-link" href="#/waiting">
-          <Icon name="clock" />
-          <span>
-            <span class="words">{say("waiting")}</span> ({count.toLocaleString()})
-          </span>
-        </a>
-      )}
-    </span>
+    <Screen title="Waiting for you">
+      <div ref={head} tabIndex={-1} class="list">
+        {questions === undefined && <Skeleton lines={3} />}
+        {isGone && <p class="notice">This question is answered, withdrawn, or not for you.</p>}
+        {count === 0 && (
+          <p class="empty">
+            Nothing is waiting for you. Approvals and questions of your devices appear here.
+          </p>
+        )}
+        <Pager paging={paging} what="questions" />
+        {slice.map((question) => (
+          <QuestionCard
+            key={question.id}
+            question={question}
+            mayApprove={session.scopes?.includes("approve") ?? false}
+            onAnswered={() => {
+              answered.current = true;
+            }}
+            place={<Place question={question} />}
+          />
+        ))}
+        {more > 0 && <p class="quiet">{more.toLocaleString()} more appear here as these are answered.</p>}
+      </div>
+    </Screen>
   );
+}
+
+function firstOf(questions: readonly OpenQuestion[], item: string | undefined): readonly OpenQuestion[] {
+  return [...questions.filter(({ id }) => id === item), ...questions.filter(({ id }) => id !== item)];
+}
+
+/** Shows where the question comes from: a conversation of the console, one of a chat app, or a command. */
+function Place({ question: { channel, conversation, title } }: { question: OpenQuestion }) {
+  if (channel === "api")
+    return (
+      <p class="place">
+        In <a href={`#/chat/${conversation}`}>{visible(title ?? conversation)}</a>
+      </p>
+    );
+  const words =
+    channel === "command"
+      ? "For a command (Devices, or the API)"
+      : `Over ${channel}: ${visible(conversation)}`;
+  return <p class="place">{words}</p>;
 }

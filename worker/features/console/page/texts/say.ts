@@ -19,7 +19,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 let spoken: Spoken | undefined;
 
 /** The tag by which `Intl` writes numbers and times. In English those of the browser's own kind of English. */
-function locale(): string | undefined {
+export function locale(): string | undefined {
   if (spoken) return spoken.phrases.locale;
   return (globalThis as Browser).navigator?.languages.find((one) => one.startsWith("en")) ?? "en";
 }
