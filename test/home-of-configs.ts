@@ -185,7 +185,14 @@ const vm: Thing = {
   hosted: false,
   readOnly: false,
   kinds: new Map(),
-  adverts: () => [{ name: "disk", description: "", parameters: {}, effect: "read", idempotent: true }],
+  adverts: () =>
+    ["disk", "cpu"].map((name) => ({
+      name,
+      description: "",
+      parameters: {},
+      effect: "read",
+      idempotent: true,
+    })),
 };
 const all = [...things, vm];
 const areas = [...new Set(things.flatMap(({ area }) => area ?? []))];

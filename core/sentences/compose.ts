@@ -10,12 +10,18 @@ const PART_HOURS = { am: 8, pm: 20, morning: 8, noon: 12, evening: 19, night: 22
 
 /** @returns the items without fillers, and with what was put together in the place of its parts; undefined where a number has no role */
 export function compose(items: readonly Item[]): Item[] | undefined {
-  const left = items.filter(({ role }) => role !== "filler");
+  const said = items.filter(({ role }) => role !== "filler");
+  const left = said.filter((item, at) => item.role !== "a" || !isOfColor(said[at + 1], said[at + 2]));
   const done: Item[] = [];
   for (let at = 0; at < left.length; ) {
     if (isNoHour(left, at)) return undefined;
     if (left[at]?.role === "from" && left[at + 1]?.role === "color") {
       at += 2;
+      continue;
+    }
+    // "lights with a red colour".
+    if (left[at]?.role === "prep" && left[at + 1]?.role === "color") {
+      at += 1;
       continue;
     }
     // "change to the scene Party", "set the TV to volume 70".
@@ -59,6 +65,11 @@ function isNoHour(items: readonly Item[], at: number): boolean {
   if (next?.role === "oclock" || next?.role === "part") return false;
   const sets = items.some(({ role }) => role === "do" || role === "change" || role === "reading");
   return sets && !items.some(({ role }) => TIMED.has(role));
+}
+
+/** "to a nice blue". "A blue light" is a light. */
+function isOfColor(item: Item | undefined, next: Item | undefined): boolean {
+  return item?.role === "color" && next?.role !== "type" && next?.role !== "name";
 }
 
 function isScene(...items: Array<Item | undefined>): boolean {

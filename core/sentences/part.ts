@@ -56,10 +56,14 @@ export function isOfVerb(item: Item, items: readonly Item[]): boolean {
   return items.some(({ role, at }) => role === "act" && at === item.at);
 }
 
-/** "make it brighter in the kitchen": "it" is no thing. */
+/** "make it brighter in the kitchen", "make it blue in here": "it" is no thing. */
 function isExpletive({ role }: Item, items: readonly Item[]): boolean {
-  if (role !== "it" || !items.some((item) => item.role === "change")) return false;
-  return items.some((item) => PLACES.has(item.role)) && items.some((item) => item.role === "reading");
+  if (role !== "it" || !items.some((item) => PLACES.has(item.role))) return false;
+  const has = (wanted: Role) => items.some((item) => item.role === wanted);
+  return (
+    (has("change") && has("reading")) ||
+    items.some((item) => item.role === "value" && "color" in item.value.value)
+  );
 }
 
 const PLACES: ReadonlySet<Role> = new Set<Role>(["area", "floor", "here"]);

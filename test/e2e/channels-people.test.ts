@@ -179,7 +179,7 @@ describe.each(ALL)("$channel", (person) => {
     const question = asked?.messages.findLast(({ role }) => role === "user")?.content;
     expect(JSON.stringify(question)).toMatch(new RegExp(`The first of two\\..*both ${channel}`));
     const after = await person.say("/status", OWNERS.burst);
-    await waitForText(after, "Nothing is running in this conversation");
+    await waitForText(after, "Nothing is running.");
   });
 
   test("the model sees a picture that a person sends", async () => {

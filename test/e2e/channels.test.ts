@@ -173,7 +173,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     const sent = await person.say(script({ hold: name, step: { text: "never said" } }), OWNER);
     await waitForText(
       await person.say("/status", OWNER),
-      /Running in this conversation: 1[\s\S]*1 of 1 devices are online/,
+      /Running in this conversation: 1[\s\S]*1 of 1 devices is online/,
     );
     await person.say("/stop", OWNER);
     await waitForText(sent, "Cancelled.");

@@ -13,17 +13,17 @@ export const en: LanguageData = {
   },
   phrases: {
     filler:
-      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, left, me, a bit, a little, alexa, siri, google, edgecall, guys, so, actual, current, its, their, level, some, olly, cortana, bixby, jarvis, from (cleaning|vacuuming|mowing), going, a notch, a touch, slightly, somewhat, good (night|morning|evening), it (is|s) (too|very|so|really|quite|getting) (dark|bright|dim|light) [in here|down here|up here|here|in this room], i can t see [anything|well|a thing], i (am|m) (going|off) to (bed|sleep), i (am|m) leaving [now|home|the house], next, colored, coloured, single, over there, over here",
+      "the, my, our, your, please, now, right now, currently, just, at the moment, hey, hi, hello, ok, okay, s, of, this, that, there, again, for me, today's, thanks, thank you, kindly, quickly, immediately, left, me, a bit, a little, alexa, siri, google, edgecall, guys, so, actual, current, its, their, level, some, olly, cortana, bixby, jarvis, from (cleaning|vacuuming|mowing), going, a notch, a touch, slightly, somewhat, good (night|morning|evening), it (is|s) (too|very|so|really|quite|getting) (dark|bright|dim|light) [in here|down here|up here|here|in this room], i can t see [anything|well|a thing], i (am|m) (going|off) to (bed|sleep), i (am|m) leaving [now|home|the house], next, colored, coloured, single, over there, over here, philips, setting, settings, scheme, instead, nice, soft, lovely, pretty, yo, entire, new",
     prep: "on, for, with, from, to, about",
     in: "in, in the, inside the, at the, on the",
     a: "a, an",
     request:
       "can you, could you, would you, will you, can you please, could you please, would you please, would you mind, i want you to, i would like you to, i d like you to, i need you to, i want to, i would like to, i d like to, i need to, you should, you can, let s, go ahead and, i want, i need, i d like, i would like, i want to know, i d like to know, do you know, help me, can we, could we, time to, it is time to, it s time to, if you (would|please), if you don t mind, if possible, if you would be so kind, be so kind and, be so kind as to, feel free to, we need to, we want to, i d love to, i d love, we need, i m asking you to, try to, would you be so kind as to, would you kindly, i want you to please, i d prefer, (can|could|may) (i|we) [please] (have|get), i (feel like|prefer), i (would|d) (love|like|prefer) to see, i would (love|prefer), (would|can) you be able to, (would|will) you go, go and, is it possible for you to, do you mind, would you mind to, go ahead, could you be so kind and",
-    do: "turn, switch, set, put, make, change, adjust, get, flip, bring, move, have, shift, keep, let, leave, send, give me, give us, tell, ask, command, crank, pump, bump, flick, i want, i need, i d like, i would like, i d love, i would love, we need, we want, use, alter, modify, convert, transform, transition, tint, paint, dye, color (the|my|our|all), colour (the|my|our|all), replace, rotate",
+    do: "turn, switch, set, put, make, change, adjust, get, flip, bring, move, have, shift, keep, let, leave, send, give me, give us, tell, ask, command, crank, pump, bump, flick, i want, i need, i d like, i would like, i d love, i would love, we need, we want, use, alter, modify, convert, transform, transition, tint, paint, dye, color (the|my|our|all), colour (the|my|our|all), replace, rotate, [let s] go with, give, display",
     "do:power": "power, shut, fire",
     "do:flip": "flip, switch, flick",
     "act:turn_on":
-      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, fire up, power up, turn back on, switch back on, turn on [the] power (to|of|on|at|for), (restore|supply|give) [the] power to, switch on [the] power (to|of|on|at|for), turnon, switchon, plug in, operate, connect, reconnect, (provide|send) [the] power to",
+      "(turn|switch|power|put|flip|turning|switching|get) on, activate, enable, fire up, power up, turn back on, switch back on, turn on [the] power (to|of|on|at|for), (restore|supply|give) [the] power to, switch on [the] power (to|of|on|at|for), turnon, switchon, plug in, operate, connect, reconnect, (provide|send) [the] power to, power on (the|my|our)",
     "act:turn_on type:light":
       "light up, illuminate, (give|get) me (some|a little) light, i (need|want) some light, let there be light, (can|could) we have some light, make some light, make light, light (the|my|our), (give|get|have) [me|us] [some|a little|a bit of|the] light, add [some|a] light, (need|want) [some|a little] light",
     "act:turn_off":
@@ -54,9 +54,9 @@ export const en: LanguageData = {
     "act:locate": "locate, find",
     "act:press": "press, push, trigger",
     "particle:turn_on":
-      "on, back on, go on, come on, to go on, to come on, [to] be on, to be (turned|switched) on, be (turned|switched) on, (to|as|at) on, (should|must|need to|needs to|have to|has to) be (on|turned on|switched on)",
+      "on, back on, go on, come on, to go on, to come on, [to] be on, to be (turned|switched) on, be (turned|switched) on, (to|as|at) on, (should|must|need to|needs to|have to|has to) be (on|turned on|switched on), should (go|come) on",
     "particle:turn_off":
-      "off, out, back off, go out, go off, to go off, to go out, [to] be off, to be (turned|switched|shut) off, be (turned|switched|shut) off, to be out, (to|as|at) off, (should|must|need to|needs to|have to|has to) be (off|turned off|switched off|shut off)",
+      "off, out, back off, go out, go off, to go off, to go out, [to] be off, to be (turned|switched|shut) off, be (turned|switched|shut) off, to be out, (to|as|at) off, (should|must|need to|needs to|have to|has to) be (off|turned off|switched off|shut off), should go (off|out)",
     "particle:open": "open",
     "particle:close": "closed, shut",
     "particle:dock":
@@ -77,6 +77,9 @@ export const en: LanguageData = {
     "change:lower reading:temperature": "cooler, colder, cool down, cool",
     "change:raise reading:volume": "louder, volume up",
     "change:lower reading:volume": "quieter, softer, volume down, quiet down, quieten",
+    "change:lower reading:color_temperature": "[to] [a] warmer (light|tone|white|color|colour|shade)",
+    "change:raise reading:color_temperature":
+      "[to] [a] (cooler|colder) (light|tone|white|color|colour|shade)",
     "change:raise reading:speed": "faster, speed up",
     "change:lower reading:speed": "slower, slow down",
     ensure:
@@ -141,11 +144,11 @@ export const en: LanguageData = {
     "state:playing": "playing, playing [some|any] (music|sound|media|audio), playing (something|anything)",
     "state:on becomes": "(goes|turns|comes|switches) on, gets (turned|switched) on",
     "type:light":
-      "light, lamp, bulb, light bulb, lightbulb, lighting, luminaire, led, spotlight, smart (light|lamp|bulb), light (fixture|source)",
+      "light, lamp, bulb, light bulb, lightbulb, lighting, luminaire, led, spotlight, smart (light|lamp|bulb), light (fixture|source), hue light, hue lamp, tube light",
     "type:light+":
-      "lights, lamps, bulbs, light bulbs, lightbulbs, leds, spotlights, smart (lights|lamps|bulbs), light fixtures",
+      "lights, lamps, bulbs, light bulbs, lightbulbs, leds, spotlights, smart (lights|lamps|bulbs), light fixtures, hue lights, hue lamps, hue bulbs",
     "type:plug":
-      "plug, socket, outlet, power outlet, smart plug, smart socket, wemo, wemo plug, wemo plug socket, plug socket, power socket",
+      "plug, socket, outlet, power outlet, smart plug, smart socket, wemo, wemo plug, wemo plug socket, plug socket, power socket, plug socket, device plug, smart device",
     "type:plug+": "plugs, sockets, outlets, smart plugs, power outlets",
     "type:switch": "switch, relay",
     "type:switch+": "switches, relays",
@@ -303,7 +306,7 @@ export const en: LanguageData = {
     and: "and, and then, then, and also, as well as, also, plus",
     "here:here": "here, in here, in this room, this room, room, the room",
     "here:home":
-      "in the house, in my (house|home), of my (house|home), in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, around the house, throughout the home, in every area, in all areas, the (flat|apartment|place), in all [the] rooms, all over the house, on all floors",
+      "in the house, in my (house|home), of my (house|home), in the home, house, at home, in our house, in the whole house, in the entire house, throughout the house, everywhere, in the apartment, in the flat, of the house, in all rooms, in every room, around the house, throughout the home, in every area, in all areas, the (flat|apartment|place), in all [the] rooms, all over the house, on all floors, (whole|entire) (house|home|apartment|flat)",
     "color:red":
       "red, in red, [a] red (shade|tone|hue|tint|color|colour), (dark|deep|bright) red, crimson, scarlet, ruby, reddish, maroon, red ish, light red, pale red",
     "color:green":
@@ -376,7 +379,7 @@ export const en: LanguageData = {
     "unit:lx": "lx, lux",
     "unit:GB": "gb, gigabyte, gigabytes",
     "unit:MB": "mb, megabyte, megabytes",
-    to: "to, to about, up to, down to, until it is, to be, to turn, to become, to change to, to go, to glow, to shine, into, glow, shine, to display, to show, to a (shade|tone|hue) of, a (shade|tone|hue) of, to the (color|colour), to (color|colour), the (color|colour), as, be, (should|must) be, (need|needs|have|has|ought) to be, in (a|the) (shade|tone) of, onto",
+    to: "to, to about, up to, down to, until it is, to be, to turn, to become, to change to, to go, to glow, to shine, into, glow, shine, to display, to show, to a (shade|tone|hue) of, a (shade|tone|hue) of, to the (color|colour), to (color|colour), the (color|colour), as, be, (should|must) be, (need|needs|have|has|ought) to be, in (a|the) (shade|tone) of, onto, go, more, a little more, a bit more",
     by: "by, by another, by about",
     from: "from, from the color, from the colour",
     minus: "minus, negative",
@@ -404,7 +407,7 @@ export const en: LanguageData = {
     "stop:negation":
       "not, don t, do not, dont, never, no, isn t, aren t, doesn t, won t, cannot, can t, nothing, none, without, avoid, neither, nor, no longer, wasn t, didn t, shouldn t, must not",
     "stop:exception":
-      "except, but, except for, apart from, but not, other than, everything but, all but, besides, excluding",
+      "except, but, except for, apart from, but not, other than, everything but, all but, besides, excluding, instead of, rather than",
     "stop:condition":
       "if, when, unless, whenever, once, while, as soon as, in case, as long as, after, before, provided, until, till, because, since",
     "stop:delay":

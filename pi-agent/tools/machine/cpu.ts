@@ -39,7 +39,8 @@ export function cpu({ root }: { root: string }): Tool {
         {
           usage_percent: Number(usage.toFixed(1)),
           cores: after.cores,
-          ...(load && { load: load.map(Number) }),
+          // A rule watches single values: a list has none.
+          ...(load && { load: load.map(Number), ...averagesOf(load) }),
           ...(mhz && { mhz: mhz.now }),
         },
       );
@@ -50,6 +51,10 @@ export function cpu({ root }: { root: string }): Tool {
 function loadOf(text: string | undefined): string[] | undefined {
   const parts = text?.split(/\s+/).slice(0, 3);
   return parts?.length === 3 ? parts : undefined;
+}
+
+function averagesOf([one, five, fifteen]: readonly string[]): Record<string, number> {
+  return { load_1: Number(one), load_5: Number(five), load_15: Number(fifteen) };
 }
 
 async function clockOf(root: string): Promise<{ now: number; max: number | undefined } | undefined> {

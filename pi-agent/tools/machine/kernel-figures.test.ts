@@ -49,7 +49,10 @@ describe("temperature", () => {
 
 describe("cpu", () => {
   test("load, cores and clock; with an unchanged counter it gives the average since the start", async () => {
-    expect((await callTool(cpu(zero))).text).toBe(
+    const { text, result } = await callTool(cpu(zero));
+    // A rule may watch each average.
+    expect(result.details).toMatchObject({ load_1: 0.42, load_5: 0.31, load_15: 0.25 });
+    expect(text).toBe(
       "CPU 20% busy (on average since the start, 4 cores); load average 0.42, 0.31, 0.25 (1, 5, 15 min); clock 600 MHz of 1000 MHz",
     );
   });

@@ -52,12 +52,16 @@ test("the commands of a chat", async () => {
     await until(() => told.length > before, { what: "an answer in the chat" });
     return told.at(-1);
   };
-  const command = (name: "help" | "new" | "stop") =>
+  const command = (name: "help" | "new" | "stop" | "status" | "agents") =>
     ({ do: "command", command: { name, argument: "" } }) as const;
   expect(await receives("1", command("stop"))).toContain("Nothing is running.");
   const asked: Received = { do: "say", text: "wie warm ist die Kühltruhe?", pictures: [], merge: true };
   expect(await receives("2", asked)).toContain("Kühltruhe: −18,4 °C.");
   expect(await receives("3", command("stop"))).toContain("Gerade läuft nichts.");
   expect(await receives("4", command("help"))).toContain("/stop – beenden, was läuft");
-  expect(await receives("5", command("new"))).toContain("Ein neues Gespräch");
+  expect(await receives("5", command("status"))).toContain(
+    "Das Zuhause ist verbunden. 1 von 1 Geräten ist online.",
+  );
+  expect(await receives("6", command("agents"))).toMatch(/● \S+ \(online\): /);
+  expect(await receives("7", command("new"))).toContain("Ein neues Gespräch");
 });

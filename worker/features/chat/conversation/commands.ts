@@ -3,7 +3,7 @@
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { AgentPage } from "../../../kernel/api/agent-list.ts";
 import type { HomeStatus } from "../../../kernel/api/answers.ts";
-import { ago, oneLine } from "../../../kernel/api/roster.ts";
+import { oneLine } from "../../../kernel/api/roster.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 
 export function helpText(phrases: Phrases): string {
@@ -23,25 +23,39 @@ export function helpText(phrases: Phrases): string {
 /** The number of agents that a chat shows at once. */
 export const AGENTS_SHOWN = 30;
 
-export function statusText(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
+export function statusText(
+  running: readonly Turn[],
+  { bridge, agents }: HomeStatus,
+  phrases: Phrases,
+): string {
+  const [oldest] = running;
+  const now = Date.now();
   const turns =
-    running.length === 0
-      ? "Nothing is running in this conversation."
-      : `Running in this conversation: ${running.length}, the oldest since ${ago(running[0]?.createdAt ?? null, Date.now())}.`;
+    oldest === undefined
+      ? phrases.say("nothingRuns")
+      : phrases.say("runsHere", { count: running.length, span: phrases.span(now - oldest.createdAt) });
+  const online = { count: agents.online, total: String(agents.known) };
   const home = bridge.online
-    ? `The home is connected; ${agents.online} of ${agents.known} devices are online.`
-    : `The home is not connected (last seen ${ago(bridge.last_seen, Date.now())}).`;
+    ? phrases.sentences(phrases.say("homeConnected"), phrases.say("devicesOnline", online))
+    : phrases.say("homeNotConnected", { since: lastSeenText(bridge.last_seen, now, phrases) });
   return `${turns}\n${home}`;
 }
 
+function lastSeenText(at: number | null, now: number, phrases: Phrases): string {
+  return at === null ? phrases.say("neverSeen") : phrases.say("lastSeen", { span: phrases.span(now - at) });
+}
+
 /** @param page the first one, of those in reach */
-export function agentsText(page: AgentPage | undefined): string {
-  if (!page || page.total === 0) return "No device is known here.";
+export function agentsText(page: AgentPage | undefined, phrases: Phrases): string {
+  if (!page || page.total === 0) return phrases.say("noDevices");
+  const now = Date.now();
   const lines = page.agents.map(({ id, online, last_seen, capabilities }) => {
-    const state = online ? "online" : `offline, last seen ${ago(last_seen, Date.now())}`;
+    const state = online
+      ? phrases.value("online")
+      : phrases.parts(phrases.value("offline"), lastSeenText(last_seen, now, phrases));
     return `${online ? "●" : "○"} ${id} (${state}): ${oneLine(capabilities, 100)}`;
   });
   const left = page.total - page.agents.length;
-  const more = left > 0 ? [`and ${left} more`] : [];
+  const more = left > 0 ? [phrases.say("andMore", { count: left })] : [];
   return [...lines, ...more].join("\n");
 }

@@ -127,10 +127,11 @@ async function commandText(
     case "new":
       return phrases.say("newBegun");
     case "status":
-      return statusText(running, await context.home().status());
+      return statusText(running, await context.home().status(), phrases);
     case "agents":
       return agentsText(
         await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }),
+        phrases,
       );
     case "rules":
       return await ruleCommandText(context, origin, "rules", { do: "list" });

@@ -124,7 +124,11 @@ export function machineWatch(
   });
   if (reading === "temperature")
     return unit?.startsWith("°") || unit === undefined ? watched(undefined) : undefined;
-  if (reading === "load") return unit === "%" ? watched("usage_percent") : undefined;
+  if (reading === "load") {
+    if (unit !== undefined && unit !== "%") return undefined;
+    // "above 4" is the load average of a minute.
+    return watched(unit === "%" ? "usage_percent" : "load_1");
+  }
   if (unit === "GB" || unit === "MB") {
     const bytes = number * (unit === "GB" ? GB : MB);
     if (reading === "memory") return watched(share === "used" ? "used_bytes" : "available_bytes", bytes);

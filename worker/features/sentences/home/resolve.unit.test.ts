@@ -183,7 +183,13 @@ describe("a rule is a call of its tool", () => {
       'watch {"agent_id":"vm","reading":"disk","field":"/.free_bytes","is":"below","value":5000000000}',
     );
     expect(await answerTo("tell me when the humidity of vm is above 90 %")).toBe("vm: it cannot do that.");
-    expect(await answerTo("tell me when the load is above 1")).toBe("vm: it cannot do that.");
+    expect(await watched("tell me when the load is above 4")).toBe(
+      'watch {"agent_id":"vm","reading":"cpu","field":"load_1","is":"above","value":4}',
+    );
+    expect(await watched("tell me when the cpu load of vm is above 80 %")).toBe(
+      'watch {"agent_id":"vm","reading":"cpu","field":"usage_percent","is":"above","value":80}',
+    );
+    expect(await answerTo("tell me when the memory is above 4")).toBe("vm: it cannot do that.");
   });
 
   test("what no machine has is asked of none", async () => {
