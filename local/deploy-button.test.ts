@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { parse as parseToml } from "smol-toml";
 import { expect, onTestFinished, test } from "vitest";
 import { writeDeployButton } from "./deploy-button.ts";
@@ -68,7 +69,19 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
   expect(status).toBe(0);
   for (const binding of ["HOME", "CONVERSATION", "AI", "RATE_GUESSES", "ASSETS"])
     expect(stdout).toContain(`env.${binding}`);
-  expect(readFileSync(join(dir, "index.js"), "utf8")).not.toMatch(/\bfrom\s*["'](?!cloudflare:)/);
+  const { metafile } = await build({
+    entryPoints: [join(dir, "index.js")],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    external: ["cloudflare:*"],
+    logLevel: "silent",
+  });
+  expect(Object.keys(metafile.inputs)).toHaveLength(1);
+  const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports);
+  expect(imported.length).toBeGreaterThan(0);
+  for (const { path } of imported) expect(path).toMatch(/^cloudflare:/);
 
   const read = (path: string) => readFileSync(path, "utf8");
   const [own, root] = [
