@@ -2,14 +2,7 @@
 import { expect, test } from "vitest";
 import { compileTemplate, renderTemplate } from "./template/template.ts";
 import { NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
-
-/** Milliseconds of this thread's processor time: what else the machine does hardly changes it. */
-function costOf(work: () => unknown): number {
-  const begun = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(begun);
-  return (user + system) / 1_000;
-}
+import { costOf } from "./testkit/processor-time.ts";
 
 /** Entities whose readings all follow from one topic, in devices of 50. */
 function sensors(count: number, template: string, kind = "sensor", more: Record<string, unknown> = {}) {

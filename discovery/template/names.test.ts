@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import table from "../../test/cases/home_assistant_names.json";
 import { HOME_ASSISTANT } from "../../test/needs.ts";
+import { costOf } from "../testkit/processor-time.ts";
 import { compileTemplate, jsonVariable, renderTemplate } from "./template.ts";
 
 const { now, zone, payload, works } = table;
@@ -87,14 +88,6 @@ const CALLS: Record<string, readonly string[]> = {
   method: ["NAME()", "NAME(value)", "NAME('a', value)", "NAME(60000)"],
   function: ["NAME(X)", "NAME(X, value)"],
 };
-
-/** Milliseconds of this thread's processor time. */
-function costOf(work: () => unknown): number {
-  const begun = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(begun);
-  return (user + system) / 1_000;
-}
 
 const NAMES = new Map(
   works.filter(({ kind }) => kind in CALLS).map(({ kind, name }) => [`${kind} ${name}`, { kind, name }]),

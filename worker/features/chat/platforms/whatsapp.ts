@@ -1,7 +1,7 @@
 /**
  * WhatsApp's Cloud API. Experimental: since 2026-01-15 Meta's terms forbid services whose main function is an AI assistant, so
- * Meta may close a number at any time. Later than 24 hours after a person's last message WhatsApp delivers only templates, which
- * edgecall does not send.
+ * Meta may close a number at any time. Later than 24 hours after a person's last message WhatsApp delivers only templates: edgecall
+ * sends one, for an alert of a rule.
  */
 
 import { fromHex } from "@edgecall/core/encoding.ts";

@@ -91,7 +91,6 @@ function notifyOwner(
   notice: Notice,
   line: Line,
 ): boolean {
-  const _rules = rulesOf(home);
   const { at } = notice;
   const waiting = noticesOf(home)
     .pending()
@@ -119,7 +118,6 @@ function heldFor(home: HomeContext, recipient: string, now: number): number | un
 }
 
 function addLine(home: HomeContext, pending: PendingNotice, line: Line): void {
-  const _rules = rulesOf(home);
   if (!("say" in pending.tells)) return;
   const { say } = pending.tells;
   const lines = say.text.split("\n");
