@@ -27,8 +27,7 @@ export type ApprovalParts = {
   questions: PersonQuestions;
 };
 
-/** @property mayHarm the tool says so of this very call: the gateway wants more than a press then */
-export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string; mayHarm?: boolean };
+export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string };
 
 /**
  * Waits until a person has approved the call. The call's time stands still meanwhile.
@@ -36,7 +35,7 @@ export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string
  *   nobody was asked
  */
 export async function askForApproval(
-  { tool, args, reason, mayHarm = false }: Wanted,
+  { tool, args, reason }: Wanted,
   call: CommandCall,
   { settings, ledger, questions }: ApprovalParts,
 ): Promise<{ refusal?: ToolResult; approval?: Approval }> {
@@ -55,7 +54,6 @@ export async function askForApproval(
     ...(cwd !== undefined && { cwd }),
     reason,
     hash: await hash(),
-    ...(mayHarm && { danger: true }),
   };
   await ledger.approvalAsked(id, settings.approvalMs);
   const resume = call.budget.pause();
@@ -75,13 +73,8 @@ export async function askForApproval(
   comeBack?.();
   const at = new Date().toISOString();
   const verdict = verdictOf(tool.name, answered, await hash());
-  const { principal: by, how } = answered.by === "person" ? answered : {};
-  const approval: Approval = {
-    approved: verdict.approved,
-    ...(by !== undefined && { by }),
-    ...(how !== undefined && { how }),
-    at,
-  };
+  const by = answered.by === "person" ? answered.principal : undefined;
+  const approval: Approval = { approved: verdict.approved, ...(by !== undefined && { by }), at };
   const failure = await ledger.approvalAnswered(id);
   if (!verdict.approved) return { refusal: faultResult("blocked", verdict), approval };
   if (failure === undefined) return { approval };

@@ -55,9 +55,9 @@ test(
           ),
           OWNER,
         );
-        const question = await messageWith(sent, "Start this watch?", "Start");
+        const question = await messageWith(sent, "watch", "Approve");
         expect(question.text).toContain("it tells at night too, as often as it happens");
-        await person.press(button(question, "Start"), OWNER);
+        await person.press(button(question, "Approve"), OWNER);
         await messageWith(sent, `“Gate lost, ${of}”`, "Undo");
         await waitForText(sent, "all made");
         return { of, sent };

@@ -226,8 +226,7 @@ describe("a home of 0.3.0", { tags: ["needs/linux"], timeout: 120_000 }, async (
       answer: expect.stringMatching(/^It said: Plug radio: on/),
     });
     expect(publisher.sentTo("radio")).toEqual(["ON"]);
-    // A yes is for one call.
-    expect(await modeOf("plug-radio")).toBe("ask");
+    expect(await modeOf("plug-radio")).toBe("allowed");
   });
 
   test("answers in its chat, whose person it knows and whose photo it shows to the model", async () => {

@@ -8,8 +8,6 @@ import { conversationsRpc } from "./rpc/conversations.ts";
 import { filesRpc } from "./rpc/files.ts";
 import { modelsRpc } from "./rpc/models.ts";
 import { noticesRpc } from "./rpc/notices.ts";
-import { passkeysRpc } from "./rpc/passkeys.ts";
-import { permissionsRpc } from "./rpc/permissions.ts";
 import { questionsRpc } from "./rpc/questions.ts";
 import { tokensRpc } from "./rpc/tokens.ts";
 
@@ -22,8 +20,6 @@ const KERNEL = {
   questions: questionsRpc,
   notices: noticesRpc,
   models: modelsRpc,
-  passkeys: passkeysRpc,
-  permissions: permissionsRpc,
 };
 
 /** Its methods `topic.method`. */

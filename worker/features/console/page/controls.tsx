@@ -79,9 +79,7 @@ export function Select<V extends string>({ label, value, onChoose, children }: S
   );
 }
 
-type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & {
-  kind?: "good" | "bad" | "bare";
-};
+type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & { kind?: "good" | "bad" };
 
 /** A small button within a form or a list. */
 export function Small({ kind, ...button }: SmallProps) {

@@ -7,10 +7,8 @@ import {
   type Route,
 } from "@edgecall/client/client.ts";
 import type { ComponentChildren } from "preact";
-import { useCallback, useContext, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
-import { ScreenTools } from "./screen-tools.ts";
-import { say } from "./texts/say.ts";
 
 type Reading = Extract<Route, `GET ${string}`>;
 
@@ -57,7 +55,7 @@ function saidOf(error: unknown): string {
 /** A placeholder until the gateway has answered. */
 export function Skeleton({ lines }: { lines: number }) {
   return (
-    <div class="skeleton" role="status" aria-label={say("loading")}>
+    <div class="skeleton" role="status" aria-label="Loading">
       {Array.from({ length: lines }, () => (
         <span />
       ))}
@@ -82,13 +80,11 @@ export function Screen({
   tools?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const always = useContext(ScreenTools);
   return (
     <div class="screen">
       <header class="screen-head">
         <h1>{title}</h1>
         <div class="row">{tools}</div>
-        <div class="top-tools">{always}</div>
       </header>
       {children}
     </div>

@@ -1,4 +1,4 @@
-/** Ctrl-K, or the search of a screen's head: goes to any screen, or to any conversation by its title. */
+/** Ctrl-K: goes to any screen, or to any conversation by its title. */
 import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -9,11 +9,6 @@ import { newConversationId } from "./place.ts";
 type Place = { title: string; address: string };
 
 const SHOWN = 12;
-const OPEN = "edgecall-find";
-
-export function openPalette(): void {
-  dispatchEvent(new Event(OPEN));
-}
 
 export function Palette({ screens }: { screens: readonly Place[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -21,7 +16,9 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
   const [conversations, setConversations] = useState<readonly ListedConversation[]>([]);
 
   useEffect(() => {
-    const open = () => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
       if (dialog.current?.open) return dialog.current.close();
       setText("");
       dialog.current?.showModal();
@@ -31,17 +28,8 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
         () => {},
       );
     };
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      open();
-    };
-    addEventListener("keydown", onKey);
-    addEventListener(OPEN, open);
-    return () => {
-      removeEventListener("keydown", onKey);
-      removeEventListener(OPEN, open);
-    };
+    addEventListener("keydown", open);
+    return () => removeEventListener("keydown", open);
   }, []);
 
   const places: Place[] = [

@@ -6,6 +6,7 @@ import { useAttempt } from "./attempt.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { Small } from "./controls.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
+import { Notifications } from "./notifications.tsx";
 import type { Rule } from "./rule-changes.ts";
 import { RuleEdit } from "./rule-edit.tsx";
 import { Sure } from "./sure.tsx";
@@ -34,9 +35,7 @@ export function Rules({ session }: { session: SessionView }) {
           onChange={reload}
         />
       )}
-      <p>
-        <a href="#/setup/notifications">Where you are told: this browser, and topics of ntfy</a>
-      </p>
+      <Notifications />
     </Screen>
   );
 }

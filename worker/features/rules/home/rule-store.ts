@@ -216,8 +216,7 @@ export function isPlaced(row: RuleRow): row is WatchRow {
   return of === "agent" || of === "hosted";
 }
 
-/** @returns the version of a rule that is evaluated elsewhere; 0: it is not there */
-export function versionThere(row: RuleRow | undefined): number {
+function versionThere(row: RuleRow | undefined): number {
   return row && isPlaced(row) ? row.rule.version : 0;
 }
 

@@ -66,9 +66,7 @@ describe("an act is the device's own action", () => {
   });
 
   test("what a device cannot do is said with what it can", async () => {
-    expect(await answerTo("lock the fridge")).toBe(
-      "Fridge: it cannot do that. It can: switch on, switch off.",
-    );
+    expect(await answerTo("lock the fridge")).toBe("Fridge: it cannot do that. It can: turn on, turn off.");
   });
 
   test("a room that nothing tells is asked for", async () => {
