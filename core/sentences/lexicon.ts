@@ -104,9 +104,14 @@ class PhraseTable {
       for (const [form, number] of this.#numberForms())
         if (form.startsWith(word)) addPlace(found.phrases, form, -1 - number);
     const isKnown = found.phrases.size > 0 || found.patterns.length > 0;
-    if (isKnown) this.#byWord.set(word, found);
-    else if (this.#unknown.size < UNKNOWN_MAX) this.#unknown.add(word);
-    return isKnown ? found : undefined;
+    if (isKnown) {
+      this.#byWord.set(word, found);
+      return found;
+    }
+    // Without this a full set would remember old words for ever, and each new one would search the text each time.
+    if (this.#unknown.size >= UNKNOWN_MAX) this.#unknown.clear();
+    this.#unknown.add(word);
+    return undefined;
   }
 
   /** A form begins with a small number, a ten, the hundred, or is one of its own. */
@@ -168,7 +173,7 @@ function addBeginnings(text: string, word: string, beginning: string, found: Beg
   }
 }
 
-/** Whether the key is one of the pattern's phrases, from these places on. */
+/** Tells whether the key is one of the pattern's phrases, from these places on. */
 function matches(pattern: string, key: string, from = 0, at = 0): boolean {
   let sign = pattern.charAt(from);
   while (!isChoice(sign)) {
@@ -185,7 +190,7 @@ function matches(pattern: string, key: string, from = 0, at = 0): boolean {
   return false;
 }
 
-/** Whether the word stands there, or its letters up to a choice. */
+/** Tells whether the word stands there, or its letters up to a choice. */
 function mayStandAt(text: string, from: number, word: string): boolean {
   for (let at = 0; at <= word.length; at += 1) {
     const sign = text.charAt(from + at);
