@@ -1,6 +1,6 @@
 /** Bounds in processor time, on machines that are not equally fast. */
 
-/** What `pieceOfWork` takes on the machine on which the tests' bounds were set. */
+/** Milliseconds that `pieceOfWork` takes on the machine on which the tests' bounds were set. */
 const REFERENCE_MS = 150;
 
 /** @returns milliseconds of this thread's processor time: what else the machine does hardly changes it */

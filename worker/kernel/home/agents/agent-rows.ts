@@ -196,14 +196,14 @@ export class AgentRows extends SqlStore {
     return false;
   }
 
-  /** How many agents there was no room for, at least. */
+  /** The number of agents that had no room, at least. */
   get refused(): number {
     return this.#refused.size;
   }
 
   // The texts of agents, and what people accepted of them
 
-  /** What is stored of an agent's texts. */
+  /** Returns what is stored of an agent's texts. */
   textsOf(id: string): KnownTexts {
     return this.get(id)?.texts ?? NO_TEXTS;
   }

@@ -1,4 +1,4 @@
-/** What the bridge reports of an agent, as a row of it. */
+/** Stores what the bridge reports of an agent, as its row. */
 
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { Env } from "../../env.ts";

@@ -10,7 +10,7 @@ import { agentRowsOf } from "./agent-rows.ts";
 import type { ListedAgent } from "./listed-agent.ts";
 import { servedAgentsOf } from "./served-agents.ts";
 
-/** What an agent was asked so far; times are epoch ms. */
+/** Counts of an agent's calls so far; times are epoch ms. */
 export type AgentActivity = { last: number; calls: number; success: number; error: number; open: number };
 
 /** Those of these ids that this home serves, in this order. */

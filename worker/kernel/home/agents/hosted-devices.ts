@@ -87,7 +87,7 @@ export class HostedDevices {
     return agent.isLineAccepted || isLabel(device.hosted.name);
   }
 
-  /** True if nobody but Home's ledger knows which calls it was sent: it never gets again what it may have got once. */
+  /** True if Home's ledger alone knows which calls it was sent: a call is never sent to it twice. */
   isForgetful(id: string): boolean {
     return this.#rows.isForeign(id) || this.get(id) !== undefined;
   }

@@ -62,7 +62,7 @@ export class ServedAgents {
     return this.#rows.get(id)?.online === true && this.#bridge.lastSeenAt(now) !== null;
   }
 
-  /** Of these agents, those that the bridge called online, those whose words nobody has accepted, and those whose words count by use. */
+  /** Of these agents, those that the bridge called online, those whose words no person has accepted, and those whose words count by use. */
   presenceOf(ids: readonly string[]): { online: number; unread: string[]; byUse: string[] } {
     const agents = ids.flatMap((id) => this.#rows.get(id) ?? []);
     const unread = agents.filter((agent) => agent.newText).map(({ id }) => id);
@@ -93,7 +93,7 @@ export class ServedAgents {
     return agent && this.#target(agent, now);
   }
 
-  /** What it advertises of an action, and whether the bridge called it foreign. */
+  /** Returns what it advertises of an action, and whether the bridge called it foreign. */
   advertOf(
     id: string,
     action: unknown,
@@ -184,7 +184,7 @@ export class ServedAgents {
       ...(name !== undefined && { name }),
       line: this.#lineOf(agent),
       actions: names.actions,
-      // A device would do it whenever it comes back, and nobody would know of it.
+      // A device would do it when it comes back, and the gateway would not know of it.
       queues: isHosted ? [] : names.queues,
       ...(isHosted && { hosted: true as const }),
       hasModel: foreign || features.includes("prompt"),

@@ -35,7 +35,7 @@ export async function onSnapshot(
   const snapshot = snapshotOf(home);
   const of = bridge.connectedAt(socket);
   if (snapshot.begun?.of !== of) {
-    // The object was rebuilt within a snapshot, so nobody knows what the frames before it named.
+    // The object was rebuilt within a snapshot, so what the frames before it named is not known.
     if (bridge.isInSnapshot(socket))
       return closeQuietly(socket, "the snapshot was interrupted", CLOSE.silent);
     snapshot.begun = { of, named: new Set() };

@@ -42,7 +42,7 @@ export async function onEvent(
   lifeSignsOf(home).seen(agent, Date.now());
   const event = checkJson(AgentEvent, payload);
   if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
-  // The bridge asks nobody in the name of a device, so this is somebody else on the broker.
+  // The bridge asks no question in the name of a device, so another client of the broker sent this.
   if (event.value.type === "question" && hostedDevicesOf(home).get(agent)) return;
   // A job uploads its pictures after its call was answered.
   if (event.value.type === "upload") return await onUpload(home, socket, call, event.value);
@@ -54,7 +54,7 @@ export async function onEvent(
   if (event.value.type === "question") {
     ledgerOf(home).store(id);
     keysOf(home).storeCounters(agent);
-    // A row needs the alarm also where the question is asked of nobody.
+    // A row needs the alarm also where the question is asked of no person.
     await Promise.all([home.alarm.arm(), askFromAgent(home, call, event.value)]);
     return;
   }

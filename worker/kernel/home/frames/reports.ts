@@ -35,7 +35,7 @@ export async function onReport(home: HomeContext, frame: BridgeFrame & { t: "rep
     return report.ok ? report.value.requestId : undefined;
   };
   if (!(await verifyMessage(home, "reports", frame, named))) return dismissReport(home, id, agent);
-  // Nobody else waits for it, and the agent does not keep it.
+  // No other part waits for it, and the agent does not keep it.
   if (lifeSignsOf(home).answered(id, agent, Date.now())) return dismissReport(home, id, agent);
   const report = read();
   if (report.ok && agentAnswersOf(home).answered(id, agent, report.value.payload))

@@ -59,7 +59,7 @@ async function onRouted(home: HomeContext, call: RoutedCall, report: ReadReport)
 
 /**
  * A job's result that no call has announced. The job may have ended before the call that began it, whose own result
- * is still to come. Then the job's result is stored until that result names it; after that, nobody began the job.
+ * is still to come. Then the job's result is stored until that result names it; after that, the job counts as begun by no call.
  * @returns "again": there is no room to store it, and the agent sends it again
  */
 async function onUnannounced(
