@@ -1,4 +1,4 @@
-// Reads vitest's JSON reports: for each test that did not run or failed a line and its first error, then "<passed> <failed>".
+// Reads the reports of reporter.mjs: for each test that did not run or failed a line and its first error, then "<passed> <failed>".
 import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
@@ -6,8 +6,8 @@ const ERROR_LINES = 12;
 const ERROR_LINE_CHARS = 300;
 
 /** The errors stand far above, among thousands of lines, and a log is often kept in part. */
-function printErrors(messages) {
-  const lines = stripVTControlCharacters((messages ?? []).join("\n")).split("\n");
+function printErrors(errors) {
+  const lines = stripVTControlCharacters(errors.join("\n")).split("\n");
   for (const line of lines.slice(0, ERROR_LINES)) console.log(`    ${line.slice(0, ERROR_LINE_CHARS)}`);
 }
 
@@ -22,30 +22,13 @@ for (const name of process.argv.slice(2)) {
     console.log(`vitest left no report: ${error instanceof Error ? error.message : error}`);
     continue;
   }
-  const failedBefore = failed;
-  const passedBefore = passed;
-  for (const file of report.testResults ?? []) {
-    const tests = file.assertionResults ?? [];
-    if (file.status === "failed" && !tests.some((test) => test.status === "failed")) {
-      failed += 1;
-      console.log(`failed: ${file.name}: ${file.message || "could not be run"}`);
-    }
-    for (const test of tests) {
-      if (test.status === "passed") passed += 1;
-      else {
-        failed += 1;
-        // "skipped", "pending", "todo": nothing may be left out here, whatever the reason.
-        console.log(`${test.status}: ${file.name}: ${test.fullName}`);
-        printErrors(test.failureMessages);
-      }
-    }
+  passed += report.passed;
+  failed += report.failed.length;
+  for (const { state, name, errors } of report.failed) {
+    console.log(`${state}: ${name}`);
+    if (errors.length > 0) printErrors(errors);
   }
-  if (failed > failedBefore) continue;
-  // Errors outside of any test (an unhandled rejection) fail the run but no test.
-  if (report.success === false) {
-    failed += 1;
-    console.log("vitest reports a failure outside of the tests");
-  } else if (passed === passedBefore) {
+  if (report.passed === 0 && report.failed.length === 0) {
     failed += 1;
     console.log("no test was run");
   }

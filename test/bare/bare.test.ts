@@ -16,7 +16,7 @@ describe("C3 with Node and npm alone", BARE, () => {
     installed = await debian.runs("bare", "npm install");
     installedMs = performance.now() - began;
   }, RUN_WITHIN_MS);
-  afterAll(() => debian?.remove(), 60_000);
+  afterAll(() => debian?.remove(), RUN_WITHIN_MS);
 
   test("npm install warns of nothing", () => {
     expect(installed.code, installed.err).toBe(0);

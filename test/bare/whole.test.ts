@@ -12,7 +12,7 @@ describe("C3 with Node and npm alone", BARE, () => {
     debian = await BareDebian.make();
     await debian.runs("bare", "npm install");
   }, RUN_WITHIN_MS);
-  afterAll(() => debian?.remove(), 60_000);
+  afterAll(() => debian?.remove(), RUN_WITHIN_MS);
 
   test.each([
     ["bare", "npm test -- '--project=!worker'"],
