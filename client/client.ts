@@ -45,15 +45,24 @@ export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 }
 
+/** A request as it was sent. @property path with its query @property body its text; empty: it has none */
+export type SentRequest = { method: string; path: string; body: string };
+
 /**
  * @property url of the gateway; empty: this page's own
  * @property token absent: the browser's session
  * @property headers of every request
+ * @property confirm is asked when the gateway refuses a request; it returns headers with which the same request is sent once more, or
+ *   undefined
  */
 export type ClientOptions = {
   url: string;
   token?: string | undefined;
   headers?: Readonly<Record<string, string>>;
+  confirm?: (
+    refused: ResponseError,
+    request: SentRequest,
+  ) => Promise<Readonly<Record<string, string>> | undefined>;
 };
 
 /** The gateway sends something every 15 s. After three times that, the connection is dead. */
@@ -73,9 +82,11 @@ type AnyRequest = Extra & {
 export class Client {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #confirm: ClientOptions["confirm"];
 
-  constructor({ url, token, headers = {} }: ClientOptions) {
+  constructor({ url, token, headers = {}, confirm }: ClientOptions) {
     this.url = url.replace(/\/+$/, "");
+    this.#confirm = confirm;
     this.#headers = { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 
@@ -137,23 +148,34 @@ export class Client {
     // SAFETY: each operation's request has a part of these fields.
     const { headers, body, signal } = (request ?? {}) as AnyRequest;
     const isText = typeof body === "string";
-    const response = await fetch(`${this.url}${addressOf(route, request)}`, {
-      method: route.slice(0, route.indexOf(" ")),
-      headers: {
-        ...this.#headers,
-        ...(accept !== undefined && { accept }),
-        ...(body !== undefined && { "content-type": isText ? "text/plain" : "application/json" }),
-        ...textual(headers),
-      },
-      // The token is for this address alone, so redirects are not followed.
-      redirect: "manual",
-      ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
-      ...(signal && { signal }),
-    }).catch((error: unknown) => {
-      throw failureOf(error, signal);
-    });
+    const method = route.slice(0, route.indexOf(" "));
+    const path = addressOf(route, request);
+    const text = isText || body === undefined ? body : JSON.stringify(body);
+    const send = (more: Readonly<Record<string, string>> = {}) =>
+      fetch(`${this.url}${path}`, {
+        method,
+        headers: {
+          ...this.#headers,
+          ...(accept !== undefined && { accept }),
+          ...(text !== undefined && { "content-type": isText ? "text/plain" : "application/json" }),
+          ...textual(headers),
+          ...more,
+        },
+        // The token is for this address alone, so redirects are not followed.
+        redirect: "manual",
+        ...(text !== undefined && { body: text }),
+        ...(signal && { signal }),
+      }).catch((error: unknown) => {
+        throw failureOf(error, signal);
+      });
+    const response = await send();
     if (response.ok) return response;
-    throw await errorOf(response);
+    const refused = await errorOf(response);
+    const confirmed = await this.#confirm?.(refused, { method, path, body: text ?? "" });
+    if (!confirmed) throw refused;
+    const second = await send(confirmed);
+    if (second.ok) return second;
+    throw await errorOf(second);
   }
 
   /** @throws ResponseError when another program than the gateway answered */

@@ -1,30 +1,29 @@
 /**
- * Writes the console's scripts and stylesheet, the languages, and the installation files of devices, to the folder that wrangler uploads.
- * Prints the scripts' sizes, and fails when they are too large.
+ * Writes the console's page, scripts and stylesheet, the languages, and the installation files of devices, to the folder that wrangler
+ * uploads. Prints the sizes, and fails when they are too large.
  */
-import { writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import {
-  CONSOLE_STYLE,
-  FIRST_SCRIPTS,
+  builtConsole,
+  checkSizes,
+  isConsoleScript,
   SCREEN_MAX_BYTES,
   SCRIPT_MAX_BYTES,
-  sizeOfScripts,
+  START_MAX_BYTES,
 } from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
-import { languageFiles } from "./language-files.ts";
 
 const at = (name: string) =>
   fileURLToPath(new URL(`../worker/features/console/public/${name}`, import.meta.url));
-const scripts = await bundleConsole();
+const { files, sizes } = await builtConsole();
 const kib = (bytes: number) => (bytes / 1024).toFixed(1);
-const { first, screens } = sizeOfScripts(scripts);
-console.log(`${FIRST_SCRIPTS.join(", ")}: ${kib(first)} KiB gzip, of ${kib(SCRIPT_MAX_BYTES)}`);
-console.log(`scripts of screens: ${kib(screens)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
-for (const [name, code] of Object.entries(scripts)) await writeFile(at(name), code);
-await writeFile(at(CONSOLE_STYLE), await bundleConsoleStyle());
-for (const [name, text] of Object.entries(languageFiles())) await writeFile(at(name), text);
+console.log(`the first scripts: ${kib(sizes.first)} KiB gzip, of ${kib(SCRIPT_MAX_BYTES)}`);
+console.log(`the largest script of a screen: ${kib(sizes.largest)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
+console.log(`all until the page can be used: ${kib(sizes.start)} KiB gzip, of ${kib(START_MAX_BYTES)}`);
+checkSizes(sizes);
+for (const name of await readdir(at(""))) if (isConsoleScript(name)) await rm(at(name));
+for (const [name, text] of Object.entries(files)) await writeFile(at(name), text);
 const { installer, program } = await buildDeviceFiles();
 await writeFile(at(PROGRAM), program);
 await writeFile(at(INSTALLER), installer);

@@ -1,6 +1,6 @@
 /** Builds the Worker and the files that it serves, for a start from the sources. */
 import { bundleWorker } from "./bundles.ts";
-import { consoleFiles, type ServedFile } from "./console-files.ts";
+import { consoleFiles, galleryFiles, type ServedFile } from "./console-files.ts";
 import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 
 /**
@@ -25,5 +25,5 @@ export async function buildGateway({
     bundle ?? bundleWorker({ entry: main, testClock, ...(program && { program }) }),
     assets === undefined ? undefined : consoleFiles(assets, devices),
   ]);
-  return { script, page };
+  return { script, page: page && new Map([...page, ...galleryFiles()]) };
 }

@@ -24,7 +24,7 @@ const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
 console.log(`${"".padEnd(20)}${"raw".padStart(12)}${"gzip".padStart(12)}`);
 for (const [name, bundle] of [
   ["worker/index.js", bundleServedWorker],
-  ["console.js", async () => Object.values(await bundleConsole()).join("\n")],
+  ["console.js", async () => Object.values((await bundleConsole()).code).join("\n")],
   ["bridge.mjs", bundleBridge],
   ["pi-agent.cjs", bundleAgent],
   ["edgecall.cjs", bundleCommand],

@@ -61,20 +61,23 @@ export function bundleWorker(
   });
 }
 
+/** @property first the names of the scripts that are loaded before the page shows anything; console.js is one of them */
+export type ConsoleScripts = { code: Record<string, string>; first: string[] };
+
 /**
- * The console's scripts: Preact and the page, for browsers of the last two years. The screens of page/later.ts are a
- * script of their own, which is loaded when one of them is opened.
- * @returns the code by file name; console.js is what the page loads, and imports the others
+ * The console's scripts: Preact and the page, for browsers of the last two years. A screen that main.tsx loads by `import()` is a
+ * script of its own, which is loaded when it is opened.
  */
-export async function bundleConsole(): Promise<Record<string, string>> {
-  const { outputFiles } = await build({
+export async function bundleConsole(): Promise<ConsoleScripts> {
+  const { outputFiles, metafile } = await build({
     ...COMMON,
     entryPoints: ["worker/features/console/page/main.tsx"],
     splitting: true,
+    metafile: true,
     outdir: ROOT,
-    // Fixed names, since the Worker serves a fixed list of files. They are always revalidated.
     entryNames: "console",
-    chunkNames: "console-[name]",
+    // What two screens share is a script too, and several of them have the same name.
+    chunkNames: "console-[name]-[hash]",
     format: "esm",
     target: "es2022",
     platform: "browser",
@@ -82,7 +85,32 @@ export async function bundleConsole(): Promise<Record<string, string>> {
     jsxImportSource: "preact",
     minify: true,
   });
-  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const first = new Set(["console.js"]);
+  for (const name of first)
+    for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
+      if (kind === "import-statement") first.add(path);
+  return {
+    code: Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text])),
+    first: [...first],
+  };
+}
+
+/** The page of all parts of the console, for people who work on it: it is never deployed. */
+export function bundleGallery(): Promise<string> {
+  return bundle({
+    ...COMMON,
+    entryPoints: ["worker/features/console/page/gallery/gallery.tsx"],
+    format: "esm",
+    target: "es2022",
+    platform: "browser",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+  });
+}
+
+/** The stylesheet of that page alone. */
+export function bundleGalleryStyle(): Promise<string> {
+  return bundle({ ...COMMON, entryPoints: ["worker/features/console/style/gallery.css"] });
 }
 
 /** The console's stylesheet for the same browsers, without prefixes for older ones. */

@@ -43,6 +43,6 @@ test("the page and the manifest name them, and the manifest their sizes", () => 
     "/icon-192.png 192x192",
     "/icon-512.png 512x512",
   ]);
-  const page = readFileSync(new URL("index.html", PUBLIC), "utf8");
+  const page = readFileSync(new URL("../page/index.html", PUBLIC), "utf8");
   expect(page).toContain('<link rel="apple-touch-icon" href="/icon-180.png">');
 });

@@ -174,7 +174,7 @@ function announce(stack: Stack, client: Access, settings: StartSettings): void {
   console.log(`
 edgecall runs. Ctrl-C ends it.
 
-  console  ${client.url}/   (sign in with the token)
+  console  ${client.url.replace("127.0.0.1", "localhost")}/   (sign in with the token)
   gateway  ${client.url}
   token    ${client.token}
   broker   ${stack.mqttUrl}

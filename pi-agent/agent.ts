@@ -126,7 +126,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const toolbox = await (options.toolbox ?? openToolbox)(settings, state, options.tools, log);
   const catalog = new ToolCatalog(toolbox, options.skills ?? toolbox.skills, evoclaw);
   const bootId = randomUUID();
-  const { signer, verifier } = await openKeys(settings, bootId, log);
+  const { signer, verifier, key } = await openKeys(settings, bootId, log);
   let isReady = false;
   let stopping: Promise<void> | undefined;
   const disk = new StateDisk(settings.stateDir, conditionsChanged);
@@ -228,6 +228,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       evoclaw,
       events,
       rules,
+      key,
       toolMetrics,
       semaphore,
       turns,
@@ -409,14 +410,15 @@ async function openKeys(
   { stateDir, agentId, gatewayKey }: Settings,
   bootId: string,
   log: Log,
-): Promise<{ signer: MessageSigner; verifier: CommandVerifier | undefined }> {
-  if (gatewayKey === undefined) return { signer: plainSigner(bootId), verifier: undefined };
+): Promise<{ signer: MessageSigner; verifier: CommandVerifier | undefined; key: string | undefined }> {
+  if (gatewayKey === undefined) return { signer: plainSigner(bootId), verifier: undefined, key: undefined };
   const identity = await openIdentity(stateDir);
   const session = new GatewaySession({ agent: agentId, bootId, agentKey: identity.publicKey, gatewayKey });
   const verifier = new CommandVerifier({ agentId, bootId, gatewayKey, session });
   const counter = await Counter.open({ file: join(stateDir, COUNTER_FILE), log });
   log("info", "agent.signs", { key: identity.fingerprint });
-  return { signer: messageSigner(agentId, bootId, identity, counter, session), verifier };
+  const signer = messageSigner(agentId, bootId, identity, counter, session);
+  return { signer, verifier, key: identity.publicKey };
 }
 
 /** The gateway's relay of the model gets a new short-lived token each time, made with this device's key. */

@@ -37,6 +37,8 @@ import { conversations } from "./kernel/routes/conversations.ts";
 import { keys } from "./kernel/routes/keys.ts";
 import { media, uploads } from "./kernel/routes/media.ts";
 import { linkedMedia } from "./kernel/routes/media-links.ts";
+import { passkeys } from "./kernel/routes/passkeys.ts";
+import { permissions } from "./kernel/routes/permissions.ts";
 import { questions } from "./kernel/routes/questions.ts";
 import { health, status } from "./kernel/routes/status.ts";
 import { tokens } from "./kernel/routes/tokens.ts";
@@ -76,6 +78,8 @@ const WITH_TOKEN = [
   clock,
   commands,
   questions,
+  passkeys,
+  permissions,
   keys,
   tokens,
   oauthGrants,

@@ -1,5 +1,7 @@
 /** Asks the person at the terminal a question or for an approval. */
 import { createInterface } from "node:readline";
+import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { headAndTail, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -65,35 +67,64 @@ function wanted({ approval, options }: Question, seen: boolean): string {
   return options.length > 0 ? `with a number from 1 to ${options.length}` : "in a few words";
 }
 
+/** The question itself. An older gateway wrote the arguments below it. */
+export function sentenceOf(text: string): string {
+  return printableLine(text.split("\n", 1)[0] ?? "");
+}
+
 /** The whole text of an approval: a person who approves must have seen what will be run. */
 export function questionText(
-  { agent, text, options, approval, asks }: Question,
+  { agent, text, options, approval, asked }: Question,
   paint: Paint,
   whole = true,
 ): string {
-  const who = paint("bold", printableLine(agent, 64));
   if (!approval) {
+    const who = paint("bold", printableLine(agent, 64));
     const listed = options.map((option, index) => `  ${index + 1}  ${printableLine(option)}\n`).join("");
     return `\n${who} asks: ${printable(text)}\n${listed}`;
   }
-  const where = approval.cwd === undefined ? "" : `  in ${shownValue(approval.cwd, whole)}\n`;
-  const parameters = Object.entries(approval.parameters).map(
-    ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
-  );
-  const notice = hiddenNotice(approval);
+  const { card } = approval;
+  const { marks = [], facts = [], asker } = card ?? {};
+  const known = [
+    ...(asker === undefined ? [] : [asker]),
+    ...facts.map(({ label, text }) => `${label}: ${text}`),
+  ]
+    .map((line) => `  ${printableLine(line)}\n`)
+    .join("");
+  // A card has it among what is known.
+  const where = approval.cwd === undefined || card ? "" : `  in ${shownValue(approval.cwd, whole)}\n`;
+  const marked = marks
+    .map(({ line, why }) => `  ${paint("red", `line ${line + 1}: ${printableLine(why)}`)}\n`)
+    .join("");
+  const parameters = argumentLines(approval, whole);
+  const notice = hiddenNotice({ ...approval, card: undefined });
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
-    `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
-    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asks)}`
+    `\n${paint("bold", sentenceOf(text))}\n${known}` +
+    `${parameters.join("")}${where}${marked}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asked)}`
   );
 }
 
-/** The person's own token may not approve: the words say who was asked. */
-function describeApprovers(asks: Question["asks"]): string {
-  if (asks === undefined) return "";
-  const who =
-    asks.length > 0 ? asks.map((one) => printableLine(one, 100)).join(", ") : "nobody could be told";
-  return `  your token may not approve; asked: ${who}\n`;
+/** What would be run: a line where the sentence says all of it, else each value, and a script as its lines. */
+function argumentLines(approval: NonNullable<Question["approval"]>, whole: boolean): string[] {
+  const { parameters, card } = approval;
+  const { lines, rest } = approvalText({ approval }, undefined);
+  if (lines) {
+    const script = whole ? lines.join("\n") : shortened(lines.join("\n"), SHOWN);
+    const text = `    ${script.replaceAll("\n", "\n    ")}\n`;
+    return [text, ...(rest === "" ? [] : [`  with: ${rest}\n`])];
+  }
+  if (card && !card.partial && rest.length <= SHOWN.chars) return [`  exactly: ${rest}\n`];
+  return Object.entries(parameters).map(
+    ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
+  );
+}
+
+/** Who else was asked. Empty: the person's own token may not approve, and nobody could be told. */
+function describeApprovers(asked: Question["asked"]): string {
+  if (asked === undefined) return "";
+  const who = asked.length > 0 ? askedText(asked) : "Your token may not approve, and nobody could be told.";
+  return `  ${printableLine(who)}\n`;
 }
 
 /** "accept" also accepts these texts, so that nothing is asked for them again. */
@@ -124,12 +155,13 @@ function textOf(value: unknown): string {
 }
 
 function prompt({ approval, options }: Question, seen: boolean): string {
+  const verb = printableLine(approval?.card?.verb ?? "approve", 64);
   if (approval)
     return seen
       ? approval.unread
-        ? "approve? [y/n/accept] "
-        : "approve? [y/n] "
-      : "show all of it, or deny? [all/n] ";
+        ? `${verb}? [y/n/accept] `
+        : `${verb}? [y/n] `
+      : "show all of it, or no? [all/n] ";
   return options.length > 0 ? "number: " : "answer: ";
 }
 

@@ -2,7 +2,7 @@
 import { text as readAll } from "node:stream/consumers";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { askPerson } from "./ask-person.ts";
+import { askPerson, sentenceOf } from "./ask-person.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { type Paint, paintFor } from "./paint.ts";
@@ -57,12 +57,11 @@ type Asking = {
 };
 
 function nobodyText({ agent, text, approval }: Question): string {
-  const from = printableLine(agent, 64);
   const why = "but there is no terminal here to ask in. The question was cancelled.";
   if (!approval)
-    return `${from} asks "${printableLine(text, 200)}", ${why} Ask again in a terminal or in the console.`;
+    return `${printableLine(agent, 64)} asks "${printableLine(text, 200)}", ${why} Ask again in a terminal or in the console.`;
   return (
-    `${from} wants to run ${printableLine(approval.tool, 64)}, which needs your approval, ${why} ` +
+    `"${sentenceOf(text)}" waits for your approval, ${why} ` +
     "Nothing was run. To approve it, ask again in a terminal or in the console; " +
     "to allow it always, set a rule in [policy] of the device's agent.toml."
   );
@@ -148,10 +147,10 @@ class TerminalQuestions {
     const answered = new AbortController();
     this.#open.set(question.id, answered);
     if (!person) {
-      const what = question.approval ? `to run ${question.approval.tool}` : question.text;
-      view.say(
-        `${question.agent} asks ${printableLine(what, 200)}: waiting for an answer over the console or a chat`,
-      );
+      const what = question.approval
+        ? sentenceOf(question.text)
+        : `${printableLine(question.agent, 64)} asks ${printableLine(question.text, 200)}:`;
+      view.say(`${what} waiting for an answer over the console or a chat`);
       return;
     }
     const signal = AbortSignal.any([answered.signal, this.#ended]);

@@ -22,6 +22,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./ask.ts")).ask,
   },
   {
+    name: "waiting",
+    about: "show what waits for a person; on a terminal each question is put to you",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./waiting.ts")).waiting,
+  },
+  {
     name: "status",
     about: "show gateway, bridge, agents and calls in flight; exit code 0 when the home can be asked",
     options: { tools: { about: "show each agent's tools, and its calls so far" }, json: JSON_OPTION },
@@ -93,6 +99,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./update.ts")).update,
   },
   {
+    name: "passkey",
+    about: "make a code by which you add or remove a passkey in the console (Setup, Passkeys)",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./passkey.ts")).passkey,
+  },
+  {
     name: "tokens list",
     about: "list the tokens, with name, role, scopes, expiry and last use",
     options: { json: JSON_OPTION },
@@ -122,6 +134,22 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     about: "replace the owner's own token of a gateway at home; the old one opens nothing from then on",
     options: { json: JSON_OPTION },
     load: async () => (await import("./tokens.ts")).rotateToken,
+  },
+  {
+    name: "permissions list",
+    about: "list what devices may be told without a question, with values, uses and end",
+    options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
+    load: async () => (await import("./permissions.ts")).listPermissions,
+  },
+  {
+    name: "permissions end",
+    about: "end a permission, or all of a device or a person: its changes ask again",
+    takes: "[ID]",
+    options: {
+      device: { value: "AGENT", about: "all of this device" },
+      person: { value: "NAME", about: "all that this person gave or has" },
+    },
+    load: async () => (await import("./permissions.ts")).endPermissions,
   },
   {
     name: "doctor",

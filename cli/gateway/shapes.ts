@@ -120,6 +120,18 @@ export const Question = z.looseObject({
       parameters: z.record(z.string(), z.unknown()),
       cwd: z.optional(z.string()),
       reason: z.string(),
+      /** Absent from an older gateway. */
+      card: z.optional(
+        z.looseObject({
+          verb: z.string(),
+          accept: z.optional(z.string()),
+          asker: z.string(),
+          facts: z.array(z.looseObject({ label: z.string(), text: z.string() })),
+          shows: z.optional(z.array(z.string())),
+          partial: z.optional(z.literal(true)),
+          marks: z.optional(z.array(z.looseObject({ line: z.number(), why: z.string() }))),
+        }),
+      ),
       unread: z.optional(
         z.array(
           z.object({
@@ -134,8 +146,8 @@ export const Question = z.looseObject({
   ),
   answer: z.optional(z.string()),
   answered_by: z.optional(z.string()),
-  /** People who may approve and were asked, where the person here may not. */
-  asks: z.optional(z.array(z.string())),
+  /** People who were asked beside the person here. Empty: the person here may not approve, and nobody could be told. */
+  asked: z.optional(z.array(z.looseObject({ name: z.string(), time: z.string() }))),
 });
 export type Question = z.infer<typeof Question>;
 

@@ -58,7 +58,7 @@ test("no text of a device controls the terminal or starts a new line", () => {
 });
 
 const APPROVAL = {
-  ...{ id: "q", agent: "pi", text: "May pi …?", options: ["approve", "deny"] },
+  ...{ id: "q", agent: "pi", text: "Run this on pi?", options: ["approve", "deny"] },
   approval: {
     tool: "bash",
     parameters: { command: "ls\nrm -rf /", timeout_ms: 5 },
@@ -71,7 +71,24 @@ const plain = paintFor(false, {});
 
 test("an approval shows everything that would be run", () => {
   expect(questionText(APPROVAL, plain)).toBe(
-    "\npi wants to run bash\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n",
+    "\nRun this on pi?\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n",
+  );
+  const card = {
+    verb: "Run",
+    asker: "Marie asked, by Telegram\u202e",
+    facts: [{ label: "In", text: "/home/pi" }],
+    shows: ["command"],
+    marks: [{ line: 1, why: "it deletes folders" }],
+  };
+  expect(questionText({ ...APPROVAL, approval: { ...APPROVAL.approval, card } }, plain)).toBe(
+    '\nRun this on pi?\n  Marie asked, by Telegram\\u202e\n  In: /home/pi\n    ls\n    rm -rf /\n  with: {"timeout_ms":5}\n  line 2: it deletes folders\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n',
+  );
+  const said = { verb: "Unlock", asker: "anna asked", facts: [] };
+  const unlock = { tool: "tool", parameters: { tool: "unlock", parameters: {} }, reason: "it is a lock" };
+  expect(
+    questionText({ ...APPROVAL, text: "Unlock Door?", approval: { ...unlock, card: said } }, plain),
+  ).toBe(
+    '\nUnlock Door?\n  anna asked\n  exactly: {"tool":"unlock","parameters":{}}\n  why it asks: it is a lock\n',
   );
   expect(questionText(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
 });

@@ -80,7 +80,7 @@ export async function install(call: CommandCall): Promise<number> {
   const url = `http://127.0.0.1:${portOf(await readFile(places.settings, "utf8"))}`;
   const token = ownerToken();
   io.err(
-    `the gateway answers\n  console  ${url}/\n  token    ${token}   (sudo cat ${places.state}/tokens.json shows it again)\n`,
+    `the gateway answers\n  console  ${url.replace("127.0.0.1", "localhost")}/\n  token    ${token}   (sudo cat ${places.state}/tokens.json shows it again)\n`,
   );
   if (!withHome) return EXIT.ok;
   return await joinHome(url, token, text("broker"), io.err);

@@ -81,7 +81,7 @@ export async function verifyAssertion(
 function faultOfClient(bytes: Uint8Array, { challenge, origin }: Expected): Refused["why"] | undefined {
   let data: unknown;
   try {
-    data = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    data = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
   } catch {
     return "client data";
   }

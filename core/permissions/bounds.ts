@@ -5,13 +5,15 @@
 import { z } from "../protocol/parse.ts";
 
 /** Values of a set, numbers of a list, and characters of a text that is compared. */
-const VALUES_MAX = 64;
-const LIST_MAX = 16;
+export const VALUES_MAX = 64;
+export const LIST_MAX = 16;
 const TEXT_MAX = 1_000;
+export const WRITTEN_MAX_BYTES = 1_048_576;
 
 const text = z.string().check(z.maxLength(TEXT_MAX));
 /** `z.number()` takes no NaN and no infinity. */
-const Value = z.union([text, z.number(), z.boolean(), z.null()]);
+export const Value = z.union([text, z.number(), z.boolean(), z.null()]);
+export type Value = z.infer<typeof Value>;
 
 const PlainPath = z
   .string()
@@ -41,7 +43,7 @@ export const Bound = z.union([
   /** Any text of at most so many bytes of UTF-8: what is written to a file. */
   z.strictObject({
     any: z.literal("text"),
-    max: z.int().check(z.minimum(1), z.maximum(1_048_576)),
+    max: z.int().check(z.minimum(1), z.maximum(WRITTEN_MAX_BYTES)),
     optional,
   }),
 ]);
@@ -51,7 +53,7 @@ export type Bound = z.infer<typeof Bound>;
 export type Bounds = Readonly<Record<string, Bound>>;
 
 /** @returns true if the value is within the bound. Values of another type never are: `"21"` is no number. */
-function isWithin(value: unknown, bound: Bound): boolean {
+export function isWithin(value: unknown, bound: Bound): boolean {
   if ("is" in bound) return value === bound.is;
   if ("oneOf" in bound) return bound.oneOf.some((one) => one === value);
   if ("from" in bound) return isInRange(value, bound);
@@ -99,7 +101,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
  * A path of which the text alone says where it is. A hidden name is none: programs run what stands in `.git` or `.config`.
  * The device that opens it resolves links and compares once more.
  */
-function isPlainPath(path: string): boolean {
+export function isPlainPath(path: string): boolean {
   if (!path.startsWith("/") || !path.isWellFormed() || path.normalize("NFC") !== path) return false;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\\\u0000-\u001f\u007f-\u009f\p{Cf}]/u.test(path)) return false;

@@ -20,6 +20,12 @@ const id = z.string().check(z.minLength(1), z.maxLength(200));
 /** A record has no `__proto__`: zod leaves such a name out. */
 const name = z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,64}$/));
 
+/** The bounds of one action's parameters. */
+export const ActionBounds = z
+  .record(name, Bound)
+  .check(z.refine(few(PARAMETERS_MAX), `expected at most ${PARAMETERS_MAX} parameters`));
+export type ActionBounds = z.infer<typeof ActionBounds>;
+
 function few<T>(max: number): (all: Record<string, T>) => boolean {
   return (all) => Object.keys(all).length <= max;
 }
@@ -44,6 +50,11 @@ const HOW = ["press", "tap", "verified"] as const;
 const MINUTES_A_DAY = 1_440;
 const minute = z.int().check(z.minimum(0), z.maximum(MINUTES_A_DAY));
 
+/** From and to, in minutes of the home's day; the end is not within. From after to: over midnight. */
+export const Hours = z
+  .strictObject({ from: minute, to: minute })
+  .check(z.refine(({ from, to }) => from !== to, "expected two different times"));
+
 export const StandingPermission = z.strictObject({
   id,
   /** The device's id when it was allowed, for people. `key` is what counts. */
@@ -53,12 +64,7 @@ export const StandingPermission = z.strictObject({
   /** The device's allow hash, or the hash of the action's advert, when it was allowed. */
   version: id,
   actions: z
-    .record(
-      name,
-      z
-        .record(name, Bound)
-        .check(z.refine(few(PARAMETERS_MAX), `expected at most ${PARAMETERS_MAX} parameters`)),
-    )
+    .record(name, ActionBounds)
     .check(z.refine(few(ACTIONS_MAX), `expected at most ${ACTIONS_MAX} actions`)),
   who: Who,
   /** It holds in this conversation alone; null: in each. */
@@ -69,12 +75,8 @@ export const StandingPermission = z.strictObject({
   tainted: z.boolean(),
   /** Another agent may have asked for the call. */
   chain: z.boolean(),
-  /** From and to, in minutes of the home's day; the end is not within. From after to: over midnight. Null: all day. */
-  hours: z.nullable(
-    z
-      .strictObject({ from: minute, to: minute })
-      .check(z.refine(({ from, to }) => from !== to, "expected two different times")),
-  ),
+  /** Null: all day. */
+  hours: z.nullable(Hours),
   until: Instant,
   /** The person who allowed it, the proof, and the question. */
   by: id,

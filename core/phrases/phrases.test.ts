@@ -51,7 +51,7 @@ describe("messages", () => {
   });
 
   test.each([
-    [en, "Turn off 3 lights in Kitchen: A, B, C?"],
+    [en, "Switch off 3 lights in Kitchen: A, B, C?"],
     [de, "3 Lichter (Kitchen) ausschalten: A, B, C?"],
     [es, "¿Apagar 3 luces (Kitchen): A, B, C?"],
     [zh, "关闭Kitchen的 3 个灯：A、B、C？"],

@@ -48,7 +48,7 @@ export class Phrases {
       const value = given[name];
       if (value !== undefined) return String(value);
       const word = given[name[0]?.toLowerCase() + name.slice(1)];
-      return word === undefined ? whole : this.#capital(String(word));
+      return word === undefined ? whole : this.capital(String(word));
     });
   }
 
@@ -172,7 +172,8 @@ export class Phrases {
     return forms[at] ?? forms.at(-1) ?? text;
   }
 
-  #capital(text: string): string {
+  /** The text with a capital at its beginning. */
+  capital(text: string): string {
     const [first = ""] = text;
     return first.toLocaleUpperCase(this.#data.locale) + text.slice(first.length);
   }

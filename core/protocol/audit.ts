@@ -28,8 +28,19 @@ export const AuditLine = z.looseObject({
   call_id: text(128),
   request_id: text(128),
   caller: z.looseObject({ principal: text(200), role: text(64), channel: text(64) }),
-  /** The person's answer when the call needed an approval; `by` is missing when nobody answered. */
-  approval: z.optional(z.looseObject({ approved: z.boolean(), by: z.optional(text(200)), at: text(40) })),
+  /**
+   * The person's answer when the call needed an approval; `by` is missing when nobody answered. `how`: `passkey`, `press`. `permission`:
+   * the id of the standing permission under which nobody was asked.
+   */
+  approval: z.optional(
+    z.looseObject({
+      approved: z.boolean(),
+      by: z.optional(text(200)),
+      how: z.optional(text(40)),
+      at: text(40),
+      permission: z.optional(text(200)),
+    }),
+  ),
 });
 export type AuditLine = z.infer<typeof AuditLine>;
 

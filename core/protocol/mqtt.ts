@@ -90,6 +90,9 @@ export const CALL_FEATURE = "call";
 /** The word by which a gateway says that it offers session tools over that event. */
 export const SESSIONS_FEATURE = "sessions";
 
+/** The word by which an agent says that it checks the standing permission in a command, and runs the call without a question. */
+export const PERMISSIONS_FEATURE = "permissions";
+
 /** The word by which agents, bridges and gateways say that they know rules. */
 export const RULES_FEATURE = "rules";
 
@@ -139,6 +142,8 @@ export const Command = z.looseObject({
   watch: z.optional(z.boolean()),
   /** The conversation holds a stranger's text, so everything but a read asks, whoever is calling. */
   tainted: z.optional(z.boolean()),
+  /** A standing permission that covers the call (core/permissions), to an agent with the feature `permissions`: it checks it once more. */
+  permission: z.optional(z.unknown()),
   /** Opaque. The agent puts it in each report of this command, so that the gateway knows where they belong. */
   route: z.optional(text(ROUTE_MAX_CHARS)),
   /** Of a call that is traced (core/trace/context.ts). A wrong one is none. */
@@ -231,11 +236,16 @@ export const ApprovalRequest = z.looseObject({
   reason: text(300),
   /** approvalHash of agent, tool, parameters and cwd, hex. */
   hash: text(64),
+  /** It may do harm, as the tool itself says of this very call. */
+  danger: z.optional(z.boolean()),
 });
 /** An agent's words about itself that no person has accepted: a new line with the one before, names of new actions, a group. */
 export type UnreadText = { agent: string; line?: string; was?: string; actions: string[]; group?: string };
-/** `unread`: of the gateway alone, where such words are a reason of the question. The answer `accept` accepts them and approves. */
-export type ApprovalRequest = z.infer<typeof ApprovalRequest> & { unread?: UnreadText[] };
+/**
+ * `unread`, `tainted`: of the gateway alone. `unread`: such words are a reason of the question; the answer `accept` accepts them and
+ * approves. `tainted`: others' words may have led to a call that is in no ledger.
+ */
+export type ApprovalRequest = z.infer<typeof ApprovalRequest> & { unread?: UnreadText[]; tainted?: true };
 
 /** `events` (ours, not retained): messages that an agent sends before a call's result. */
 export const AgentEvent = z.discriminatedUnion("type", [
@@ -310,6 +320,8 @@ export const AnswerCommand = z.looseObject({
   hash: z.optional(text(64)),
   /** Who answered; the command's caller is the one who asked for the call. */
   by: z.optional(text(200)),
+  /** How it was answered: `passkey`, `tap in Telegram`. */
+  how: z.optional(text(40)),
   /** Why nobody was asked. A device that does not know the field treats `answer` as a person's. */
   refused: z.optional(text(1_000)),
 });

@@ -27,7 +27,8 @@ export type ApprovalParts = {
   questions: PersonQuestions;
 };
 
-export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string };
+/** @property mayHarm the tool says so of this very call: the gateway wants more than a press then */
+export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string; mayHarm?: boolean };
 
 /**
  * Waits until a person has approved the call. The call's time stands still meanwhile.
@@ -35,7 +36,7 @@ export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string
  *   nobody was asked
  */
 export async function askForApproval(
-  { tool, args, reason }: Wanted,
+  { tool, args, reason, mayHarm = false }: Wanted,
   call: CommandCall,
   { settings, ledger, questions }: ApprovalParts,
 ): Promise<{ refusal?: ToolResult; approval?: Approval }> {
@@ -54,6 +55,7 @@ export async function askForApproval(
     ...(cwd !== undefined && { cwd }),
     reason,
     hash: await hash(),
+    ...(mayHarm && { danger: true }),
   };
   await ledger.approvalAsked(id, settings.approvalMs);
   const resume = call.budget.pause();
@@ -73,8 +75,13 @@ export async function askForApproval(
   comeBack?.();
   const at = new Date().toISOString();
   const verdict = verdictOf(tool.name, answered, await hash());
-  const by = answered.by === "person" ? answered.principal : undefined;
-  const approval: Approval = { approved: verdict.approved, ...(by !== undefined && { by }), at };
+  const { principal: by, how } = answered.by === "person" ? answered : {};
+  const approval: Approval = {
+    approved: verdict.approved,
+    ...(by !== undefined && { by }),
+    ...(how !== undefined && { how }),
+    at,
+  };
   const failure = await ledger.approvalAnswered(id);
   if (!verdict.approved) return { refusal: faultResult("blocked", verdict), approval };
   if (failure === undefined) return { approval };

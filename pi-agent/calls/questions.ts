@@ -23,7 +23,7 @@ export type Asked = {
 };
 
 export type Answered =
-  | { by: "person"; text: string; hash: string | undefined; principal: string }
+  | { by: "person"; text: string; hash: string | undefined; principal: string; how?: string }
   /** The gateway asked nobody. `why`: its reason. */
   | { by: "gateway"; why: string }
   /** Nobody answered in time. */
@@ -84,7 +84,7 @@ export class PersonQuestions {
    * @param answerId the request id of the `answer` command: the same id a second time is no second answer
    */
   answer(command: AnswerCommand & { by: string }, answerId: string): AnswerVerdict {
-    const { question_id, answer, hash, by, refused } = command;
+    const { question_id, answer, hash, by, how, refused } = command;
     const open = this.#open.get(question_id);
     if (!open) return this.#notOpen(question_id, answerId);
     // After a stall of this process an answer may be read before the timer that should have closed the question.
@@ -104,7 +104,13 @@ export class PersonQuestions {
       return { ok: false, error: `answer: right would be one of: ${options.join(", ")}` };
     }
     this.#close(question_id, { why: "answered", answerId });
-    open.close({ by: "person", text: answer, hash, principal: by });
+    open.close({
+      by: "person",
+      text: answer,
+      hash,
+      principal: by,
+      ...(how !== undefined && { how }),
+    });
     return { ok: true };
   }
 

@@ -30,6 +30,7 @@ import { decide, decidePlan } from "./policy.ts";
 import type { ProfileInForce } from "./profile-in-force.ts";
 import type { ProgramEvents } from "./program-events.ts";
 import { addToolSpan, traceOfTool } from "./spans.ts";
+import { type StandingParts, standingApproval } from "./standing.ts";
 import type { ToolMetrics } from "./tool-metrics.ts";
 import { innerCalls } from "./tool-reply.ts";
 import type { Uploads } from "./uploads.ts";
@@ -72,6 +73,8 @@ export type ActionParts = ApprovalParts & {
   /** Hears what programs of skills say. */
   events: ProgramEvents;
   audit: AuditLog;
+  /** Undefined: this device has no gateway of its own, and honours no permission. */
+  standing: StandingParts | undefined;
   toolMetrics: ToolMetrics;
   log: Log;
   /** Undefined: nothing is traced. */
@@ -279,11 +282,30 @@ async function permit(
     tainted,
   });
   if (decision.do === "allow") return { ...(targets && { targets }) };
+  const isWhole = !action.inner && !action.step && action.callId === call.command.request_id;
+  const plain = writes.git === undefined && writes.links.length === 0;
+  const standing =
+    decision.do === "ask" && isWhole
+      ? await standingApproval({ tool, input, effect, tainted, danger, plain }, call, parts.standing)
+      : undefined;
+  if (standing) {
+    parts.log("info", "policy.standing", {
+      request_id: call.command.request_id,
+      tool: tool.name,
+      permission: standing.permission,
+    });
+    return { approval: standing, ...(targets && { targets }) };
+  }
   const permitted: Permitted =
     decision.do === "deny"
       ? { refusal: faultResult("blocked", decision) }
       : await askForApproval(
-          { tool, args: steps ? { ...input, steps } : input, reason: decision.reason },
+          {
+            tool,
+            args: steps ? { ...input, steps } : input,
+            reason: decision.reason,
+            mayHarm: danger !== undefined,
+          },
           call,
           parts,
         );

@@ -1,12 +1,17 @@
 /** The texts with which the agent advertises itself. */
 import { createHash } from "node:crypto";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
-import { type ActionAdvert, CALL_FEATURE, RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import {
+  type ActionAdvert,
+  CALL_FEATURE,
+  PERMISSIONS_FEATURE,
+  RULES_FEATURE,
+} from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { defaultLine } from "@edgecall/core/text/default-line.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
+import { actionOf } from "./action-advert.ts";
 
 /** The log's event when the agent's tools have changed. */
 export const TOOLS_CHANGED = "tools.changed";
@@ -33,6 +38,7 @@ function features(settings: Settings): string[] {
     "route",
     CALL_FEATURE,
     RULES_FEATURE,
+    ...(settings.gatewayKey === undefined ? [] : [PERMISSIONS_FEATURE]),
   ];
 }
 
@@ -57,16 +63,7 @@ export function capabilitiesText(
 }
 
 export function actionsOf(registry: ToolRegistry): ActionAdvert[] {
-  return registry.all().map((tool) => ({
-    name: tool.name,
-    description: tool.description,
-    parameters: jsonSchema(tool.input),
-    timeout_ms: tool.timeoutMs,
-    effect: tool.effect,
-    idempotent: tool.idempotent,
-    ...(tool.taints && { taints: true }),
-    ...(tool.queueMs !== undefined && { queue_ms: tool.queueMs }),
-  }));
+  return registry.all().map(actionOf);
 }
 
 export function toolsText(registry: ToolRegistry): string {

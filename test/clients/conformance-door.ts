@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeStream } from "node:stream/web";
 
 /** A device's tool, with the arguments that let it do what the test of that name wants to see. */
 export type Stand = { tool: string; arguments: Record<string, unknown> };
@@ -54,7 +55,8 @@ async function pass(
   });
   const kept = [...answer.headers].filter(([name]) => !OWN_HEADERS.has(name) && name !== "content-encoding");
   response.writeHead(answer.status, Object.fromEntries(kept));
-  if (answer.body) await pipeline(Readable.fromWeb(answer.body), response);
+  // The types of the DOM and of Node say the same of a stream in other words.
+  if (answer.body) await pipeline(Readable.fromWeb(answer.body as NodeStream), response);
   else response.end();
 }
 

@@ -89,7 +89,7 @@ test("O6: 'accept' is typed in the terminal", { tags: ["needs/linux"] }, async (
   const line = await changesLine("the terminal");
   const here = { EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner };
   const command = edgecallOnTerminal(["ask", question("typed")], here);
-  await command.writes("approve? [y/n/accept]");
+  await command.writes("Send? [y/n/accept]");
   expect(command.out).toContain(`attic says of itself: ${line}`);
   expect(command.out).toContain("has changed, and nobody has accepted that");
   command.types("accept\r");
@@ -108,10 +108,10 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   test("O6: its button accepts a changed line, on a narrow window", async () => {
     const line = await changesLine("the console");
     const turn = await askIn(page, question("narrow"));
-    const asked = turn.getByRole("group", { name: "cellar asks for approval" });
+    const asked = turn.getByRole("group", { name: "Send this to cellar?" });
     await asked.getByText(line).waitFor();
     await asked.getByText("has changed, and nobody has accepted that").waitFor();
-    const accept = asked.getByRole("button", { name: "Accept text and approve" });
+    const accept = asked.getByRole("button", { name: "Send, and accept its text" });
     const box = await accept.boundingBox();
     expect([box && box.x >= 0, box && box.x + box.width <= 390]).toEqual([true, true]);
     expect(await page.locator("html").evaluate((html) => html.scrollWidth)).toBeLessThanOrEqual(390);

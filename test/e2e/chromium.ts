@@ -51,9 +51,36 @@ const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const RUN_AXE = `axe.run().then(({ violations }) =>
   violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
 
-export async function signIn(page: Page, url: string, token: string): Promise<void> {
-  await page.goto(url);
+/** @param place where the page is opened: most tests of the console begin in a conversation */
+export async function signIn(page: Page, url: string, token: string, place = "#/chat"): Promise<void> {
+  await page.goto(`${url}/${place}`);
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.getByRole("navigation", { name: "Screens" }).waitFor();
+  // A conversation is chosen by what there is then.
+  if (place === "#/chat") await page.getByLabel("Message").waitFor();
+}
+
+/** Opens a screen, or a task of Setup, as a person does: a phone's bar has some of them behind More. */
+export async function openScreen(page: Page, name: string): Promise<void> {
+  const link = (within: Locator, called: string) => within.getByRole("link", { name: called, exact: true });
+  const bar = page.getByRole("navigation", { name: "Screens" });
+  const main = page.getByRole("main");
+  const isScreen = ["Home", "Devices", "Chats", "Rules", "Record", "Setup"].includes(name);
+  const screen = isScreen ? name : "Setup";
+  if (await link(bar, screen).isVisible()) await link(bar, screen).click();
+  else {
+    await link(bar, "More").click();
+    await main.getByRole("link", { name: screen }).click();
+  }
+  if (!isScreen) await main.getByRole("link", { name: new RegExp(`^${name}`) }).click();
+}
+
+/** Opens one thing on Devices. @param id of a machine or a device of the broker @returns its page */
+export async function openDevice(page: Page, id: string): Promise<Locator> {
+  await openScreen(page, "Devices");
+  await page.locator(`a.hit[href="#/devices/${id}"]`).click();
+  const shown = page.locator(".device-panel").getByRole("article");
+  await shown.waitFor();
+  return shown;
 }

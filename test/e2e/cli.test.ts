@@ -120,9 +120,9 @@ describe("ask, on a terminal", () => {
   test("it shows what would be run, and y runs it", async () => {
     const write = action("pi", "write", { path: "note.txt", content: "first\nsecond" });
     const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
-    await command.writes("approve? [y/n]");
-    expect(plain(command.out)).toContain("pi wants to run write\n");
-    expect(plain(command.out)).toMatch(/path: note\.txt\n[\s\S]*content: first\n {4}second\n/);
+    await command.writes("Write? [y/n]");
+    expect(plain(command.out)).toContain("Write note.txt on pi?\n");
+    expect(plain(command.out)).toMatch(/\n {4}first\n {4}second\n[\s\S]*"path":"note\.txt"/);
     command.types("y\r");
     expect((await end(command)).code).toBe(0);
     expect(readFileSync(join(stack.workspaceOf("pi"), "note.txt"), "utf8")).toBe("first\nsecond");
@@ -131,7 +131,7 @@ describe("ask, on a terminal", () => {
   test("n does not run it", async () => {
     const write = action("pi", "write", { path: "other.txt", content: "x" });
     const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
-    await command.writes("approve? [y/n]");
+    await command.writes("Write? [y/n]");
     command.types("what?\r");
     await command.writes("please answer y or n");
     command.types("n\r");
@@ -140,15 +140,30 @@ describe("ask, on a terminal", () => {
     expect(out).toContain("the user did not approve it");
   });
 
+  test("waiting shows what waits anywhere, and puts it to the person", async () => {
+    const conversation = crypto.randomUUID();
+    const write = action("pi", "write", { path: "fourth.txt", content: "x" });
+    const turn = stack.gateway.ask(script(write, { text: "It says: $results" }), conversation);
+    await stack.gateway.question(conversation);
+    const listed = await edgecall(["waiting"], env());
+    expect(listed).toMatchObject({ code: 0, out: expect.stringContaining("\nWrite fourth.txt on pi?\n") });
+    const command = edgecallOnTerminal(["waiting"], env());
+    await command.writes("Write? [y/n]");
+    command.types("n\r");
+    expect((await command.ended).code).toBe(0);
+    expect((await turn).answer).toContain("the user did not approve it");
+    expect((await edgecall(["waiting"], env())).out).toBe("nothing waits for you\n");
+  });
+
   test("an answer from elsewhere removes the question, and Ctrl-C at a question cancels", async () => {
     const conversation = crypto.randomUUID();
     const write = action("pi", "write", { path: "third.txt", content: "x" });
     const question = script(write, write, { text: "the end" });
     const command = edgecallOnTerminal(["ask", "-c", conversation, question], env());
-    await command.writes("approve? [y/n]");
+    await command.writes("Write? [y/n]");
     const { id } = await stack.gateway.question(conversation);
     expect(await stack.gateway.answer(id, "deny")).toBe(200);
-    await command.writes(/approve\? \[y\/n\][\s\S]*approve\? \[y\/n\]/);
+    await command.writes(/Write\? \[y\/n\][\s\S]*Write\? \[y\/n\]/);
     command.types("\u0003");
     const { code, out } = await end(command);
     expect(code).toBe(130);

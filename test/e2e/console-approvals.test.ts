@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -18,6 +18,8 @@ const append = (text: string) =>
     { text: "$results" },
   );
 
+const SENTENCE = "Run append on pi with 1 value?";
+
 describe("approvals", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   useChromium(async (browser) => {
@@ -29,7 +31,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
 
   test("S2 invisible characters are shown as escapes, and the card says so", async () => {
     const turn = await ask(append("ls \u202e#fr- mr\u200b\u{e0041}"));
-    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    const asked = turn.getByRole("group", { name: SENTENCE });
     const command = await asked.getByRole("group", { name: "what would be run" }).textContent();
     expect(command).toContain('"text": "ls \\u202e#fr- mr\\u200b\\udb40\\udc41"');
     await asked
@@ -39,17 +41,17 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     expect(await card.locator("code.args").textContent()).toContain("\\u202e");
     expect(await card.textContent()).not.toMatch(/[\u202e\u200b]/);
     expect(await axeFinds(page)).toEqual([]);
-    await asked.getByRole("button", { name: "Deny" }).click();
+    await asked.getByRole("button", { name: "No", exact: true }).click();
     await turn.locator(".answer").waitFor();
   });
 
   test("S3 a long text shows its head, its tail and the count between, and can be approved after all of it was shown", async () => {
     const turn = await ask(append(`the beginning\n${"and on\n".repeat(3_000)}the very end`));
-    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    const asked = turn.getByRole("group", { name: SENTENCE });
     await asked.getByText("the beginning").waitFor();
     await asked.getByText("the very end").waitFor();
     await asked.getByText(/^2\d,\d{3} more characters between$/).waitFor();
-    const approve = asked.getByRole("button", { name: "Approve" });
+    const approve = asked.getByRole("button", { name: "Run", exact: true });
     expect(await approve.isDisabled()).toBe(true);
     await asked.getByText("Show all of it before you approve.").waitFor();
     expect(await axeFinds(page)).toEqual([]);
@@ -70,41 +72,40 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
     await page.getByRole("button", { name: "New conversation" }).click();
     await ask(append("second"));
-    for (const name of ["Fleet", "Audit", "Metrics", "Setup", "Chat"]) {
-      await page.getByRole("navigation").getByRole("link", { name }).click();
+    for (const name of ["Devices", "Rules", "Record", "Setup", "Chats"]) {
+      await openScreen(page, name);
       await page.getByRole("link", { name: "Waiting for you (2)" }).waitFor();
       await expect.poll(() => page.title()).toBe(`(2) ${name} · edgecall`);
     }
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
-    const cards = page.getByRole("group", { name: "pi asks for approval" });
+    const cards = page.getByRole("group", { name: SENTENCE });
     await cards.filter({ hasText: '"first"' }).getByRole("link").waitFor();
     expect(await cards.count()).toBe(2);
     expect(await axeFinds(page)).toEqual([]);
-    await cards.filter({ hasText: '"first"' }).getByRole("button", { name: "Approve" }).click();
+    await cards.filter({ hasText: '"first"' }).getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
     await cards.filter({ hasText: '"second"' }).getByRole("link").click();
-    await page.locator(".turn").getByRole("button", { name: "Deny" }).click();
+    await page.locator(".turn").getByRole("button", { name: "No", exact: true }).click();
     await page.locator(".turn .answer").waitFor();
-    await expect.poll(() => page.title()).toBe("Chat · edgecall");
+    await expect.poll(() => page.title()).toBe("Chats · edgecall");
     expect(await page.getByRole("link", { name: /Waiting for you/ }).count()).toBe(0);
   });
 
   test("C1 'Try it' shows only its own call's approval", async () => {
     const turn = await ask(append("of the conversation"));
-    await turn.getByRole("button", { name: "Approve" }).waitFor();
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
-    const card = page.getByRole("article", { name: "pi" });
+    await turn.getByRole("button", { name: "Run", exact: true }).waitFor();
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: /actions/ }).click();
     await card.getByLabel("Action").selectOption("append");
     const form = card.getByRole("form", { name: "Try append" });
     await form.getByLabel("text").fill("of the form");
     await form.getByRole("button", { name: "Try it" }).click();
-    await form.getByRole("group", { name: "pi asks for approval" }).getByText("of the form").waitFor();
+    await form.getByRole("group", { name: SENTENCE }).getByText('"of the form"').waitFor();
     expect(await form.getByText("of the conversation").count()).toBe(0);
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
-    await page.getByText("For a command (Fleet, or the API)").waitFor();
+    await page.getByText("For a command (Devices, or the API)").waitFor();
     for (let left = 2; left > 0; left -= 1) {
-      await page.getByRole("button", { name: "Deny" }).first().click();
+      await page.getByRole("button", { name: "No", exact: true }).first().click();
       await page
         .getByText(left > 1 ? `Waiting for you (${left - 1})` : "Nothing is waiting for you.")
         .waitFor();

@@ -9,7 +9,7 @@ import { BOT_TOKEN, FakeTelegram } from "../platforms/telegram.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const telegram = await FakeTelegram.start();
@@ -53,7 +53,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
   useChromium(async (browser) => {
     page = await openWindow(browser, { width: 1280, height: 900 });
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
+    await openScreen(page, "People");
     await page.getByText("No chat app is connected yet").waitFor();
   });
 

@@ -1,5 +1,5 @@
 // @module-tag needs/mosquitto
-/** The console's screen of the broker's devices: eighty of them, in areas, on a phone and on a desktop. */
+/** Devices and Home of a home with eighty devices of the broker, in areas, on a phone and on a desktop. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
@@ -19,8 +19,11 @@ const AREAS = ["Attic", "Bathroom", "Bedroom", "Cellar", "Garden", "Hall", "Kitc
 const IN_EACH = 10;
 /** The gateway is told of a publisher's words when its burst is over. */
 const SLOW = { timeout: 20_000 };
+const SLOW_WAIT = { within: 30_000 };
 
 type Config = Record<string, unknown>;
+/** The browser's own, which these tests in Node lack. */
+type Styles = { getComputedStyle(of: unknown): { borderTopWidth: string } };
 
 const stack = useStack({
   mosquitto: findMosquitto(),
@@ -54,6 +57,15 @@ class Publisher {
   async report(id: string, state: Config) {
     this.#states.set(id, { ...this.#states.get(id), ...state });
     await this.#client.publishAsync(`home/${id}/state`, JSON.stringify(this.#states.get(id)));
+  }
+
+  /** Its state was there before the bridge was: nobody knows how old it is. */
+  async retained(id: string, kind: string, name: string, area: string, state: Config) {
+    await this.#retain(`home/${id}/state`, JSON.stringify(state));
+    await this.describe(id, kind, name, area, {
+      ...topics(id),
+      value_template: "{{ value_json.state }}",
+    });
   }
 
   async away(id: string) {
@@ -122,19 +134,33 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
   });
 
   const openDevices = async () => {
-    const screens = page.getByRole("navigation");
     // Coming from another screen, it has nothing of the test before.
-    await screens.getByRole("link", { name: "Metrics" }).click();
-    await page.getByRole("heading", { name: "Metrics", level: 1 }).waitFor();
-    await screens.getByRole("link", { name: "Devices" }).click();
+    await openScreen(page, "Rules");
+    await page.getByRole("heading", { name: "Rules", level: 1 }).waitFor();
+    await openScreen(page, "Devices");
     await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
   };
   const find = async (words: string) => {
-    await page.getByRole("searchbox", { name: "Search devices" }).fill(words);
+    await page.getByRole("searchbox", { name: "Find a device or area" }).fill(words);
     await page.getByText(/^\d+ found$/).waitFor();
   };
-  const card = (name: string) => page.getByRole("article", { name, exact: true });
-  const refresh = () => page.getByRole("button", { name: "Refresh" }).click();
+  const rows = () => page.locator(".thing");
+  const row = (name: string) => rows().filter({ has: page.getByText(name, { exact: true }) });
+  const shown = (name: string) => page.getByRole("article", { name, exact: true });
+  /** Opens the page of the one that was found. @param words that find it alone @param name its own */
+  const open = async (words: string, name: string) => {
+    await openDevices();
+    await find(words);
+    await rows().first().locator(".hit").click();
+    await shown(name).waitFor();
+    return shown(name);
+  };
+  /** As when somebody comes back to the page. */
+  const refresh = async () => {
+    const answered = page.waitForResponse(/\/v1\/devices$/);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await (await answered).finished();
+  };
   const isTooWide = () =>
     page.evaluate("document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth");
 
@@ -152,15 +178,14 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
 
   test("eighty devices are read on a phone: areas fold, nothing is wider than the window, a word finds one", async () => {
     await openDevices();
-    await page.getByText(`${AREAS.length * IN_EACH} of ${AREAS.length * IN_EACH} online`).waitFor();
+    await page.getByRole("link", { name: `All ${AREAS.length * IN_EACH}` }).waitFor();
     const areas = page.locator("details.area");
     expect(await areas.locator("h2").allTextContents()).toEqual(AREAS);
-    expect(await page.getByRole("article").count()).toBe(0);
+    expect(await rows().count()).toBe(0);
     await page.locator("summary", { hasText: "Kitchen" }).click();
-    await expect.poll(() => page.getByRole("article").count()).toBe(IN_EACH);
-    const warm = card("Kitchen sensor 2");
-    await warm.getByText("19 °C").waitFor();
-    expect(await warm.textContent()).toMatch(/just now|s ago|min ago/);
+    await expect.poll(() => rows().count()).toBe(IN_EACH);
+    // Its state stands beside its name, which does not say the area again.
+    await row("Sensor 2").getByText("19 °C").waitFor();
     for (const width of [360, PHONE.width]) {
       await page.setViewportSize({ width, height: PHONE.height });
       expect(await isTooWide(), String(width)).toBe(false);
@@ -171,43 +196,58 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
       if (PICTURES) await page.screenshot({ path: join(PICTURES, `console-devices-390-${colorScheme}.png`) });
     }
     await find("garden 99");
-    expect(await page.getByRole("article").count()).toBe(0);
+    expect(await rows().count()).toBe(0);
     await find("garden light 3");
-    await card("Garden light 3").waitFor();
-    expect(await page.getByRole("article").count()).toBe(1);
+    await row("Light 3").waitFor();
+    expect(await rows().count()).toBe(1);
   });
 
-  test("the first change asks the person, and the device's own state confirms it", async () => {
+  test("N5: a retained state is shown with its age, and what is not available has no switch that works", async () => {
+    await publisher.retained("vault", "lock", "Vault", "Cellar", { state: "LOCKED" });
+    await publisher.describe("half", "switch", "Half", "Cellar", plug("half"));
+    await publisher.report("half", { state: "ON" });
+    await devices.known(["vault", "half"]);
     await openDevices();
-    await find("kitchen light 3");
-    const lamp = card("Kitchen light 3");
-    await lamp.getByText("off", { exact: true }).waitFor();
-    await lamp.getByRole("button", { name: "On: Kitchen light 3" }).click();
-    await lamp.getByText(/first change of this device/).waitFor();
+    await until(async () => {
+      await refresh();
+      return (await page.getByRole("link", { name: `All ${AREAS.length * IN_EACH + 2}` }).count()) === 1;
+    }, SLOW_WAIT);
+    await find("cellar vault");
+    await row("Vault").getByText("Locked", { exact: true }).waitFor();
+    await row("Vault").getByText("age unknown").waitFor();
+    await find("cellar half");
+    await publisher.away("half");
+    await until(async () => {
+      await refresh();
+      return await row("Half").getByText("Offline", { exact: true }).isVisible();
+    }, SLOW_WAIT);
+    expect(await row("Half").getByRole("switch").isDisabled()).toBe(true);
     expect(await axeFinds(page)).toEqual([]);
-    await lamp.getByRole("button", { name: "Approve" }).click();
+  }, 120_000);
+
+  test("an owner's press is the approval, and the device's own state confirms it", async () => {
+    const lamp = await open("kitchen light 3", "Kitchen light 3");
+    await lamp.locator("header").getByText("Off", { exact: true }).waitFor();
+    await lamp.getByRole("button", { name: "On: Kitchen light 3" }).click();
     await lamp.getByText(/^done, and confirmed by its state in /).waitFor();
-    await lamp.locator(".readings").getByText("on", { exact: true }).waitFor();
+    await lamp.locator("header").getByText("On · 40 %", { exact: true }).waitFor();
     expect(await lamp.getByRole("button", { name: "On: Kitchen light 3" }).getAttribute("aria-pressed")).toBe(
       "true",
     );
+    expect(await axeFinds(page)).toEqual([]);
 
-    // It is allowed now, so its brightness is changed without a question.
     const slider = lamp.getByRole("slider", { name: "brightness of Kitchen light 3" });
     expect(await slider.inputValue()).toBe("40");
     await slider.fill("70");
-    await lamp.locator(".readings").getByText("70 %").waitFor();
-    expect(await lamp.getByRole("button", { name: "Approve" }).count()).toBe(0);
+    await lamp.locator("dd", { hasText: "70 %" }).waitFor();
+    expect(await lamp.getByRole("group", { name: /\?$/ }).count()).toBe(0);
   });
 
   test("a device that does not report what it was told is never told as done", async () => {
-    await openDevices();
     const silent = (await devices.list()).find(({ name }) => name === "Silent Hall");
     expect(silent).toBeDefined();
     if (silent) await devices.allow(silent);
-    await refresh();
-    await find("silent hall");
-    const plug = card("Silent Hall");
+    const plug = await open("silent hall", "Silent Hall");
     await plug.getByRole("button", { name: "On: Silent Hall" }).click();
     await plug.getByText(/^sent, not confirmed in /).waitFor({ timeout: 40_000 });
     expect(await plug.textContent()).toMatch(/not confirmed/);
@@ -215,18 +255,15 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
   });
 
   test("a name and an area of one's own, what is allowed, and a device that has changed since", async () => {
-    await openDevices();
-    await find("cellar switch 1");
-    await page.getByRole("button", { name: "More of Cellar switch 1" }).click();
+    await open("cellar switch 1", "Cellar switch 1");
     const settings = page.getByRole("form", { name: "Settings of Cellar switch 1" });
     await settings.getByLabel("Name").fill("Wine cooler");
     await settings.getByLabel("Area").fill("Wine cellar");
     await settings.getByLabel("What is allowed").selectOption("allowed");
     await settings.getByRole("button", { name: "Save" }).click();
-    await find("wine cooler");
-    await page.locator("summary", { hasText: "Wine cellar" }).waitFor();
-    const cooler = card("Wine cooler");
+    const cooler = shown("Wine cooler");
     await cooler.getByText(/^Allowed by anna/).waitFor();
+    await cooler.getByText("Everybody in this home, unasked").waitFor();
     await cooler.getByRole("button", { name: "On: Wine cooler" }).click();
     await cooler.getByText(/^done, and confirmed by its state in /).waitFor();
 
@@ -243,37 +280,105 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     expect(await axeFinds(page)).toEqual([]);
     await cooler.getByRole("button", { name: "Allow it again" }).click();
     await cooler.getByText(/has changed since you allowed it/).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Back to all devices" }).click();
+    await page.locator("summary", { hasText: "Wine cellar" }).waitFor();
   });
 
   test("a device that is away says so, and one that was forgotten is gone", async () => {
     await publisher.away("attic-sensor-2");
-    await openDevices();
-    await find("attic sensor 2");
-    const gone = card("Attic sensor 2");
+    const gone = await open("attic sensor 2", "Attic sensor 2");
     await expect
       .poll(async () => {
         await refresh();
-        return await gone.locator(".state").textContent();
+        return await gone.locator("header strong").textContent();
       }, SLOW)
-      .toBe("offline");
-    await page.getByRole("button", { name: "More of Attic sensor 2" }).click();
-    await gone.getByText("unavailable").first().waitFor();
+      .toBe("Offline");
+    await gone.getByText("not available").first().waitFor();
     await gone.getByRole("button", { name: "Forget Attic sensor 2" }).click();
     await gone.getByRole("button", { name: "Yes, forget" }).click();
     await gone.waitFor({ state: "detached" });
   });
 
-  test("a desktop shows the areas in columns", async () => {
+  test("a desktop shows the list and one of it side by side, at every width", async () => {
     await page.setViewportSize({ width: 1280, height: 800 });
-    await openDevices();
-    for (const area of ["Kitchen", "Living room"]) await page.locator("summary", { hasText: area }).click();
-    expect(await isTooWide()).toBe(false);
+    await open("kitchen light 6", "Kitchen light 6");
+    expect(await rows().first().isVisible()).toBe(true);
+    for (const width of [360, 390, 820, 1280, 1600]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await isTooWide(), String(width)).toBe(false);
+    }
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await axeFinds(page), colorScheme).toEqual([]);
-      await page.locator("summary", { hasText: "Kitchen" }).scrollIntoViewIfNeeded();
       if (PICTURES)
         await page.screenshot({ path: join(PICTURES, `console-devices-1280-${colorScheme}.png`) });
     }
+  });
+
+  test("Home: a closed area but for what needs a look, chips that lead to lists, a press that acts", async () => {
+    await page.setViewportSize(PHONE);
+    await openScreen(page, "Home");
+    const kitchen = page.getByRole("region", { name: "Kitchen" });
+    await kitchen.getByRole("button", { name: "Open" }).click();
+    expect(await kitchen.locator(".tile").count()).toBe(4);
+    // Lit since the test above: it was allowed then.
+    const lit = kitchen.getByRole("button", { name: "Light 3" });
+    expect(await lit.getAttribute("aria-pressed")).toBe("true");
+    await lit.click();
+    await expect.poll(() => lit.getAttribute("aria-pressed"), SLOW).toBe("false");
+    // What is offline stands among what needs a look, and its tile cannot be pressed.
+    await page.getByText("Half: Offline").waitFor();
+    const chip = page
+      .getByRole("list", { name: "The home at a glance" })
+      .getByRole("link", { name: /lights? on/ });
+    await chip.click();
+    await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
+    expect(await rows().filter({ hasNotText: "Light" }).count()).toBe(0);
+  });
+
+  test("Home fits every width, in both themes, in large text, in forced colours, without motion", async () => {
+    await openScreen(page, "Home");
+    await page.getByRole("region", { name: "Kitchen" }).waitFor();
+    const overflow = () =>
+      page.evaluate(
+        "[document.documentElement, document.querySelector('main')].map((one) => one.scrollWidth - one.clientWidth)",
+      );
+    for (const width of [360, 390, 820, 1280, 1600]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await overflow(), String(width)).toEqual([0, 0]);
+    }
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const size of [PHONE, { width: 1280, height: 800 }]) {
+        await page.setViewportSize(size);
+        expect(await axeFinds(page), colorScheme).toEqual([]);
+        if (PICTURES)
+          await page.screenshot({ path: join(PICTURES, `console-home-${size.width}-${colorScheme}.png`) });
+      }
+    }
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "active", reducedMotion: "reduce" });
+    expect(await axeFinds(page), "forced colours").toEqual([]);
+    const edges = await page
+      .locator(".area-card")
+      .first()
+      .evaluate((card) => (globalThis as unknown as Styles).getComputedStyle(card).borderTopWidth);
+    expect(edges).toBe("1px");
+    await page.emulateMedia({ forcedColors: "none" });
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await overflow(), `200 % at ${width}`).toEqual([0, 0]);
+    }
+    await page.evaluate("document.documentElement.style.fontSize = ''");
+  });
+
+  test("a gateway that is gone says so within 5 s, and when it is back nothing says so any more", async () => {
+    await page.setViewportSize(PHONE);
+    await page.context().setOffline(true);
+    await page.getByText(/^No connection since /).waitFor({ timeout: 5_000 });
+    expect(await axeFinds(page)).toEqual([]);
+    await page.context().setOffline(false);
+    // It tries by itself.
+    await page.getByText(/^No connection since /).waitFor({ state: "detached" });
   });
 });

@@ -1,10 +1,10 @@
-/** N3: the console's bar fits every window while something waits for the person. */
+/** N3: what stands around a screen fits every window while something waits for the person. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { openWindow, signIn, startChromium } from "./chromium.ts";
+import { openScreen, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -17,18 +17,18 @@ const write = (n: number) => ({
   calls: [{ arguments: { agent_id: "pi", action: "write", params: { path: `n${n}.txt`, content: "x" } } }],
 });
 
-/** In the page: the boxes of the bar's parts, and how wide the page is. */
+/** In the page: the boxes of the frame's parts, and how wide the page is. */
 const LOOK = `(() => {
-  const parts = [...document.querySelectorAll(".brand, .top nav a, .waits-link, .who button")];
+  const parts = [...document.querySelectorAll(".brand, .nav a:not(.skip), .who button, .top-tools :is(a, button), h1")];
   const boxes = parts.map((part) => {
     const { left, right, top, bottom, width } = part.getBoundingClientRect();
-    return { what: part.textContent.trim(), left, right, top, bottom, width };
+    return { what: (part.getAttribute("aria-label") ?? part.textContent).trim(), left, right, top, bottom, width };
   }).filter(({ width }) => width > 0);
   return { wide: document.documentElement.scrollWidth, boxes };
 })()`;
 type Box = { what: string; left: number; right: number; top: number; bottom: number };
 
-describe("N3: the header with something waiting", { tags: ["needs/chromium"] }, () => {
+describe("N3: the frame with something waiting", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
@@ -42,11 +42,13 @@ describe("N3: the header with something waiting", { tags: ["needs/chromium"] }, 
     page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.locator(".waits-link").waitFor();
+    await openScreen(page, "Record");
   }, 120_000);
   afterAll(() => browser?.close());
 
   test.each([
-    360, 390, 480, 720, 721, 736, 737, 768, 820, 900, 992, 1024, 1180, 1280, 1281, 1366, 1440, 1441, 1600,
+    360, 390, 480, 699, 700, 720, 721, 737, 768, 820, 900, 992, 1024, 1099, 1100, 1180, 1280, 1281, 1366,
+    1440, 1600,
   ])("N3: %i px wide: no scrolling to the side, and nothing lies over anything", async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const { wide, boxes } = (await page.evaluate(LOOK)) as { wide: number; boxes: Box[] };

@@ -32,7 +32,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await signIn(lender, stack.gateway.url, TOKENS.owner);
     await signIn(borrower, stack.gateway.url, TOKENS.otherHome);
     for (const page of [lender, borrower]) {
-      await page.goto(`${stack.gateway.url}/#/setup`);
+      await page.goto(`${stack.gateway.url}/#/setup/lending`);
       await page.getByRole("heading", { name: "Lending", exact: true }).waitFor();
     }
   });

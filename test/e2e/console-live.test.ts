@@ -48,10 +48,10 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
       phone,
       script(call("append", { text: "x" }), { text: "Both have it: $results" }),
     );
-    await asked.getByRole("button", { name: "Approve" }).waitFor();
+    await asked.getByRole("button", { name: "Run", exact: true }).waitFor();
     // Approved on the desktop page, where the question was not asked.
     const other = desk.locator(".turn").last();
-    await other.getByRole("button", { name: "Approve" }).click();
+    await other.getByRole("button", { name: "Run", exact: true }).click();
     for (const page of [desk, phone])
       await page.locator(".answer", { hasText: "Both have it: appended" }).waitFor();
     expect(await answersOn(phone)).toEqual(await answersOn(desk));
@@ -107,7 +107,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
       const picture = page.getByRole("img", { name: "sent, number 1" });
       await picture.waitFor();
       await expect
-        .poll(() => picture.evaluate((image: { naturalWidth?: number }) => image.naturalWidth))
+        .poll(() => picture.evaluate((image: { naturalWidth?: number; tagName: string }) => image.naturalWidth))
         .toBe(2);
     }
   });

@@ -1,14 +1,14 @@
-/** Fleet shows a device's changed description, and an administrator accepts it. */
+/** Devices shows a device's changed description, and an administrator accepts it. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { TOKENS } from "../tokens.ts";
-import { signIn, startChromium } from "./chromium.ts";
+import { openDevice, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } });
 
-describe("Fleet", { tags: ["needs/chromium"] }, () => {
+describe("Devices", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startChromium();
@@ -21,8 +21,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(30_000);
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
-    const card = page.getByRole("article", { name: "evo" });
+    const card = await openDevice(page, "evo");
     await card.getByText("calls to other devices ask for approval until this is accepted").waitFor();
     await card.getByRole("button", { name: "Accept text" }).click();
     await card.getByText("ask for approval until this is accepted").waitFor({ state: "detached" });

@@ -10,7 +10,7 @@ import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
-import { openWindow, signIn, useChromium } from "./chromium.ts";
+import { openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -118,9 +118,14 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
     }
     await look("chat");
 
-    const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
-    await screen("Fleet");
-    const card = page.getByRole("article", { name: "garden-pi" });
+    const screen = (name: string) => openScreen(page, name);
+    await screen("Home");
+    await page
+      .getByRole("link", { name: /garden-pi/ })
+      .first()
+      .waitFor();
+    await look("home");
+    const card = await openDevice(page, "garden-pi");
     await card.getByRole("button", { name: "Ping" }).click();
     await card.getByText(/round trip/).waitFor();
     await card.getByRole("button", { name: /actions/ }).click();
@@ -132,19 +137,19 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
     await expect
       .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
       .toBe(480);
-    await look("fleet");
-    await screen("Audit");
+    await look("machine");
+    await screen("Record");
     await page.getByRole("row").nth(1).waitFor();
-    await look("audit");
-    await screen("Metrics");
+    await look("record");
+    await screen("Use and cost");
     await page.getByRole("rowheader", { name: "attic" }).waitFor();
     // 5 calls with 812 input tokens at $0.25 a million, and 64 output tokens at $2.
     await page.getByText("$0.0017", { exact: true }).waitFor();
     await page
       .getByRole("img", { name: /^Tokens a day: 4,380 in 14 days.*Dashed: the budget, 20,000/ })
       .waitFor();
-    await look("metrics");
-    await screen("Setup");
+    await look("use");
+    await screen("This gateway");
     await page.getByText("version 0").waitFor();
     await look("setup");
   });

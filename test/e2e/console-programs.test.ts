@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pkce, SignIn } from "../oauth-sign-in.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, openScreen, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async () => {});
@@ -75,12 +75,13 @@ describe("a browser", { tags: ["needs/chromium"] }, () => {
   test("the console shows at which step it is, and disconnects it", async () => {
     const other = await openWindow(browser);
     await signIn(other, stack.gateway.url, TOKENS.owner);
-    await other.goto(`${stack.gateway.url}/#/setup`);
+    await other.goto(`${stack.gateway.url}/#/setup/programs`);
     const row = other.locator(".row", { hasText: "Foreign site" });
     await row.getByText("token given", { exact: false }).waitFor();
     await row.getByRole("button", { name: /Disconnect Foreign site/ }).click();
     await row.getByRole("button", { name: "Yes, disconnect" }).click();
     await row.getByText("ended", { exact: false }).waitFor();
+    await openScreen(other, "Connect a client");
     await other.getByRole("combobox", { name: "Client" }).selectOption("Claude Code");
     await other.getByText(`claude mcp add --transport http home ${stack.gateway.url}/mcp`).waitFor();
     await other.close();

@@ -7,7 +7,7 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { askIn, axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -178,7 +178,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
   });
 
   test("notifications are turned on in this browser, and a topic of ntfy is added", async () => {
-    await toRules();
+    await openScreen(page, "Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
     await page.getByRole("button", { name: /^Remove Chrome/ }).waitFor();
     await page.getByLabel("Topic of ntfy").fill("http://192.168.1.9/mine");

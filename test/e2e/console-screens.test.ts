@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -29,7 +29,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
 
-  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  const screen = (name: string) => openScreen(page, name);
   const ask = (text: string) => askIn(page, text);
   async function clean() {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -109,7 +109,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
         { text: "Done with it." },
       ),
     );
-    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer", { hasText: "Done with it." }).waitFor();
     const order = await turn
       .locator(":scope > *")
@@ -122,12 +122,13 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
   test("D10 the diff of an edit is shown; C6 a denied call is marked as denied; C10 in words for a person", async () => {
     const edit = call("edit", { path: "note.txt", old_string: "two", new_string: "three" });
     const turn = await ask(script(edit, { text: "Edited." }));
-    await turn.getByRole("button", { name: "Approve" }).click();
+    const asked = turn.getByRole("group", { name: "Change note.txt on pi?" });
+    await asked.getByRole("button", { name: "Change", exact: true }).click();
     await turn.locator(".answer", { hasText: "Edited." }).waitFor();
     const diff = await turn.getByRole("group", { name: "for you" }).textContent();
     expect(diff).toContain("three");
     const denied = await ask(script(call("append", { text: "y" }), { text: "It was not done." }));
-    await denied.getByRole("button", { name: "Deny" }).click();
+    await denied.getByRole("button", { name: "No", exact: true }).click();
     await denied.locator(".answer").waitFor();
     const card = denied.getByRole("article", { name: "append on pi" });
     await card.getByText(/^denied/).waitFor();
@@ -174,11 +175,11 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await page.route(/\/v1\/(agents|audit|status|tokens|console\/usage)/, async (route) => {
+    await page.route(/\/v1\/(agents|devices|audit|status|tokens|console\/usage)/, async (route) => {
       await held;
       await route.continue();
     });
-    for (const name of ["Metrics", "Fleet", "Audit", "Setup"]) {
+    for (const name of ["Home", "Use and cost", "Devices", "Record", "Tokens"]) {
       await screen(name);
       await page.getByRole("status", { name: "Loading" }).first().waitFor();
       expect(await page.getByText(/^0 |No calls are recorded|0 calls|None is connected/).count(), name).toBe(
@@ -188,7 +189,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     }
     release();
     await page.unroute(/\/v1\//);
-    await screen("Metrics");
+    await screen("Use and cost");
     await page.getByText(/\d+ succeeded/).waitFor();
     expect(await page.getByText("Calls, two days").count()).toBe(0);
   });
@@ -224,8 +225,9 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
 
   test("C9 the command for a new device scrolls into view", async () => {
     await page.setViewportSize({ width: 390, height: 600 });
-    await screen("Fleet");
-    await page.getByRole("button", { name: "Add a device" }).click();
+    await screen("Devices");
+    await page.getByRole("link", { name: /Add a device/ }).click();
+    await page.getByRole("button", { name: "Show the command" }).click();
     const command = page.getByRole("group", { name: "Command for the device" });
     await command.waitFor();
     await expect
@@ -241,16 +243,16 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
 
   test("C14 Ctrl-K finds a screen and a conversation; an answer can be copied", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await screen("Chat");
+    await screen("Chats");
     const answer = page.locator(".answer").last();
     await answer.getByRole("button", { name: "Copy" }).click();
     await answer.getByText("Copied.").waitFor();
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Go to" });
-    await palette.getByRole("searchbox").fill("metr");
+    await palette.getByRole("searchbox").fill("recor");
     expect(await axeFinds(page)).toEqual([]);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: "Metrics" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Record" }).waitFor();
     await page.keyboard.press("Control+k");
     await palette.getByRole("searchbox").fill("pi?");
     await palette.getByRole("button").first().click();
@@ -259,7 +261,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
   });
 
   test("G8 Setup: a token is made, shown once, listed, and revoked", async () => {
-    await screen("Setup");
+    await screen("Tokens");
     const panel = page.getByRole("region", { name: "Tokens" });
     await panel.getByText("in the setting API_TOKENS").first().waitFor();
     const form = panel.getByRole("form", { name: "New token" });
@@ -274,8 +276,8 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     expect(await asked()).toBe(200);
     await panel.getByText(/guest; may ask, command/).waitFor();
     await clean();
-    await screen("Fleet");
-    await screen("Setup");
+    await screen("Rules");
+    await screen("Tokens");
     await panel.getByText(/guest; may ask, command/).waitFor();
     expect(await page.getByText(token).count()).toBe(0);
     await panel.getByRole("button", { name: "Revoke the token wall display" }).click();
@@ -294,8 +296,8 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     };
     const lodger = await make(TOKENS.owner, "lodger");
     await make(lodger, "lamp");
-    await screen("Fleet");
-    await screen("Setup");
+    await screen("Rules");
+    await screen("Tokens");
     await panel.getByRole("button", { name: "Revoke the token lodger" }).click();
     await panel.getByLabel("Revoke what it made too: lamp").check();
     await clean();
@@ -304,21 +306,21 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await panel.getByText("lamp").first().waitFor({ state: "detached" });
   });
 
-  test("C12 a revoked device is removed from Fleet", async () => {
+  test("C12 a revoked device is removed from Devices", async () => {
     await stack.agent("pi").stop();
-    await screen("Fleet");
+    await screen("Keys of devices");
     await page.getByRole("button", { name: "Revoke the key of pi" }).click();
     await page.getByRole("button", { name: "Yes, revoke" }).click();
     await page
       .getByText(/revoked/)
       .first()
       .waitFor();
-    await page.getByRole("button", { name: "Refresh" }).click();
-    const card = page.getByRole("article", { name: "pi" });
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: "Remove pi" }).click();
     await clean();
     await card.getByRole("button", { name: "Yes, remove" }).click();
     await card.waitFor({ state: "detached" });
-    await page.getByText("No device has been seen yet.").waitFor();
+    await screen("Home");
+    await page.getByText("What is in your home?").waitFor();
   });
 });

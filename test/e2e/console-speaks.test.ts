@@ -17,7 +17,7 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { useStack } from "./stack.ts";
 
@@ -92,15 +92,15 @@ describe("the three sentences, in the console", () => {
       })}) });`,
     );
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await screen("Rules");
+    await screen("Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
     await page.getByRole("button", { name: /^Remove Chrome/ }).waitFor();
-    await screen("Chat");
+    await screen("Chats");
     other = await openWindow(browser);
     await signIn(other, stack.gateway.url, TOKENS.owner);
   });
 
-  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  const screen = (name: string) => openScreen(page, name);
   const say = async (sentence: string, ...steps: Step[]) => {
     await page.getByLabel("Message").fill(`${sentence}\n${script(...steps)}`);
     await page.getByRole("button", { name: "Ask" }).click();
@@ -166,7 +166,7 @@ describe("the three sentences, in the console", () => {
         .getByRole("region", { name: "Freezer too warm" })
         .getByText(/Silent: it is snoozed until/)
         .waitFor();
-      await screen("Chat");
+      await screen("Chats");
     },
   );
 
@@ -181,7 +181,7 @@ describe("the three sentences, in the console", () => {
     await screen("Rules");
     const card = page.getByRole("region", { name: "Somebody at the gate" });
     await card.getByText("anna has answered, and it goes on").waitFor();
-    await screen("Chat");
+    await screen("Chats");
   });
 
   test("in quiet hours nothing is told; at their end comes one list", SLOW, async () => {
@@ -210,7 +210,7 @@ describe("the three sentences, in the console", () => {
           .getByText(/waits for the end of the quiet hours at .*one firing is held back/)
           .isVisible();
       });
-    await screen("Chat");
+    await screen("Chats");
     expect(await page.locator(".said", { hasText: /🔔 (Cellar wet|Window open)/ }).count()).toBe(0);
     const list = await told(/☀ During the quiet hours:/, other);
     await turnWith(/☀ During the quiet hours:/).waitFor();
@@ -227,9 +227,9 @@ describe("the three sentences, in the console", () => {
     // At least a minute ahead: a time that has passed when the rule is made comes tomorrow.
     const daily = { text: `the garden's temperature\n${brief}`, every: "day", at: clock(2), do: "brief" };
     await say("Every morning at 8 the garden's temperature.", call("remind", daily), { text: "I will." });
-    const question = page.getByRole("group", { name: /asks for approval/ });
+    const question = page.getByRole("group", { name: "Set this reminder?" });
     await question.getByText(/costs tokens/).waitFor();
-    await question.getByRole("button", { name: "Approve" }).click();
+    await question.getByRole("button", { name: "Set", exact: true }).click();
     await told(/Briefs you here every day at/);
     await told(/Good morning\. The garden: .*48/s, other);
   });

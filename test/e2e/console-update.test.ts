@@ -1,5 +1,5 @@
 /**
- * The console's Fleet updates bridge and agents. The programs are today's code with an older version, and the test
+ * The console updates agents on Devices and the bridge in Setup. The programs are today's code with an older version, and the test
  * plays root's part.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openPrograms } from "../kept/programs.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, signIn, useChromium } from "./chromium.ts";
+import { axeFinds, openDevice, openScreen, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const OLD = "0.2.9";
@@ -47,23 +47,22 @@ async function taken(name: string): Promise<string> {
   return id;
 }
 
-describe("Fleet", { tags: ["needs/chromium"] }, () => {
+describe("Devices and Setup", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   useChromium(async (browser) => {
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(30_000);
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
   });
 
   test("a device of another version is updated after approval, and 'done' appears when it reports back", async () => {
-    const card = page.getByRole("article", { name: "pi" });
+    const card = await openDevice(page, "pi");
     await card.getByText(OLD).waitFor();
     expect(await page.getByRole("button", { name: "(plain)" }).count()).toBe(0);
     await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).click();
-    await card.getByRole("group", { name: "pi asks for approval" }).waitFor();
+    await card.getByRole("group", { name: /^Run update_self on pi/ }).waitFor();
     expect(await axeFinds(page)).toEqual([]);
-    await card.getByRole("button", { name: "Approve" }).click();
+    await card.getByRole("button", { name: "Run", exact: true }).click();
     const id = await taken("pi");
     await card.getByRole("button", { name: "Updating… (pi)" }).waitFor();
     await card.getByText("It installs the new program").waitFor();
@@ -78,6 +77,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
   }, 90_000);
 
   test("the bridge's line shows its version, and updates it through its own restart", async () => {
+    await openScreen(page, "This gateway");
     const bridge = page.getByRole("region", { name: "Bridge" });
     await bridge.getByText(OLD).waitFor();
     await bridge.getByRole("button", { name: `Update to ${VERSION} (bridge)` }).click();

@@ -1,13 +1,12 @@
 /** The console as a person uses it: real Chromium with the whole stack. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { FIRST_SCRIPTS, SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
+import { builtConsole, checkSizes, SCRIPT_MAX_BYTES, START_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would run something if any of them were more than text. */
@@ -54,7 +53,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     page.on("pageerror", (error) => violations.push(String(error)));
   });
 
-  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  const screen = (name: string) => openScreen(page, name);
 
   /** Repeats until it is shown, because a device sends its audit log in its own time. */
   async function lookUntil(entry: Locator) {
@@ -98,14 +97,14 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("a call that is not a read waits for approval", async () => {
     const turn = await ask(script(call("append", { text: "x" }), { text: "$results" }));
-    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    const asked = turn.getByRole("group", { name: "Run append on pi with 1 value?" });
     expect(await asked.getByRole("group", { name: "what would be run" }).textContent()).toContain(
       '"text": "x"',
     );
-    await asked.getByRole("button", { name: "Approve" }).click();
+    await asked.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer", { hasText: /^appended / }).waitFor();
     const second = await ask(script(call("append", { text: "y" }), { text: "$results" }));
-    await second.getByRole("button", { name: "Deny" }).click();
+    await second.getByRole("button", { name: "No", exact: true }).click();
     await second.locator(".answer", { hasText: "did not approve" }).waitFor();
   });
 
@@ -136,9 +135,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn").last().locator(".answer", { hasText: "I am still here" }).waitFor();
   });
 
-  test("Fleet: a ping, and an action with a form from its schema, which Audit then shows", async () => {
-    await screen("Fleet");
-    const card = page.getByRole("article", { name: "pi" });
+  test("Devices: a ping, and an action with a form from its schema, which Record then shows", async () => {
+    const card = await openDevice(page, "pi");
     await card.getByRole("button", { name: "Ping" }).click();
     await card.getByText(/round trip/).waitFor();
     await card.getByRole("button", { name: /actions/ }).click();
@@ -155,7 +153,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     // Long enough for a slow browser to see it run.
     await job.getByLabel("ms").fill("6000");
     await job.getByRole("button", { name: "Try it" }).click();
-    await job.getByRole("button", { name: "Approve" }).click();
+    await job.getByRole("button", { name: "Run", exact: true }).click();
     await job.getByText("goes on in the background").waitFor();
     expect(await job.getByText(/^done/).count()).toBe(0);
     await job.getByText("done after 6000 ms").waitFor();
@@ -170,7 +168,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     // An agent sends its audit log when it comes online.
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
-    await screen("Audit");
+    await screen("Record");
     const row = page.getByRole("row").filter({ hasText: "evil.html" }).first();
     await lookUntil(row);
     expect(await row.textContent()).toContain("anna");
@@ -186,13 +184,13 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     expect(saved.map((line) => JSON.parse(line))).toMatchObject([
       { tool: "append", error_type: "permission_denied" },
     ]);
-    await screen("Metrics");
+    await screen("Use and cost");
     await page.getByRole("rowheader", { name: "pi" }).waitFor();
   });
 
   test("HTML, script and SVG of a device or a model are shown as text everywhere, and load nothing", async () => {
     violations.length = 0;
-    await screen("Chat");
+    await screen("Chats");
     const turn = await ask(
       script(call("read", { path: "evil.html" }), call("ask_me", { text: HOSTILE, options: ["<b>no</b>"] }), {
         text: `${HOSTILE} $results`,
@@ -201,24 +199,25 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await turn.getByRole("group", { name: "pi asks" }).getByText("window.ran=2").waitFor();
     await turn.getByRole("button", { name: "<b>no</b>" }).click();
     await turn.locator(".answer").getByText("window.ran=2").first().waitFor();
-    await screen("Fleet");
+    await openDevice(page, "pi");
     await page.getByText("<b onclick").waitFor();
-    await screen("Chat");
+    await screen("Chats");
     await page.locator(".answer").last().waitFor();
 
     expect(await page.evaluate("'ran' in window")).toBe(false);
     const hrefs = await page
-      .locator("main a")
+      .locator(".turns a")
       .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
     expect(hrefs.every((href) => href?.startsWith("https://evil.example/"))).toBe(true);
     expect(await page.locator(".turns :is(img, svg, iframe, script, b)").count()).toBe(0);
     expect(violations).toEqual([]);
   });
 
-  test("Fleet: a code for a new device, as one command", async () => {
-    await screen("Fleet");
-    const devices = page.getByRole("region", { name: "Devices and their keys" });
-    await devices.getByRole("button", { name: "Add a device" }).click();
+  test("Devices: a code for a new device, as one command", async () => {
+    await screen("Devices");
+    await page.getByRole("link", { name: /Add a device/ }).click();
+    const devices = page.getByRole("region", { name: "Add a device" });
+    await devices.getByRole("button", { name: "Show the command" }).click();
     await devices.getByText(/^curl -fsS \S+\/install\.sh \| sudo sh -s -- a-[A-Z2-9]{12}$/).waitFor();
     await devices.getByText("Waiting for the device").waitFor();
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
@@ -226,11 +225,11 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await devices.getByText("replaces an existing one").waitFor();
     // After a refusal the earlier code is no longer shown.
     await devices.getByLabel("Broker").fill("not an address");
-    await devices.getByRole("button", { name: "Add a device" }).click();
+    await devices.getByRole("button", { name: "Show the command" }).click();
     await devices.getByRole("alert").waitFor();
     expect(await devices.getByText(/install\.sh/).count()).toBe(0);
-    await devices.getByLabel("Broker").fill("");
-    await devices.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
+    await screen("Keys of devices");
+    await page.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
   });
 
   test("Setup: a chat app's stranger is listed there, and is admitted with a role", async () => {
@@ -251,7 +250,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
         },
       }),
     });
-    await screen("Setup");
+    await screen("People");
     await page.getByLabel(/^Role of .*Eve/).selectOption("member");
     await page.getByRole("button", { name: /^Let .*Eve.* in$/ }).click();
     await page.getByRole("button", { name: /^Remove .*Eve/ }).waitFor();
@@ -297,14 +296,12 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
       expect(await sent(ping, { ...own, cookie: `__Host-edgecall=${forged}` })).toBe(401);
   });
 
-  test("axe finds nothing on any screen, in both themes", async () => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      for (const name of ["Chat", "Fleet", "Audit", "Metrics", "Setup"]) {
-        await screen(name);
-        await page.getByRole("heading", { level: 1 }).waitFor();
-        expect(await axeFinds(page), `${name}, ${colorScheme}`).toEqual([]);
-      }
+  test.each(["light", "dark"] as const)("axe finds nothing on any screen, %s", async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    for (const name of ["Home", "Chats", "Devices", "Rules", "Record", "Use and cost", "Setup"]) {
+      await screen(name);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      expect(await axeFinds(page), name).toEqual([]);
     }
   });
 
@@ -316,29 +313,22 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   });
 });
 
-test("the page's script is small, and every file has its headers", async () => {
-  let bytes = 0;
-  for (const name of FIRST_SCRIPTS)
-    bytes += gzipSync(await (await fetch(`${stack.gateway.url}/${name}`)).text()).length;
+test("the page's scripts are small, and every file has its headers", async () => {
+  const { files, sizes } = await builtConsole();
+  const kib = (bytes: number) => (bytes / 1024).toFixed(1);
   console.log(
-    `${FIRST_SCRIPTS.join(", ")}: ${(bytes / 1024).toFixed(1)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}`,
+    `first scripts ${kib(sizes.first)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}; until usable ${kib(sizes.start)}, of ${START_MAX_BYTES / 1024}`,
   );
-  expect(bytes).toBeLessThanOrEqual(SCRIPT_MAX_BYTES);
-  for (const path of [
-    "/",
-    "/console.js",
-    "/console-chunk.js",
-    "/console-later.js",
-    "/console.css",
-    "/icon.svg",
-    "/icon-180.png",
-    "/icon-192.png",
-    "/icon-512.png",
-  ]) {
-    const { status, headers } = await fetch(`${stack.gateway.url}${path}`);
-    expect([path, status, headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
+  checkSizes(sizes);
+  const scripts = Object.keys(files).filter((name) => /^console.*\.js$/.test(name));
+  expect(scripts.length).toBeGreaterThan(5);
+  const icons = ["icon.svg", "icon-180.png", "icon-192.png", "icon-512.png"];
+  for (const name of ["", ...scripts, "console.css", ...icons]) {
+    const { status, headers } = await fetch(`${stack.gateway.url}/${name}`);
+    expect([name, status, headers.get("x-content-type-options")]).toEqual([name, 200, "nosniff"]);
     expect(headers.get("content-security-policy")).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self';/,
     );
   }
+  expect((await fetch(`${stack.gateway.url}/console-chat-AAAAAAAA.js`)).status).toBe(404);
 });

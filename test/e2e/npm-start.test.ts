@@ -179,8 +179,8 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
         ...withModel(),
       },
     );
-    await command.writes("approve? [y/n]", 60_000);
-    expect(command.out).toContain(`${MACHINE} wants to run write`);
+    await command.writes("Write? [y/n]", 60_000);
+    expect(command.out).toContain(`Write note.txt on ${MACHINE}?`);
     command.types("y\r");
     expect((await command.ended).code).toBe(0);
     expect(readFileSync(join(folder.path, "agent/workspace/note.txt"), "utf8")).toBe("hello");
@@ -194,7 +194,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(await asked.code, asked.err()).toBe(1);
     expect(asked.out()).toBe("");
     expect(asked.err().trim().split("\n").at(-1)).toBe(
-      `edgecall ask: ${MACHINE} wants to run write, which needs your approval, but there is no terminal here to ask in. ` +
+      `edgecall ask: "Write note.txt on ${MACHINE}?" waits for your approval, but there is no terminal here to ask in. ` +
         "The question was cancelled. Nothing was run. To approve it, ask again in a terminal or in the console; " +
         "to allow it always, set a rule in [policy] of the device's agent.toml.",
     );

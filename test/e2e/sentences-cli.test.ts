@@ -42,14 +42,16 @@ describe.each(SPOKEN)("$language", (spoken) => {
   test("many devices are asked about in one question, and each is told with what it said", async () => {
     const [says, [done, dead]] = spoken.plural;
     const command = edgecallOnTerminal(["ask", says], env());
-    await command.writes("approve? [y/n]");
+    const [sentence, verb] = spoken.asks;
+    await command.writes(`${verb}? [y/n]`);
+    expect(stripVTControlCharacters(command.out)).toMatch(sentence);
     command.types("y\r");
     const { code, out } = await command.ended;
     expect(code).toBe(0);
     const lines = stripVTControlCharacters(out).split(/\r?\n/);
     expect(lines).toContain(done);
     expect(lines).toContainEqual(expect.stringContaining(dead));
-    expect(lines.filter((line) => line.includes("approve? [y/n]"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes(`${verb}? [y/n]`))).toHaveLength(1);
   });
 
   test("a watch is made, and tells when it is so", async () => {

@@ -2,7 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { SPOKEN, useSpokenHome } from "./spoken-home.ts";
 
 const { stack, house, refused, settle } = useSpokenHome();
@@ -57,7 +57,9 @@ describe("plain sentences in the console", { tags: ["needs/chromium"] }, () => {
     test("many devices are asked about in one question, and each is told with what it said", async () => {
       const [says, [done, dead]] = spoken.plural;
       const turn = await askIn(page, says);
-      await turn.getByRole("button", { name: "Approve all" }).click();
+      const [sentence, verb] = spoken.asks;
+      const asked = turn.getByRole("group", { name: sentence });
+      await asked.getByRole("button", { name: verb, exact: true }).click();
       await answered(turn, dead);
       await answered(turn, done);
       expect(await axeFinds(page)).toEqual([]);
@@ -76,7 +78,7 @@ describe("plain sentences in the console", { tags: ["needs/chromium"] }, () => {
   test("the languages that no native speaker has read are called beta, below an answer and in Setup", async () => {
     const beta = /Beta, .*: German, French, .* Chinese\.$/;
     await page.locator(".turn").first().getByTitle(beta).waitFor();
-    await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
+    await openScreen(page, "This gateway");
     await page.getByText(/^English\. Beta, .*: German, French, .* Chinese\.$/).waitFor();
   });
 

@@ -51,12 +51,13 @@ describe.each(SPOKEN)("$language", (spoken) => {
   test("many devices are asked about in one message, and each is told with what it said", async () => {
     const [says, [done, dead]] = spoken.plural;
     const sent = await say(says);
-    const asked = await messageWith(sent, "bedroom-light", "Approve");
-    await person.press(button(asked, "Approve"), OWNER);
+    const [sentence, verb] = spoken.asks;
+    const asked = await messageWith(sent, "bedroom-light", verb);
+    expect(shown(asked)).toMatch(sentence);
+    await person.press(button(asked, verb), OWNER);
     const answer = await waitForText(sent, dead);
     expect(shown(answer).split("\n")).toContain(done);
-    const isOpen = () =>
-      sent.messages().some(({ buttons }) => buttons.some(({ label }) => label === "Approve"));
+    const isOpen = () => sent.messages().some(({ buttons }) => buttons.some(({ label }) => label === verb));
     await until(() => !isOpen(), { what: "no question is left" });
   });
 

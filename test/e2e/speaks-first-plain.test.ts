@@ -104,8 +104,8 @@ describe("plain sentences", () => {
           await person.say(GATE, OWNER);
           expect(shown(await messageWith(sent, "Watching Gate", "Undo"))).toMatch(GATE_WATCHED);
           await person.say(GARDEN(), OWNER);
-          const question = await messageWith(sent, "remind", "Approve");
-          await person.press(button(question, "Approve"), OWNER);
+          const question = await messageWith(sent, "Set this reminder?", "Set");
+          await person.press(button(question, "Set"), OWNER);
           await messageWith(sent, "Briefs you here every day at", "Undo");
           return { person, sent };
         }),
@@ -117,8 +117,8 @@ describe("plain sentences", () => {
         await (await askIn(page, sentence)).getByRole("paragraph").filter({ hasText: made }).waitFor();
       const briefed = await askIn(page, GARDEN());
       await briefed
-        .getByRole("group", { name: /asks for approval/ })
-        .getByRole("button", { name: "Approve" })
+        .getByRole("group", { name: "Set this reminder?" })
+        .getByRole("button", { name: "Set", exact: true })
         .click();
       await briefed.getByRole("paragraph").filter({ hasText: "Briefs you here every day at" }).waitFor();
 

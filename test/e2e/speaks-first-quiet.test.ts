@@ -55,9 +55,9 @@ test(
           ),
           OWNER,
         );
-        const question = await messageWith(sent, "watch", "Approve");
+        const question = await messageWith(sent, "Start this watch?", "Start");
         expect(question.text).toContain("it tells at night too, as often as it happens");
-        await person.press(button(question, "Approve"), OWNER);
+        await person.press(button(question, "Start"), OWNER);
         await messageWith(sent, `“Gate lost, ${of}”`, "Undo");
         await waitForText(sent, "all made");
         return { of, sent };

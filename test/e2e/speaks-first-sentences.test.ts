@@ -102,9 +102,9 @@ test(
       do: "brief",
     });
     await inBoth(chats, async ({ person, sent }) => {
-      const question = await messageWith(sent, "remind", "Approve");
+      const question = await messageWith(sent, "Set this reminder?", "Set");
       expect(question.text).toContain("it asks the model each time, which costs tokens");
-      await person.press(button(question, "Approve"), OWNER);
+      await person.press(button(question, "Set"), OWNER);
       const made = shown(await messageWith(sent, "Briefs you here every day at 08:00", "Undo"));
       expect(made.match(/Next: (.*)$/)?.[1]).toMatch(/^[^;]*, 08:00; [^;]*, 08:00; [^;]*, 08:00\.$/);
     });

@@ -30,6 +30,8 @@ export type Spoken = {
   fires: RegExp;
   /** More than three devices: a light that answers, and the one that is dead, which may report meanwhile what it is. */
   plural: Said<readonly [done: string, dead: string]>;
+  /** The one question about them, and the word of its button. */
+  asks: readonly [sentence: RegExp, verb: string];
   /** It needs a model: that there is no answer, the word that was not known, and the title of what works. */
   general: Said<readonly string[]>;
 };
@@ -51,6 +53,7 @@ export const SPOKEN: readonly Spoken[] = [
     chosen: ["the counter light", "Counter light: off."],
     watch: ["tell me when the leak sensor is wet", "Watching Leak sensor, Laundry: tells you here"],
     fires: /tell me when the leak sensor is wet: wet at \d\d:\d\d/,
+    asks: [/Switch \d+ lights on\?/, "Switch on"],
     plural: ["turn on all lights", ["Reading lamp: on.", "Bedroom light: sent, but not confirmed"]],
     general: [
       "why is the sky blue?",
@@ -76,6 +79,7 @@ export const SPOKEN: readonly Spoken[] = [
     chosen: ["das Thekenlicht", "Thekenlicht: aus."],
     watch: ["sag mir, wenn der Wassermelder nass ist", "Ich beobachte Wassermelder, Waschküche:"],
     fires: /sag mir, wenn der Wassermelder nass ist: nass um \d\d:\d\d/,
+    asks: [/\d+ Lichter einschalten\?/, "Einschalten"],
     plural: ["schalte alle Lichter ein", ["Leselampe: an.", "Bedroom light: gesendet, aber nicht bestätigt"]],
     general: [
       "warum ist der Himmel blau?",
@@ -97,6 +101,7 @@ export const SPOKEN: readonly Spoken[] = [
     chosen: ["台面灯", "台面灯：关。"],
     watch: ["漏水传感器湿了告诉我", "正在关注漏水传感器"],
     fires: /漏水传感器湿了告诉我：\d\d:\d\d：有水/,
+    asks: [/打开\d+ 个灯？/, "打开"],
     plural: ["打开所有的灯", ["阅读灯：开。", "Bedroom light：已发送，但没有确认"]],
     general: ["天空为什么是蓝色的？", ["模型没有给我回答：", "我不认识", "在这里可以说："]],
   },

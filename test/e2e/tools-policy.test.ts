@@ -51,8 +51,13 @@ describe.each(WAYS)("bash that asks, %s", { tags: ["needs/bubblewrap"] }, (way, 
     expect(question).toMatchObject({
       agent: "careful",
       options: ["approve", "deny"],
-      text: `May careful run 'bash' with ${JSON.stringify({ command })}? It is asked because this device's policy asks before what needs shell.`,
-      approval: { tool: "bash", parameters: { command } },
+      text: "Run this on careful?",
+      approval: {
+        tool: "bash",
+        parameters: { command },
+        reason: "this device's policy asks before what needs shell",
+        card: { verb: "Run", decline: "No", danger: true, shows: ["command"] },
+      },
     });
     expect(answered).toBe(200);
     expect(turn.answer).toBe(DENIED);

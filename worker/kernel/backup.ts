@@ -31,6 +31,11 @@ const PRESERVED: readonly string[] = [
   "oauth_grant",
   "oauth_code",
   "oauth_client",
+  "passkey",
+  "passkey_person",
+  "passkey_challenge",
+  "passkey_code",
+  "trusted_tap",
 ];
 /**
  * Nor does it contain a conversation's `past`, which is made of other rows (in a back-up those may be newer), or the sessions of

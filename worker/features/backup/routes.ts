@@ -92,6 +92,7 @@ route(
   "POST /v1/import",
   {
     scope: "admin",
+    confirm: true,
     query: {
       /** Has to be `yes`, because the import replaces what the home has now. */
       replace: text(/^yes$/, "yes: what this home has now is replaced"),

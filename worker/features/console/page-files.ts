@@ -6,9 +6,13 @@ import { HttpError } from "../../kernel/http/errors.ts";
 export const PAGE_PATHS = [
   "/",
   "/console.js",
-  "/console-chunk.js",
-  "/console-later.js",
+  /** A screen, or what several of them share: the build chooses the names. */
+  "/:script{console-[a-z-]+-[A-Z0-9]+\\.js}",
   "/console.css",
+  /** All parts of the page, in the stack of a checkout alone. */
+  "/dev/parts",
+  "/dev/parts.js",
+  "/dev/parts.css",
   "/icon.svg",
   "/icon-180.png",
   "/icon-192.png",
@@ -43,11 +47,22 @@ const POLICY = [
 ].join("; ");
 
 export async function servePage(c: Context<App>): Promise<Response> {
+  const named = nameOfMachine(c);
+  if (named !== undefined) return c.redirect(named, 302);
   if (!c.env.ASSETS) throw new HttpError(404, "not_found", "this gateway was deployed without its console");
   const file = await c.env.ASSETS.fetch(new Request(c.req.url, { headers: conditional(c) }));
   const headers = new Headers(file.headers);
   for (const [name, value] of Object.entries(SAFE)) headers.set(name, value);
   return new Response(file.body, { status: file.status, headers });
+}
+
+/** Browsers make no passkeys for an IP address. @returns the same page by the machine's name, for a person's browser on the machine itself */
+function nameOfMachine(c: Context<App>): string | undefined {
+  const url = new URL(c.req.url);
+  const isPage = c.req.method === "GET" && (c.req.header("accept") ?? "").includes("text/html");
+  if (!isPage || url.protocol !== "http:" || !/^127\.|^\[::1\]$/.test(url.hostname)) return undefined;
+  url.hostname = "localhost";
+  return url.href;
 }
 
 function conditional(c: Context<App>): Record<string, string> {

@@ -45,7 +45,7 @@ route(consolePage, "POST /v1/console/session", { reads: SignIn }, async (c) => {
   await countGuess(c);
   const { token: text } = await readBody(c, SignIn);
   const entry = text === undefined ? await byAccess(c) : await byToken(c, text);
-  c.header("set-cookie", await sessionCookie(c.env, entry.token, entry.seconds));
+  c.header("set-cookie", await sessionCookie(c.env, entry.token, { ...entry, request: c.req.raw }));
   return json<SessionView>(c, {
     signed_in: true,
     access: usesAccess(c.env),
@@ -118,7 +118,7 @@ route(consolePage, "GET /v1/console/usage", { scope: "ask" }, async (c, { token:
 /** Two weeks of the month that is stored. */
 const SHOWN_DAYS = 14;
 
-type Entry = { token: ApiToken; seconds?: number };
+type Entry = { token: ApiToken; seconds?: number; byAccess?: boolean };
 
 async function byToken(c: Context<App>, text: string): Promise<Entry> {
   const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${text}` } });
@@ -134,7 +134,7 @@ async function byAccess(c: Context<App>): Promise<Entry> {
     throw new HttpError(401, "unauthorized", "a token is needed, or a sign-in over Cloudflare Access");
   const entry = await accessEntry(c.env, jwt);
   if (!entry.ok) throw new HttpError(403, "forbidden", `Cloudflare Access: ${entry.why}`);
-  return entry;
+  return { ...entry, byAccess: true };
 }
 
 function callerView({ name, home, role, scopes }: ApiToken) {

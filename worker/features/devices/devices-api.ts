@@ -8,8 +8,8 @@ import type { Env } from "../../kernel/env.ts";
 export interface DevicesApi {
   /** The hosted devices with what they report, in the order of their ids. @param all also readings that are diagnostic or settings */
   list(all: boolean): Promise<DeviceList>;
-  /** @returns `changed`: the device is not what the person saw */
-  change(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "unknown">;
+  /** @returns `changed`: the device is not what the person saw; `full`: there are too many permissions */
+  change(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "full" | "unknown">;
   /** People's decisions about the device are deleted, and the bridge's memory of it. */
   forget(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown">;
 }

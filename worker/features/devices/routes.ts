@@ -32,11 +32,15 @@ route(
 route(
   devices,
   "PATCH /v1/devices/:device",
-  { scope: "admin", path: { device: AGENT }, body: DeviceBody },
+  { scope: "admin", confirm: widens, path: { device: AGENT }, body: DeviceBody },
   async (c, { token, path: { device }, body }) => {
-    // Allowing changes approves all of them at once.
-    if (body.mode === "allowed" && !token.scopes.includes("approve"))
-      throw new HttpError(403, "forbidden", "mode: allowing changes needs a token with the scope 'approve'");
+    // Allowing changes approves all of them at once, for everybody.
+    if (body.mode === "allowed" && !(token.role === "owner" && token.scopes.includes("approve")))
+      throw new HttpError(
+        403,
+        "forbidden",
+        "mode: allowing changes needs an owner's token with the scope 'approve'",
+      );
     if (body.mode === "allowed" && body.allow === undefined)
       throw new HttpError(
         400,
@@ -47,6 +51,8 @@ route(
     if (changed === "unknown") throw unknown(device);
     if (changed === "changed")
       throw new HttpError(409, "device_changed", "allow: the device is something else by now; read it again");
+    if (changed === "full")
+      throw new HttpError(409, "too_many", "this home has too many standing permissions; end some first");
     return json(c, changed);
   },
 );
@@ -70,6 +76,11 @@ route(
     return nothing(c);
   },
 );
+
+/** Less may be done with a device at once; more takes a confirmation. */
+function widens({ mode, settings }: DeviceBody): boolean {
+  return settings === true || (mode !== undefined && mode !== "off" && mode !== "read");
+}
 
 function personOf({ name, role }: ApiToken): Person {
   return { name, role };

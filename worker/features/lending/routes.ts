@@ -25,7 +25,7 @@ route(lending, "GET /v1/lending", OWNERS, async (c, { token }) =>
 route(
   lending,
   "POST /v1/lending",
-  { ...OWNERS, body: NewLending },
+  { ...OWNERS, confirm: true, body: NewLending },
   async (c, { token: { home, name }, body }) => {
     const made = await lendingAt(c.env, home).lend(body, name, originOf(c));
     if (!made.ok) throw refusal(made);
@@ -45,24 +45,29 @@ route(
 );
 
 /** Borrows the agents of an invitation. */
-route(lending, "POST /v1/borrowing", { ...OWNERS, body: NewBorrowing }, async (c, { token, body }) => {
-  const invitation = readInvitation(body.invitation);
-  if (!invitation)
-    throw new HttpError(400, "invalid_body", "invitation: expected the text that begins with 'ecl_'");
-  const ownUrl = originOf(c);
-  // A Worker may not send a request to itself.
-  const isHere = invitation.url === ownUrl && isNamedHome(c.env, invitation.home);
-  const into = { name: body.name, by: token.name, ownUrl, isHere };
-  const made = await lendingAt(c.env, token.home).borrow(invitation, into);
-  if (!made.ok) throw refusal(made);
-  return json(c, { borrowed: made.borrowed }, 201);
-});
+route(
+  lending,
+  "POST /v1/borrowing",
+  { ...OWNERS, confirm: true, body: NewBorrowing },
+  async (c, { token, body }) => {
+    const invitation = readInvitation(body.invitation);
+    if (!invitation)
+      throw new HttpError(400, "invalid_body", "invitation: expected the text that begins with 'ecl_'");
+    const ownUrl = originOf(c);
+    // A Worker may not send a request to itself.
+    const isHere = invitation.url === ownUrl && isNamedHome(c.env, invitation.home);
+    const into = { name: body.name, by: token.name, ownUrl, isHere };
+    const made = await lendingAt(c.env, token.home).borrow(invitation, into);
+    if (!made.ok) throw refusal(made);
+    return json(c, { borrowed: made.borrowed }, 201);
+  },
+);
 
 /** Accepts the texts by which borrowed agents describe themselves to a model. */
 route(
   lending,
   "POST /v1/borrowing/:name/accept-text",
-  { ...OWNERS, path: BORROWED },
+  { ...OWNERS, confirm: true, path: BORROWED },
   async (c, { token: { home }, path: { name } }) => {
     if (await lendingAt(c.env, home).acceptLentWords(name)) return nothing(c);
     throw notBorrowed();

@@ -1,6 +1,7 @@
 /** Approvals by an address that the client shows its person (URL-mode elicitation), and the step-up of a connected program. */
+import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, post, tools } from "../../../test/mcp-requests.ts";
 import { pkce, SignIn } from "../../../test/oauth-sign-in.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -74,6 +75,9 @@ beforeEach(async () => {
 const calls = () => bridge.calls().filter(({ payload }) => payload.includes("siren"));
 
 describe("a call that needs approval, of a client that shows addresses", () => {
+  // A program that was denied three times is not asked about any more.
+  afterEach(reset);
+
   test("asks for its person; after they approved at the gateway, the second try has the result", async () => {
     const { result } = await modernCall("pi__siren", { loud: true });
     const { id } = await theQuestion();

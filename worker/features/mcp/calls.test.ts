@@ -306,7 +306,7 @@ describe("a call that needs approval", () => {
     const bridge = await withPi({ features: ["tool", "cancel", "ack"] });
     bridge.onCall = () => ({ status: "success", tool: "siren", result: "it sounds" });
     const asked = await call("pi__siren", {});
-    expect(textOf(asked)).toContain("May I send this to 'pi'?");
+    expect(textOf(asked)).toContain("Run siren on pi?");
     expect(bridge.calls()).toHaveLength(0);
     await answer((await theQuestion()).id, "deny");
     const denied = await call("edge_result", { agent_id: "pi", call_id: asked._meta?.["edgecall/call_id"] });

@@ -52,6 +52,7 @@ export async function callDevice(
     conversation: null,
     args,
     caller: { principal: token.name, role: token.role, channel: "mcp" },
+    ...(token.grant && { program: token.grant.id }),
     watched: waiting.progress !== undefined,
     tainted,
     trace,

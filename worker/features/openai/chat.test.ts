@@ -181,7 +181,7 @@ test("an approval is shown with its address, given elsewhere, and the answer con
   const question = await until(async () => (await questions()).find(({ channel }) => channel === "openai"));
   await post(`/v1/questions/${question.id}`, { answer: "approve" });
   const { reasoning, content } = await answer;
-  expect(reasoning).toContain("? rust asks for approval of prompt: ");
+  expect(reasoning).toContain("? Send this to rust? (answer in the console");
   expect(reasoning).toContain(`https://gateway/v1/questions/${question.id}`);
   expect(content).toBe("done | done");
 });

@@ -39,7 +39,10 @@ function whatOf({ name, agent, action, query }: CallRecord): string {
 /** A question cannot be answered through this API, because a model may hold the client's token. */
 export function questionLine(question: TurnQuestion, origin: string): string {
   const { agent, text, approval, id, expires_at } = question;
-  const asks = approval ? `asks for approval of ${visible(approval.tool)}` : "asks";
+  // The sentence of an approval has the device in it.
+  const asks = approval
+    ? bounded(text, 300)
+    : `${bounded(agent, ASKED_MAX_CHARS)} asks: ${bounded(text, 300)}`;
   const until = new Date(expires_at).toISOString();
-  return `? ${bounded(agent, ASKED_MAX_CHARS)} ${asks}: ${bounded(text, 300)} (answer in the console or at ${origin}/v1/questions/${id}, until ${until})\n`;
+  return `? ${asks} (answer in the console or at ${origin}/v1/questions/${id}, until ${until})\n`;
 }

@@ -53,7 +53,7 @@ export const deviceCodes = newRoutes();
 const makeCode = route(
   deviceCodes,
   "POST /v1/device-codes",
-  { scope: "admin", body: NewCode },
+  { scope: "admin", confirm: true, body: NewCode },
   async (c, { token: { home, name: by }, body: { agent, broker } }) => {
     const made = await pairingAt(c.env, home).makeCode({ agent, broker, by });
     if (!made)

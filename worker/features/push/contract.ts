@@ -1,4 +1,4 @@
-/** Where a person is told what rules say, beside the conversation: browsers (Web Push) and topics of ntfy. */
+/** Where a person is told what rules say and what waits for their yes or no, beside the conversation: browsers (Web Push) and topics of ntfy. */
 import type { RuleButton } from "../../kernel/api/notices.ts";
 
 /** Of a browser's subscription, base64url. @property p256dh its public key, 65 bytes @property auth 16 bytes */
@@ -21,11 +21,15 @@ export type NewSubscription = {
   target: BrowserTarget | NtfyTarget;
 };
 
+/** What a lock screen shows: everything, or that there is something. */
+export type ShownWords = "all" | "kind";
+
 /** @property name of the browser, or the topic's address @property problem why the newest message was not taken */
 export type SubscriptionView = {
   id: string;
   kind: "browser" | "ntfy";
   name: string;
+  words: ShownWords;
   made_at: number;
   problem: string | null;
 };
@@ -33,10 +37,13 @@ export type SubscriptionView = {
 /** @property public_key with which browsers subscribe */
 export type PushView = { public_key: string; outlets: SubscriptionView[] };
 
-/** Of a button's link. @property outlet where the message went: the link ends with it @property until epoch ms @property once the link's own id */
-export type PressClaims = Omit<RuleButton, "label"> & {
-  home: string;
-  outlet: string;
-  until: number;
-  once: string;
-};
+/** What a button's link does: it answers a firing of a rule, or a question. */
+type LinkedPress = Omit<RuleButton, "label"> | LinkedAnswer;
+
+export type LinkedAnswer = { question: string; answer: string };
+
+/** @property outlet where the message went: the link ends with it */
+export type NewPress = LinkedPress & { home: string; outlet: string };
+
+/** Of a button's link. @property until epoch ms @property once the link's own id */
+export type PressClaims = NewPress & { until: number; once: string };

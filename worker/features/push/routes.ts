@@ -1,4 +1,4 @@
-/** `/v1/push`: the browsers and the topics of ntfy where a person is told what rules say, and the links of buttons there. */
+/** `/v1/push`: the browsers and the topics of ntfy where a person is told of rules and questions, and the links of buttons there. */
 
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -60,18 +60,28 @@ route(push, "POST /v1/push/topics", { scope: "ask", body: NewTopic }, async (c, 
   return json(c, await add(c, token, `${server}/${topic}`, { ...target.value, ...access }), 201);
 });
 
-/** Removes a browser or topic of the caller's. */
+const OUTLET = { outlet: text(/^[0-9a-f]{16}$/, "an id of the list") };
+const ShownWords = z.strictObject({ words: z.enum(["all", "kind"]) });
+
+/** Says what a lock screen shows of the messages to a browser or topic of the caller's: `all` words, or their `kind` only. */
 route(
   push,
-  "DELETE /v1/push/:outlet",
-  { scope: "ask", path: { outlet: text(/^[0-9a-f]{16}$/, "an id of the list") } },
-  async (c, { token, path }) => {
-    if (await pushAt(c.env, token.home).remove(path.outlet, token.name)) return nothing(c);
-    throw new HttpError(404, "not_found", "you have no such browser or topic");
+  "PATCH /v1/push/:outlet",
+  { scope: "ask", path: OUTLET, body: ShownWords },
+  async (c, { token, path, body }) => {
+    const changed = await pushAt(c.env, token.home).setWords(path.outlet, token.name, body.words);
+    if (changed) return json(c, changed);
+    throw notYours();
   },
 );
 
-/** Presses a button of a message of ntfy. Its link counts once, for a day. */
+/** Removes a browser or topic of the caller's. */
+route(push, "DELETE /v1/push/:outlet", { scope: "ask", path: OUTLET }, async (c, { token, path }) => {
+  if (await pushAt(c.env, token.home).remove(path.outlet, token.name)) return nothing(c);
+  throw notYours();
+});
+
+/** Presses a button of a notification. Its link counts once, for a day. */
 route(
   pressed,
   "POST /v1/push/press/:link",
@@ -109,6 +119,10 @@ async function add(c: Context<App>, token: ApiToken, name: string, target: Brows
   });
   if (made) return made;
   throw new HttpError(409, "conflict", "there are too many browsers and topics; remove one first");
+}
+
+function notYours(): HttpError {
+  return new HttpError(404, "not_found", "you have no such browser or topic");
 }
 
 function invalid(message: string): HttpError {

@@ -15,6 +15,8 @@ export type AgentListQuery = {
   words?: string | undefined;
   /** Only those that are online, or only the others. */
   online?: boolean | undefined;
+  /** Only devices of the broker, which `GET /v1/devices` lists in full, or only the others. */
+  hosted?: boolean | undefined;
   /** Only these ids. */
   ids?: readonly string[] | undefined;
 };

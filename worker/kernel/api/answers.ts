@@ -1,8 +1,10 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
+
 import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./notices.ts";
+import type { PermissionOffer } from "./permissions.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
@@ -60,8 +62,34 @@ export type PastTurn = TurnResult & {
   images?: string[];
 };
 
+/** A person who was asked to decide. @property at epoch ms @property time the same on the home's clock, `14:02` */
+export type AskedPerson = { name: string; at: number; time: string };
+
 /** An approval that is listed in a question with others. It can be answered alone, by its id. */
-export type QuestionMember = { id: string; call: string; agent: string };
+export type QuestionMember = { id: string; call: string; agent: string; text: string };
+
+/**
+ * How an approval is shown, beside what exactly would be run. The gateway makes all of it of what is hashed, in the language of the
+ * conversation. `question.text` is its sentence.
+ */
+export type ApprovalCard = {
+  /** The words of the buttons: yes, no, and yes with its texts accepted. */
+  verb: string;
+  decline: string;
+  accept?: string;
+  /** Who asked, and by which way: "Marie asked, by Telegram". */
+  asker: string;
+  /** What else is known: where it is, what it says now. */
+  facts: Array<{ label: string; text: string }>;
+  /** It may do harm: yes and no look alike. */
+  danger?: true;
+  /** Where in `parameters` the text is that the sentence calls "this". It is shown line by line. */
+  shows?: string[];
+  /** Lines of that text that do harm, from 0, each with the reason. */
+  marks?: Array<{ line: number; why: string }>;
+  /** Some values are not in the sentence. */
+  partial?: true;
+};
 
 /** A question to a person. One that lists several approvals is answered for all of them. */
 export type TurnQuestion = {
@@ -74,6 +102,7 @@ export type TurnQuestion = {
   members?: QuestionMember[];
   /** The agents that asked for this call, the first one first. */
   via?: readonly string[] | undefined;
+  /** Of an approval: one sentence, which is the question. */
   text: string;
   options: string[];
   /** Only for an approval: what exactly would be run. */
@@ -84,14 +113,23 @@ export type TurnQuestion = {
     reason: string;
     /** Agents' words about themselves that are a reason to ask. The answer `accept` accepts them, and approves. `was`: the line before. */
     unread?: Array<{ agent: string; line?: string; was?: string; actions: string[]; group?: string }>;
+    /** Absent: a gateway before 0.4 asked. */
+    card?: ApprovalCard;
   };
   expires_at: number;
-  /** Of an approval that whoever caused it may not give: the people who were asked. */
-  asks?: string[];
+  /** What can be kept with a yes (`keep`): of a question that lists several, what each of them offers. Absent: nothing. */
+  offers?: PermissionOffer[];
+  /**
+   * Of an approval: the people who were asked beside the conversation's own. Empty: the person who caused it may not give it, and
+   * it reached no person who may.
+   */
+  asked?: AskedPerson[];
   answer?: string;
   answered_by?: string;
   /** As the person's chat app calls them. */
   answered_by_name?: string;
+  /** How it was answered: `passkey`, `press`, `token`, `tap in Telegram`, `tap on another device`. */
+  answered_how?: string;
 };
 
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
@@ -155,12 +193,13 @@ export type DeviceView = {
   last_seen: number | null;
   /** It was silent for a week, so no model is told of it. */
   ghost: boolean;
-  /** `read`: changes are refused. `ask`: the first change asks. `allowed`: only dangerous changes ask. */
+  /** `read`: changes are refused. `ask`: each change asks that no permission covers. `allowed`: permissions cover all harmless ones, for everybody. */
   mode: "off" | "read" | "ask" | "allowed";
   /** A person chose the mode; otherwise it follows the bridge's setting. */
   chosen: boolean;
   /** Names what an allowance is for; it changes with what the device's actions send. */
   allow: string;
+  /** Who allowed it for everybody last. */
   allowed_by: string | null;
   allowed_at: number | null;
   /** It has changed since it was allowed, so the next change asks. */

@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { AgentCommand, EdgeCallArgs } from "./edge-call.ts";
 import type { AskedQuestion } from "./questions.ts";
 import type { Limits } from "./turns.ts";
@@ -20,6 +21,8 @@ export type SubmitRequest = {
   conversation: string | null;
   args: EdgeCallArgs;
   caller: Caller;
+  /** The grant of the connected program that calls. Absent: none does. */
+  program?: string;
   /** A client watches the turn, so the device's output is sent while it comes. */
   watched: boolean;
   /** Whatever agent it goes to, texts in the conversation taint it (core/loop/taint.ts). */
@@ -36,6 +39,10 @@ export type SubmitRequest = {
   confirmed?: readonly string[];
   /** The `traceparent` of the span that makes the call. Absent: it is not traced. */
   trace?: string | undefined;
+  /** When the turn that makes the call began, epoch ms. Absent: no turn does. */
+  turn?: number | undefined;
+  /** Of the conversation, in which a person is asked about the call. Absent: English. */
+  language?: Language | undefined;
   /** The reply of the model that asked for this call and for others. Absent: it asked for this one alone. */
   reply?: ReplyOfCalls;
 };
@@ -65,6 +72,8 @@ export type CommandRequest = {
   agent: string;
   order: AgentCommand;
   caller: Caller;
+  /** An owner pressed it in the console, which approves a harmless change of a hosted device. */
+  pressed?: true;
   trace?: string;
 };
 

@@ -1,6 +1,6 @@
 /** The methods of a conversation's object that the rest of the Worker calls. A feature has its own (`topicIn`). */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { TurnQuestion, TurnResult } from "./answers.ts";
+import type { AskedPerson, TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Briefing } from "./briefing.ts";
 import type { BroughtFiles, KeptFile } from "./files.ts";
@@ -58,6 +58,10 @@ export interface ConversationApi {
   pressed(press: PressedButton, words: string): Promise<boolean>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
+  /** More people were asked to decide a question here. @param all of them @param since who were asked now */
+  askedMore(id: string, all: AskedPerson[], since: AskedPerson[]): Promise<void>;
+  /** Whether a person waits for this call at the moment: a client is there, or it is a chat in which they have just written. */
+  isAwaited(call: string): Promise<boolean>;
   /** An approval that another person's call needs, for the one here, who may decide it. The same again is the same question. */
   decide(asked: QuestionToPerson): Promise<Handed>;
   /**
@@ -66,7 +70,7 @@ export interface ConversationApi {
    */
   waits(call: string, until: number): Promise<void>;
   /** It was answered, or nobody needs to any more. */
-  closeQuestion(id: string, answer: string, by: string | null, name?: string): Promise<void>;
+  closeQuestion(id: string, answer: string, by: string | null, name?: string, how?: string): Promise<void>;
   /**
    * Output of a device as it comes, for whoever watches. Never a row.
    * @param note words beside the call's line in a chat; "": none any more

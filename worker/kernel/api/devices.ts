@@ -5,9 +5,8 @@ import type { ApiToken } from "../settings/tokens.ts";
 /** The person who decides. */
 export type Person = Pick<ApiToken, "name" | "role">;
 
-/** `ask`: the first change asks. `allowed`: a person has allowed changes; dangerous ones ask all the same. */
+/** `ask`: each change asks that no permission covers. `allowed`: each harmless action gets a permission for everybody; dangerous ones ask all the same. */
 const DEVICE_MODES = ["off", "read", "ask", "allowed"] as const;
-export type DeviceMode = (typeof DEVICE_MODES)[number];
 
 const own = z.nullable(
   z

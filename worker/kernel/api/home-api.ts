@@ -8,6 +8,8 @@ import type { ConversationsApi } from "./conversations-api.ts";
 import type { FilesApi } from "./files-api.ts";
 import type { ModelsApi } from "./models-api.ts";
 import type { NoticesApi } from "./notices-api.ts";
+import type { PasskeysApi } from "./passkeys-api.ts";
+import type { PermissionsApi } from "./permissions-api.ts";
 import type { QuestionsApi } from "./questions-api.ts";
 import type { TokensApi } from "./tokens-api.ts";
 
@@ -20,6 +22,8 @@ export interface HomeApi {
   readonly tokens: TokensApi;
   readonly notices: NoticesApi;
   readonly models: ModelsApi;
+  readonly passkeys: PasskeysApi;
+  readonly permissions: PermissionsApi;
   /** Names of the conversations that belong into a back-up. */
   namesToBackUp(): Promise<string[]>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;

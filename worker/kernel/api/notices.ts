@@ -7,6 +7,18 @@ export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: s
 /** A button as it was pressed. */
 export type PressedButton = Omit<RuleButton, "label">;
 
+/**
+ * A question that a notice is about. @property answers buttons; none where it has to be opened @property kind in place of the text
+ * where a lock screen shows no words @property isOver it needs no answer any more: the notification goes
+ */
+export type NoticeQuestion = {
+  id: string;
+  answers: Array<{ label: string; answer: string }>;
+  kind: string;
+  expiresAt: number;
+  isOver?: true;
+};
+
 /** What rules say to one conversation. The same id again is the same notice. `at`: epoch ms. */
 export type Notice = {
   id: string;
@@ -16,6 +28,8 @@ export type Notice = {
   buttons: RuleButton[];
   critical: boolean;
   at: number;
+  /** Only browsers and topics are sent one. */
+  question?: NoticeQuestion;
   /** Whose words may be in the text. Absent: nobody's. */
   sources?: Source[];
   /** Recipients in place of one that takes nothing, in their order. Only Home reads it. */

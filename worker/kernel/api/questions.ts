@@ -1,6 +1,10 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { QuestionMember, TurnQuestion } from "./answers.ts";
+import type { ApprovalCard, AskedPerson, QuestionMember, TurnQuestion } from "./answers.ts";
+import type { PermissionOffer } from "./permissions.ts";
+
+/** An approval with how it is shown. Only the gateway writes the card. */
+export type ShownApproval = ApprovalRequest & { card?: ApprovalCard };
 
 export type NewQuestion = {
   id: string;
@@ -9,9 +13,10 @@ export type NewQuestion = {
   agent: string;
   /** The agent's own id of the question; null when the gateway asks before it sends the call. */
   agentQuestion: string | null;
+  /** Of an approval: the sentence. */
   text: string;
   options: string[];
-  approval: ApprovalRequest | null;
+  approval: ShownApproval | null;
   expiresAt: number;
   /** Approvals with the same key are asked for together. Absent: it stands alone. */
   groupKey?: string | undefined;
@@ -24,13 +29,29 @@ export type Question = NewQuestion & {
   answeredBy: string | null;
   /** As their chat app calls the person. Known while the answer is passed on, and not stored. */
   answeredByName?: string | undefined;
+  /** How it was answered: `passkey`, `tap in Telegram`. Null: by no person, or before 0.5. */
+  answeredHow: string | null;
   /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
   /** The question that lists this one. */
   listedIn: string | null;
   /** The approvals that this question lists: its answer is the answer to each of them that is open. */
   members?: Question[];
+  /** Who was asked to decide, beside the conversation's own. Absent: nobody so far. */
+  asked?: Reached[] | undefined;
+  /** How far the asking went: 1 the people at hand, 2 everybody who may decide, 3 once more. */
+  stage: AskingStage;
+  /** Epoch ms; undefined: nobody more is asked. */
+  askMoreAt: number | undefined;
 };
+
+export type AskingStage = 1 | 2 | 3;
+
+/** A person who was asked. @property chat the conversation that shows it @property subscriptions ids of browsers and topics */
+export type Reached = AskedPerson & { principal: string; chat?: string; subscriptions?: string[] };
+
+/** Who answered, and how. @property by the principal; null: no person @property name as their chat app calls them */
+export type AnsweredBy = { by: string | null; name?: string | undefined; how?: string | undefined };
 
 export type AnswerResult =
   | { ok: true; question: Question }
@@ -46,10 +67,12 @@ export type QuestionToPerson = Pick<
 > & {
   via?: readonly string[] | undefined;
   isPassedOn?: true;
-  /** People who may approve and were asked too, in words: whoever caused it may not. Absent: no others are needed. */
-  asks?: string[];
+  /** As in `TurnQuestion`. */
+  asked?: AskedPerson[];
   /** The approvals that it lists; absent: it stands alone. */
   members?: QuestionMember[];
+  /** What can be kept with a yes. Absent: nothing. */
+  offers?: PermissionOffer[];
 };
 
 /** A call is given up this long after its question expired: the device says so itself before. */
@@ -73,9 +96,16 @@ export type AskedQuestion = {
 };
 
 /** @returns the fields of an approval for a person; only device and gateway need its hash */
-export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
-  const { tool, parameters, cwd, reason, unread } = approval;
-  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason, ...(unread && { unread }) };
+export function approvalView(approval: ShownApproval): NonNullable<TurnQuestion["approval"]> {
+  const { tool, parameters, cwd, reason, unread, card } = approval;
+  return {
+    tool,
+    parameters,
+    ...(cwd !== undefined && { cwd }),
+    reason,
+    ...(unread && { unread }),
+    ...(card && { card }),
+  };
 }
 
 /** Returns the question as a conversation stores it. */
@@ -88,12 +118,23 @@ export function turnQuestion({
   return { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
 }
 
+/** Who was asked, for people: each once, as they were first asked. */
+export function askedPeople(asked: readonly Reached[]): AskedPerson[] {
+  return asked
+    .filter(({ name }, at) => asked.findIndex((one) => one.name === name) === at)
+    .map(({ name, at, time }) => ({ name, at, time }));
+}
+
 /** The approvals that a question lists, for whoever is shown it. They are of calls that a conversation made itself. */
 export function listedMembers(members: readonly Question[]): QuestionMember[] {
-  return members.map(({ id, call, agent }) => ({ id, call, agent }));
+  return members.map(({ id, call, agent, text }) => ({ id, call, agent, text }));
 }
 
 /** `title`: of the conversation, if it is listed. `via`: as above. */
-export type OpenQuestion = Question & { title?: string; via?: readonly string[] | undefined };
+export type OpenQuestion = Question & {
+  title?: string;
+  via?: readonly string[] | undefined;
+  offers?: PermissionOffer[] | undefined;
+};
 /** `total`: of all that the caller may see, in this answer or not. */
 export type OpenQuestions = { questions: OpenQuestion[]; total: number };

@@ -1,5 +1,6 @@
 /** Calls of the tools that Home runs. One that waits is parked like a device's, and Home is asked again at its deadline. */
 import type { Source } from "@edgecall/core/loop/taint.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import { logError, logInfo } from "../log.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ConversationContext } from "./context.ts";
@@ -9,6 +10,11 @@ import { settleCall } from "./settle-call.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { traceOfCall } from "./trace.ts";
+
+/** The language in which the person asked; undefined: not known. */
+export function languageOf({ transcript }: ConversationContext, { n, origin }: Turn): Language | undefined {
+  return noteOf(transcript.entriesOf(n))?.language ?? origin.language;
+}
 
 /** @param tools those that have it; undefined: it is the kernel's own @returns the call, when Home did not answer */
 export async function askHome(
@@ -24,7 +30,7 @@ export async function askHome(
   const { principal, role, channel, privateChat, limits, model, session, reply: place } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
-  const language = noteOf(transcript.entriesOf(turn.n))?.language ?? turn.origin.language;
+  const language = languageOf(context, turn);
   const beside = tools?.beside?.(context, turn, call, settings);
   try {
     const reply = await context.home().calls.runTool({

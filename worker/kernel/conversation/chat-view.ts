@@ -1,4 +1,5 @@
 /** What a chat app shows of the conversation that takes place in it. The feature for chat apps makes it. */
+import type { AskedPerson } from "../api/answers.ts";
 import type { PressedButton } from "../api/notices.ts";
 import type { Address } from "../api/turns.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
@@ -9,6 +10,8 @@ export interface ChatView {
   /** Fetches what the messages of a turn came with, before the model is asked. @returns false when there was nothing */
   fetch(turn: Turn): Promise<boolean>;
   asked(turn: Turn, question: string): void;
+  /** More people were asked to decide. */
+  askedMore(turn: Turn, people: readonly AskedPerson[]): void;
   closed(turn: Turn, question: string): void;
   /** The model has asked for calls, or one of them was answered. */
   progress(turn: Turn): void;

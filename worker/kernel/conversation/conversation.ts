@@ -9,7 +9,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import type { AskedPerson, TurnQuestion, TurnResult } from "../api/answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Briefing } from "../api/briefing.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
@@ -39,6 +39,8 @@ import { meanwhile } from "./meanwhile.ts";
 import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./notices.ts";
 import type { ConversationAccess } from "./part.ts";
 import {
+  isAwaited,
+  onAskedMore,
   onLateResult,
   onQuestion,
   onQuestionClosed,
@@ -312,6 +314,14 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     if (this.#context) await onQuestion(this.#context, asked);
   }
 
+  async askedMore(id: string, all: AskedPerson[], since: AskedPerson[]): Promise<void> {
+    if (this.#context) await onAskedMore(this.#context, id, all, since);
+  }
+
+  async isAwaited(call: string): Promise<boolean> {
+    return this.#context !== undefined && (await isAwaited(this.#context, call));
+  }
+
   async decide(asked: QuestionToPerson): Promise<Handed> {
     return await onApproval(this.#made(), asked);
   }
@@ -322,8 +332,14 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     drive(this.#context);
   }
 
-  async closeQuestion(id: string, answer: string, by: string | null, name?: string): Promise<void> {
-    if (this.#context) await onQuestionClosed(this.#context, id, answer, by, name);
+  async closeQuestion(
+    id: string,
+    answer: string,
+    by: string | null,
+    name?: string,
+    how?: string,
+  ): Promise<void> {
+    if (this.#context) await onQuestionClosed(this.#context, id, answer, { by, name, how });
   }
 
   async progress(data: CallProgress, note?: string): Promise<void> {

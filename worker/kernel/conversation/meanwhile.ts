@@ -85,9 +85,8 @@ const NAME_MAX_CHARS = 60;
 const QUESTION_MAX_CHARS = 200;
 
 /** Nothing follows the address on its line, so that programs make the right link of it. */
-function questionSentence({ agent, text, approval, members }: TurnQuestion, link: string): string {
-  const wait = members ? "wait" : "waits";
-  if (approval) return `${plain(approval.tool)} on ${plain(agent)} ${wait} for your approval: ${link}`;
+function questionSentence({ agent, text, approval }: TurnQuestion, link: string): string {
+  if (approval) return `${plain(text, QUESTION_MAX_CHARS)} That waits for your approval: ${link}`;
   return `${plain(agent)} asks: ${plain(text, QUESTION_MAX_CHARS)} Answer at ${link}`;
 }
 

@@ -1,8 +1,9 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { AskedPerson } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { toolsWith } from "../api/home-tools.ts";
-import { AFTER_EXPIRY_MS, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
+import { AFTER_EXPIRY_MS, type AnsweredBy, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { featuresOf } from "./feature.ts";
@@ -105,6 +106,35 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   if (answer !== undefined) await parent.closeQuestion(asked.id, answer, null);
 }
 
+/** More people were asked to decide the question, which a session shows where it was begun too. @param since who were asked now */
+export async function onAskedMore(
+  { transcript, chat, subscribers, env }: ConversationContext,
+  id: string,
+  all: AskedPerson[],
+  since: AskedPerson[],
+): Promise<void> {
+  const turn = transcript.noteAsked(id, all);
+  if (!turn) return;
+  subscribers.changed(turn);
+  chat?.askedMore(turn, since);
+  const { session } = turn.origin;
+  if (session?.parent) await conversationOf(env, session.parent).askedMore(id, all, since);
+}
+
+/** A person who wrote in a chat app looks at it for about so long. */
+const LOOKS_MS = 5 * 60_000;
+
+/** True if a person waits for this call: their client is there, or they have just written in this chat. Of a session, where it was begun. */
+export async function isAwaited(context: ConversationContext, callId: string): Promise<boolean> {
+  const { transcript, chat, subscribers, env } = context;
+  const turn = transcript.turnAt(transcript.call(callId)?.turn ?? -1);
+  if (!turn || turn.origin.event !== undefined) return false;
+  if (subscribers.has(turn.id)) return true;
+  const { session } = turn.origin;
+  if (session?.parent) return await conversationOf(env, session.parent).isAwaited(session.call);
+  return chat !== undefined && turn.createdAt > Date.now() - LOOKS_MS;
+}
+
 /** A call waits for a person, who is asked now or in a moment. @param until epoch ms; the call is not over before */
 export function waitForPerson(context: ConversationContext, callId: string, until: number): void {
   const call = context.transcript.call(callId);
@@ -116,14 +146,14 @@ export async function onQuestionClosed(
   context: ConversationContext,
   id: string,
   answer: string,
-  by: string | null,
-  name?: string,
+  answered: AnsweredBy,
 ): Promise<void> {
+  const { by, name, how } = answered;
   const { transcript, chat, subscribers, env } = context;
-  const turn = transcript.closeQuestion(id, answer, by, name);
+  const turn = transcript.closeQuestion(id, answer, answered);
   if (!turn) return;
   const { session } = turn.origin;
-  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name);
+  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name, how);
   subscribers.changed(turn);
   chat?.closed(turn, id);
   const closed = transcript.question(id)?.question;

@@ -15,7 +15,7 @@ import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
 import type { Settings } from "../settings/settings.ts";
-import { askHome } from "./ask-home.ts";
+import { askHome, languageOf } from "./ask-home.ts";
 import { sourcesFor } from "./client-context.ts";
 import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
@@ -275,6 +275,8 @@ async function submitCall(
       sources: sources.filter((source) => taints(source, { agent })),
       ...(sentBefore && { sentBefore, askedAt: turn.createdAt }),
       ...(of && { reply: of }),
+      language: languageOf(context, turn),
+      turn: turn.createdAt,
     });
     // These lines have both ids: devices and bridge know the call, and no turn.
     const ids = { turn: turn.id, call: call.id, agent };

@@ -236,7 +236,7 @@ export function eventsOf(transcript: Transcript, turn: Turn, after: number): Tur
     }
   }
   for (const { question, askedSeq, closedSeq } of questions) {
-    const { answer: _, answered_by: __, answered_by_name: ___, ...asked } = question;
+    const { answer: _, answered_by: __, answered_by_name: ___, answered_how: ____, ...asked } = question;
     events.push({ id: askedSeq, event: "question", data: asked });
     if (closedSeq !== null) events.push({ id: closedSeq, event: "question", data: question });
   }

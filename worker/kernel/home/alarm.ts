@@ -10,6 +10,7 @@ import type { Alarm, HomeContext } from "./context.ts";
 import { type AlarmPart, featuresOf } from "./feature.ts";
 import { handOver, nextHandOver } from "./notices/hand-over.ts";
 import * as voidedAllowances from "./notices/voided-allowances.ts";
+import * as writtenOut from "./permissions/written-out.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
 import * as delegation from "./submit/delegation.ts";
@@ -25,6 +26,7 @@ const BEFORE_FEATURES: readonly AlarmPart[] = [
     onAlarm: (home, now) => bridgeOf(home).closeWithoutHello(now),
   },
   voidedAllowances,
+  writtenOut,
 ];
 const AFTER_FEATURES: readonly AlarmPart[] = [
   // After all that writes notices.

@@ -3,11 +3,13 @@
  * none of them.
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
+import type { Who } from "@edgecall/core/permissions/permission.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../api/calls.ts";
 import type { CallTarget } from "../api/edge-call.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
+import type { Viewer } from "../api/may-see.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
 import type { PlannedReply } from "../api/plan.ts";
 import type { Asker, RosterAgent, RosterQuestion, SpokenRule } from "../api/roster.ts";
@@ -82,6 +84,8 @@ export type OtherAgents = {
 /** Browsers and topics where a person is told what happens. */
 export type Subscriptions = {
   all(home: HomeContext): ReadonlyArray<{ id: string; principal: string }>;
+  /** What the person who turned this one on may do now, by the token that they did it with. @returns undefined: nothing any more */
+  viewer(home: HomeContext, id: string): Viewer | undefined;
   /** @param opens the conversation that a notification opens @throws DeliverLaterError, or another error: try again later */
   deliver(home: HomeContext, id: string, opens: string | null, notice: Notice): Promise<void>;
 };
@@ -129,6 +133,8 @@ export type HomeFeature = {
   claimsId?(home: HomeContext, id: string, now: number): boolean;
   /** A program uses what a person granted it. @returns undefined: there is no such grant */
   useGrant?(home: HomeContext, id: string): ApiToken | undefined;
+  /** @returns true: this program, other home or rule of the feature is still there, as a permission names it */
+  hasAsker?(home: HomeContext, who: Exclude<Who, "everybody">): boolean;
   readonly subscriptions?: Subscriptions;
   /** Answers the question's sentence without a model. @returns undefined: it has none, or nothing is to be said about it */
   planReply?(home: HomeContext, question: RosterQuestion, now: number): Promise<PlannedReply | undefined>;

@@ -34,8 +34,11 @@ import { onBridgeClosed, onBridgeMessage } from "./frames/bridge-frames.ts";
 import { Ledger, ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
 import type { HomeAccess } from "./part.ts";
+import { PASSKEY_MIGRATIONS } from "./passkeys/schema.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
+import { PERMISSION_MIGRATIONS } from "./permissions/schema.ts";
 import { openQuestions } from "./questions/approvals.ts";
+import { QUESTION_MIGRATIONS } from "./questions/schema.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { statusOf } from "./status.ts";
 
@@ -104,7 +107,8 @@ export class HomeObject extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === "/bridge") return await this.#connectBridge(request.headers);
-    if (url.pathname === "/questions") return questionsOf(this.#home).subscribe();
+    if (url.pathname === "/questions")
+      return questionsOf(this.#home).subscribe(url.searchParams.get("by") ?? "");
     const call = ledgerOf(this.#home).get(url.searchParams.get("call") ?? "");
     if (!call) return new Response("no such call", { status: 404 });
     return acceptWatcher(this.ctx, call, url.searchParams.has("live") && openQuestions(this.#home, call.id));
@@ -164,5 +168,11 @@ export function openHome(ctx: DurableObjectState, env: Env, features: readonly H
 }
 
 function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
-  return [...HOME_MIGRATIONS, ...features.flatMap(({ migrations = [] }) => migrations)];
+  return [
+    ...HOME_MIGRATIONS,
+    ...QUESTION_MIGRATIONS,
+    ...PASSKEY_MIGRATIONS,
+    ...PERMISSION_MIGRATIONS,
+    ...features.flatMap(({ migrations = [] }) => migrations),
+  ];
 }

@@ -8,6 +8,8 @@ import { conversationsRpc } from "./rpc/conversations.ts";
 import { filesRpc } from "./rpc/files.ts";
 import { modelsRpc } from "./rpc/models.ts";
 import { noticesRpc } from "./rpc/notices.ts";
+import { passkeysRpc } from "./rpc/passkeys.ts";
+import { permissionsRpc } from "./rpc/permissions.ts";
 import { questionsRpc } from "./rpc/questions.ts";
 import { tokensRpc } from "./rpc/tokens.ts";
 
@@ -20,6 +22,8 @@ const KERNEL = {
   questions: questionsRpc,
   notices: noticesRpc,
   models: modelsRpc,
+  passkeys: passkeysRpc,
+  permissions: permissionsRpc,
 };
 
 /** Its methods `topic.method`. */

@@ -29,7 +29,7 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
     const bridge = { has: () => false, lastSeenAt: () => null, confirmedUntil: () => now - MINUTE_MS };
     const rows = new AgentRows(ctx.storage, bridge, everybody);
     const devices = new HostedDevices(ctx.storage, rows, everybody);
-    const agents = new AgentUpdates(rows, devices, bridge, env);
+    const agents = new AgentUpdates(rows, bridge, env);
     const told = (id: string, online: boolean) => ({
       state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },
       ...UNREAD,
@@ -119,11 +119,15 @@ test("an answer is kept from the time when it was given, because the device may 
     const ask = (id: string, answeredAt: number) => {
       const asked = { id, call: id, conversation: "a/api/c", agent: "pi", agentQuestion: "q", text: "Blue?" };
       const expiresAt = now + 4 * KEEP_SETTLED_MS;
-      questionsOf(home).add({ ...asked, options: [], approval: null, expiresAt }, now - 3 * KEEP_SETTLED_MS);
+      questionsOf(home).add(
+        { ...asked, options: [], approval: null, expiresAt },
+        now - 3 * KEEP_SETTLED_MS,
+        undefined,
+      );
       const answered = questionsOf(home).answer(
         id,
         "yes",
-        { principal: "anna", mayApprove: true },
+        { principal: "anna", mayApprove: true, how: "press" },
         answeredAt,
       );
       expect(answered.ok).toBe(true);

@@ -9,6 +9,8 @@ import { featuresOf } from "./feature.ts";
 import { filesOf } from "./files/file-list.ts";
 import { ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
+import { endWhatIsOver } from "./permissions/ends.ts";
+import { permissionsOf } from "./permissions/permission-store.ts";
 
 /** Pruning reads every row of the ledger, which keeps two days of calls, and an alarm runs for nearly each of these. */
 const EVERY_MS = 3_600_000;
@@ -31,6 +33,8 @@ export function prune(home: HomeContext, now: number): boolean {
   questionsOf(home).prune(now);
   auditOf(home).prune(now);
   filesOf(home).prune(now);
+  endWhatIsOver(home, now);
+  permissionsOf(home).prune(now);
   for (const feature of featuresOf(home)) feature.prune?.(home, now);
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.

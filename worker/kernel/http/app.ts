@@ -9,8 +9,14 @@ import type { ApiToken } from "../settings/tokens.ts";
 /** The span of a request that begins a turn or a call (trace.ts). @property parentId the caller's own span */
 type RequestSpan = { context: SpanContext; parentId: string | undefined; route: string };
 
-/** `token`: the caller's, set by `requireToken` or by the front door itself. */
-export type App = { Bindings: Env; Variables: { token: ApiToken; span?: RequestSpan } };
+/**
+ * `token`: the caller's, set by `requireToken` or by the front door itself. `session`: the caller brought a session of the console in
+ * place of a token; its id tells one browser from another, where that is known.
+ */
+export type App = {
+  Bindings: Env;
+  Variables: { token: ApiToken; span?: RequestSpan; session?: { id: string | undefined } };
+};
 
 /** `TrieRouter` takes every pattern. `SmartRouter` builds it at the first request, and only that of the app itself: not those of its parts. */
 export function newRoutes(): HonoBase<App> {

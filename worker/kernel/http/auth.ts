@@ -6,7 +6,7 @@ import type { ApiToken, BridgeToken, Scope } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError, openAiError } from "./errors.ts";
 import { countAddress, countGuess, countToken } from "./rate-limits.ts";
-import { sessionToken, showsSession } from "./session.ts";
+import { sessionOf, showsSession } from "./session.ts";
 import { findApiToken, findBridgeToken, isStillValid } from "./tokens.ts";
 
 /** Middleware: refuses a request without a valid token, and sets `token` for the routes behind it. */
@@ -59,10 +59,12 @@ export async function bearerToken(c: Context<App>): Promise<ApiToken | undefined
 export async function callerToken(c: Context<App>): Promise<ApiToken | undefined> {
   const bearer = await bearerToken(c);
   if (bearer) return bearer;
-  const token = await sessionToken(c);
-  if (token) await countToken(c, token);
-  else if (showsSession(c)) await countGuess(c);
-  return token;
+  const session = await sessionOf(c);
+  if (session) {
+    await countToken(c, session.token);
+    c.set("session", { id: session.id });
+  } else if (showsSession(c)) await countGuess(c);
+  return session?.token;
 }
 
 /** @returns the record of a bridge's bearer token; undefined when it is missing or wrong @throws HttpError 429 */

@@ -60,7 +60,11 @@ export async function readText(c: Context<App>): Promise<string> {
 
 /** @param isOptional an empty body counts as `{}` @throws HttpError 400, 413 */
 export async function readBody<T>(c: Context<App>, schema: z.ZodMiniType<T>, isOptional = false): Promise<T> {
-  const text = await readText(c);
+  return bodyOf(schema, await readText(c), isOptional);
+}
+
+/** @param text of the request's body @throws HttpError 400 */
+export function bodyOf<T>(schema: z.ZodMiniType<T>, text: string, isOptional = false): T {
   const body = checkJson(schema, isOptional && text === "" ? "{}" : text);
   if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
   return body.value;

@@ -9,9 +9,10 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ApiToken, Scope } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { requireScope } from "./auth.ts";
+import { requireConfirmed } from "./confirm.ts";
 import { HttpError } from "./errors.ts";
 import type { Field } from "./fields.ts";
-import { readBody } from "./request.ts";
+import { bodyOf, readText } from "./request.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, Field>>;
@@ -34,6 +35,8 @@ type AnyAnswer = Answer<unknown, number, string>;
  * @property scope what the caller's token needs; absent: the operation checks its caller itself
  * @property or another scope that suffices as well
  * @property owner the token's role has to be owner, too
+ * @property confirm it widens rights: of a person with a passkey a session of the console has to bring a confirmation (confirm.ts).
+ *   A function says so of a body
  * @property optionalBody an empty body counts as `{}`
  * @property reads the schema of a body that the operation reads itself, since something comes before
  * @property raw the media type of a body that is no JSON, which the operation reads itself
@@ -42,6 +45,8 @@ export type Spec = {
   readonly scope?: Scope | undefined;
   readonly or?: Scope;
   readonly owner?: true;
+  // biome-ignore lint/suspicious/noExplicitAny: the body is of the operation's own schema
+  readonly confirm?: true | ((body: any) => boolean);
   readonly path?: Fields | undefined;
   readonly query?: Fields | undefined;
   readonly headers?: Fields | undefined;
@@ -73,7 +78,8 @@ export function route<
 >(
   routes: HonoBase<App>,
   operation: `${Method} ${Path}`,
-  spec: Omit<Spec, "scope" | "path" | "query" | "headers" | "body"> & {
+  spec: Omit<Spec, "scope" | "path" | "query" | "headers" | "body" | "confirm"> & {
+    readonly confirm?: true | ((body: B) => boolean);
     readonly scope?: S;
     readonly query?: Q;
     readonly headers?: H;
@@ -90,7 +96,7 @@ export function route<
     },
   ) => AnyAnswer | Promise<AnyAnswer>,
 ): (c: Context<App>) => Promise<Response> {
-  const { scope, or, owner, path, query, headers, body, optionalBody }: Spec = spec;
+  const { scope, or, owner, path, query, headers, body, optionalBody, raw, confirm }: Spec = spec;
   const handler = async (c: Context<App>): Promise<Response> => {
     const input = {
       token: scope && requireScope(c, scope, or),
@@ -101,7 +107,11 @@ export function route<
     };
     if (owner && input.token?.role !== "owner")
       throw new HttpError(403, "forbidden", `the token '${input.token?.name}' is not an owner's`);
-    if (body) input.body = await readBody(c, body, optionalBody);
+    // A body that the operation reads itself is bound to nothing, so no confirmation counts for it.
+    const text = body ? await readText(c) : raw === undefined ? "" : undefined;
+    if (body && text !== undefined) input.body = bodyOf(body, text, optionalBody);
+    if (confirm && input.token && (confirm === true || confirm(input.body)))
+      await requireConfirmed(c, input.token, text);
     // SAFETY: each value was read by its field, and the body by its schema.
     return await handle(c, input as Parameters<typeof handle>[1]);
   };

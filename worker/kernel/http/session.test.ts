@@ -23,7 +23,9 @@ function signIn(
 async function withSession(seconds: number, path: string, init: RequestInit = {}): Promise<number> {
   const record = apiTokenRecords(env as unknown as Env).find(({ name }) => name === "gus");
   if (!record) throw new Error("the tests' guest has no record");
-  const [cookie = ""] = (await sessionCookie(env as unknown as Env, record, seconds)).split(";");
+  const [cookie = ""] = (
+    await sessionCookie(env as unknown as Env, record, { seconds, request: new Request("https://gateway") })
+  ).split(";");
   const headers = { ...OWN, cookie, ...(init.headers as Record<string, string>) };
   return (await worker.fetch(`https://gateway${path}`, { ...init, headers })).status;
 }
@@ -38,7 +40,7 @@ describe("a console session", () => {
       scopes: ["ask"],
     });
     expect(response.headers.get("set-cookie")).toMatch(
-      /^__Host-edgecall=[0-9a-f]{32}\.\d{10}\.[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; Secure; SameSite=Strict$/,
+      /^__Host-edgecall=[0-9a-f]{32}\.\d{10}\.t[\w-]{15}\.[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; Secure; SameSite=Strict$/,
     );
     expect((await signIn("https://gateway", {})).status).toBe(403);
     const lan = "http://192.168.1.5:8787";

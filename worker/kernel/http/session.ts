@@ -23,14 +23,34 @@ const COOKIE = "__Host-edgecall";
 const SESSION_S = 30 * 86_400;
 /** The cookie has so many of the hash's 64 digits; the MAC is over all of them. */
 const HASH_DIGITS = 32;
-const VALUE = /^([0-9a-f]{32})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+const VALUE = /^([0-9a-f]{32})\.(\d{10})\.(?:([ta][A-Za-z0-9_-]{15})\.)?([A-Za-z0-9_-]{43})$/;
 /** A session of a token that a home made: the home is asked for the token's id, and only when the MAC is right. */
-const MADE_VALUE = /^made\.([a-z0-9][a-z0-9-]{0,62})\.([0-9a-f-]{36})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+const MADE_VALUE =
+  /^made\.([a-z0-9][a-z0-9-]{0,62})\.([0-9a-f-]{36})\.(\d{10})\.(?:([ta][A-Za-z0-9_-]{15})\.)?([A-Za-z0-9_-]{43})$/;
+/** Random bytes of a session's id. */
+const ID_BYTES = 11;
 /** The console's page sends this header. A page of another site cannot: its browser's preflight fails. */
 const OWN_HEADER = "x-edgecall-console";
 
-/** @param seconds until the session ends, at most a month @returns the cookie of a new session */
-export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION_S): Promise<string> {
+/** A session as a request brings it. @property id tells one browser from another; undefined: it cannot be told */
+type Session = { token: ApiToken; id: string | undefined };
+
+type SessionOptions = {
+  /** Until the session ends, at most a month. */
+  seconds?: number | undefined;
+  /** The request that signs in: a browser that is signed in already stays the same browser. */
+  request: Request;
+  /** Cloudflare Access vouched for the person. A program in the browser can do that again, so such a session is no second device. */
+  byAccess?: boolean;
+};
+
+/** @returns the cookie of a new session */
+export async function sessionCookie(env: Env, token: ApiToken, options: SessionOptions): Promise<string> {
+  const { seconds = SESSION_S, request, byAccess = false } = options;
+  const before = await cookieSession(env, request.headers.get("cookie") ?? undefined);
+  const random = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
+  const known = before?.id?.startsWith("t") ? before.id : undefined;
+  const session = byAccess ? `a${random}` : (known ?? `t${random}`);
   const now = Math.floor(Date.now() / 1_000);
   const { home, hash, made } = token;
   const left = made?.expiresAt ? Math.floor(made.expiresAt / 1_000) - now : SESSION_S;
@@ -39,10 +59,10 @@ export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION
   const mac = await crypto.subtle.sign(
     "HMAC",
     await macKey(env, "session"),
-    made ? signedMade(home, made.id, until) : signed(hash, until),
+    made ? signedMade(home, made.id, until, session) : signed(hash, until, session),
   );
   const record = made ? `made.${home}.${made.id}` : hash.slice(0, HASH_DIGITS);
-  return cookie(`${record}.${until}.${toBase64Url(new Uint8Array(mac))}`, life);
+  return cookie(`${record}.${until}.${session}.${toBase64Url(new Uint8Array(mac))}`, life);
 }
 
 export function endedCookie(): string {
@@ -51,14 +71,14 @@ export function endedCookie(): string {
 
 /**
  * Sessions count below `/v1/` only; the routes of other clients accept bearer tokens alone.
- * @returns the record of the signed-in person's token
+ * @returns the session of the signed-in person
  * @throws HttpError 403 when the session is valid, but the request does not come from the console's page
  */
-export async function sessionToken(c: Context<App>): Promise<ApiToken | undefined> {
+export async function sessionOf(c: Context<App>): Promise<Session | undefined> {
   if (!c.req.path.startsWith("/v1/")) return undefined;
-  const token = await cookieToken(c.env, c.req.header("cookie"));
-  if (token) requireOwnPage(c);
-  return token;
+  const session = await cookieSession(c.env, c.req.header("cookie"));
+  if (session) requireOwnPage(c);
+  return session;
 }
 
 /** True when the request carries a session, valid or not. */
@@ -85,7 +105,7 @@ export function requireOwnForm(c: Context<App>): void {
 
 /** @returns the record of the person who is signed in to the console; for pages outside `/v1/`, which check a request's origin themselves */
 export async function signedInToken(c: Context<App>): Promise<ApiToken | undefined> {
-  return await cookieToken(c.env, c.req.header("cookie"));
+  return (await cookieSession(c.env, c.req.header("cookie")))?.token;
 }
 
 /** Over plain http others could read the cookie in transit, unless client and gateway are one machine. */
@@ -95,13 +115,13 @@ export function requireSafeWay(c: Context<App>): void {
   throw new HttpError(403, "forbidden", "sign in over https, or on the machine itself over http://localhost");
 }
 
-async function cookieToken(env: Env, header: string | undefined): Promise<ApiToken | undefined> {
+async function cookieSession(env: Env, header: string | undefined): Promise<Session | undefined> {
   const values = (header ?? "").split(/;\s*/).flatMap((pair) => {
     const [name, value] = pair.split("=", 2);
     return name === COOKIE && value !== undefined ? [value] : [];
   });
-  if (values.length === 1 && values[0]?.startsWith("made.")) return await madeToken(env, values[0]);
-  const [, start, until, mac] = VALUE.exec(values[0] ?? "") ?? [];
+  if (values.length === 1 && values[0]?.startsWith("made.")) return await madeSession(env, values[0]);
+  const [, start, until, id, mac] = VALUE.exec(values[0] ?? "") ?? [];
   if (values.length !== 1 || start === undefined || until === undefined || mac === undefined)
     return undefined;
   if (Number(until) * 1_000 <= Date.now()) return undefined;
@@ -112,13 +132,13 @@ async function cookieToken(env: Env, header: string | undefined): Promise<ApiTok
     "HMAC",
     key,
     fromBase64Url(mac),
-    signed(record.hash, Number(until)),
+    signed(record.hash, Number(until), id),
   );
-  return valid ? record : undefined;
+  return valid ? { token: record, id } : undefined;
 }
 
-async function madeToken(env: Env, value: string): Promise<ApiToken | undefined> {
-  const [, home, id, until, mac] = MADE_VALUE.exec(value) ?? [];
+async function madeSession(env: Env, value: string): Promise<Session | undefined> {
+  const [, home, id, until, session, mac] = MADE_VALUE.exec(value) ?? [];
   if (home === undefined || id === undefined || until === undefined || mac === undefined) return undefined;
   if (Number(until) * 1_000 <= Date.now() || !isNamedHome(env, home)) return undefined;
   const key = await macKey(env, "session");
@@ -126,17 +146,19 @@ async function madeToken(env: Env, value: string): Promise<ApiToken | undefined>
     "HMAC",
     key,
     fromBase64Url(mac),
-    signedMade(home, id, Number(until)),
+    signedMade(home, id, Number(until), session),
   );
-  return isOurs ? await homeOf(env, home).tokens.useToken({ id }) : undefined;
+  const token = isOurs ? await homeOf(env, home).tokens.useToken({ id }) : undefined;
+  return token && { token, id: session };
 }
 
-function signedMade(home: string, id: string, until: number): Uint8Array {
-  return utf8(`made\n${home}\n${id}\n${until}`);
+function signedMade(home: string, id: string, until: number, session: string | undefined): Uint8Array {
+  return utf8(["made", home, id, until, session ?? []].flat().join("\n"));
 }
 
-function signed(hash: string, until: number): Uint8Array {
-  return utf8(`${hash}\n${until}`);
+/** @param session absent: one of before 0.5 */
+function signed(hash: string, until: number, session: string | undefined): Uint8Array {
+  return utf8([hash, until, session ?? []].flat().join("\n"));
 }
 
 function cookie(value: string, seconds: number): string {

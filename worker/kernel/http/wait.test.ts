@@ -123,11 +123,13 @@ describe("at OpenAI's door", () => {
     const waiting = chat([user(script(siren, load))], { ...brief, ...name });
     await asksApproval();
     const { body } = await waiting;
-    expect(textOf(body)).toBe(`siren on pi waits for your approval: ${LINK}\n${COMES}`);
+    expect(textOf(body)).toBe(`Run siren on pi? That waits for your approval: ${LINK}\n${COMES}`);
     const { waiting: waits } = body.edge as unknown as {
       waiting: { questions: Array<{ id: string; link: string; approval: boolean }> };
     };
-    expect(waits.questions).toMatchObject([{ agent: "pi", text: "May I?", approval: true, link: LINK }]);
+    expect(waits.questions).toMatchObject([
+      { agent: "pi", text: "Run siren on pi?", approval: true, link: LINK },
+    ]);
     const answer = JSON.stringify({ answer: "approve" });
     const id = waits.questions[0]?.id ?? "";
     // A model may hold a client's token, so that one approves nothing.

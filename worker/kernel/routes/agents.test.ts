@@ -71,11 +71,21 @@ test("words are looked for in ids and lines, and filters keep those online or of
   const off = await page("?online=no&limit=3");
   expect(off).toMatchObject({ total: 250, online: 0, agents: [3, 7, 11].map((n) => ({ id: idOf(n) })) });
   expect(await page("?online=yes&limit=1")).toMatchObject({ total: 750, online: 750 });
+  // None of them is a device of the broker.
+  expect(await page("?hosted=no&limit=1")).toMatchObject({ total: 1_000 });
+  expect(await page("?hosted=yes")).toMatchObject({ total: 0, agents: [] });
   expect(await page("?q=nothing-has-this")).toMatchObject({ total: 0, agents: [], next: null });
 });
 
 test("a wrong query is told; a place that is gone from a search is no silent end", async () => {
-  for (const query of ["limit=0", "limit=1001", "online=maybe", `q=${"x".repeat(201)}`, "after=a%20b"])
+  for (const query of [
+    "limit=0",
+    "limit=1001",
+    "online=maybe",
+    "hosted=maybe",
+    `q=${"x".repeat(201)}`,
+    "after=a%20b",
+  ])
     expect((await ask(`/v1/agents?${query}`)).status, query).toBe(400);
   const gone = await ask(`/v1/agents?q=hothouse&after=${idOf(1)}`);
   expect(gone.status).toBe(400);

@@ -24,6 +24,8 @@ route(
       q: words(AGENT_WORDS_MAX),
       /** Only those that are online, or only the others. */
       online: optionalYesOrNo,
+      /** Only devices of the broker, or only the others. */
+      hosted: optionalYesOrNo,
     },
   },
   async (c, { token, query: { q, ...query } }) => {
@@ -54,7 +56,7 @@ const AcceptBody = z.strictObject({
 route(
   agents,
   "POST /v1/agents/:agent/accept-text",
-  { scope: "admin", path: { agent: AGENT }, body: AcceptBody, optionalBody: true },
+  { scope: "admin", confirm: true, path: { agent: AGENT }, body: AcceptBody, optionalBody: true },
   async (c, { token, path: { agent }, body }) => {
     const accepted = await homeOf(c.env, token.home).agents.acceptText(agent, body.line);
     if (accepted === "changed")

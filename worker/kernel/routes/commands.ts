@@ -47,8 +47,11 @@ route(
     const order = orderOfCommand(command, payload, readSettings(c.env).defaultToolTimeoutMs);
     const caller = { principal: token.name, role: token.role, channel: "api" };
     const trace = traceOf(c);
+    const isPress = c.get("session") && token.role === "owner" && token.scopes.includes("approve");
+    const pressed = isPress && { pressed: true as const };
     const reply = await withRetry(
-      async () => await homeOf(c.env, token.home).calls.command({ id, agent, order, caller, ...trace }),
+      async () =>
+        await homeOf(c.env, token.home).calls.command({ id, agent, order, caller, ...pressed, ...trace }),
     );
     if (!reply.accepted) return answer(c, id, agent, reply.outcome);
     return await answerWithin(c, token.home, id, agent, wait);

@@ -49,6 +49,7 @@ async function held(): Promise<string> {
     "/v1/tokens",
     "/v1/conversations?all=yes",
     "/v1/questions",
+    "/v1/permissions",
     "/v1/rules",
     "/v1/lending",
     "/v1/keys",
@@ -84,6 +85,8 @@ beforeAll(async () => {
   cookie = await signIn.cookie(TOKENS.guest);
 }, 60_000);
 
+/** Whoever has the scope `ask`. */
+const ASKERS: Who[] = ["owner", "guest", "member", "approver", "admin"];
 /** `may`: those whom the page of the route names. Everybody else is refused. */
 const ROUTES: Array<[route: string, may: Who[], body?: object]> = [
   ["GET /v1/tokens", ["owner", "admin"]],
@@ -136,6 +139,18 @@ const ROUTES: Array<[route: string, may: Who[], body?: object]> = [
   ["DELETE /v1/conversations/kept", ["owner", "admin"]],
   ["POST /v1/questions/QUESTION", ["owner"], { answer: "approve" }],
   ["POST /v1/questions/QUESTION", ["owner"], { answer: "accept" }],
+  ["POST /v1/questions/QUESTION/elsewhere", ["owner"]],
+  ["POST /v1/questions/QUESTION", ["owner"], { answer: "approve", keep: { offer: "always" } }],
+  ["GET /v1/permissions", ASKERS],
+  ["DELETE /v1/permissions?person=anna", ASKERS],
+  [`DELETE /v1/permissions/${ID}`, ASKERS],
+  ["POST /v1/passkeys", ASKERS, {}],
+  ["POST /v1/passkeys/registrations", ASKERS],
+  ["POST /v1/passkeys/challenges", ASKERS, { method: "POST", path: "/v1/tokens" }],
+  ["POST /v1/passkeys/codes", ASKERS],
+  ["DELETE /v1/passkeys/AAAA", ASKERS],
+  ["PUT /v1/passkeys/taps/telegram:1", ["owner"]],
+  ["DELETE /v1/passkeys/taps/telegram:1", ["owner"]],
   [`GET /v1/media/${FILE}`, []],
   [`PUT /v1/media/${FILE}`, []],
   ["GET /v1/polling", []],

@@ -58,7 +58,7 @@ route(
 route(
   keys,
   "POST /v1/agents/:agent/key",
-  { scope: "admin", path: { agent: AGENT }, body: KeyBody },
+  { scope: "admin", confirm: true, path: { agent: AGENT }, body: KeyBody },
   async (c, { token, path: { agent }, body: { public_key, signature, name = agent } }) => {
     const grant =
       signature === undefined ? ({ by: "nothing" } as const) : ({ by: "signature", signature } as const);
@@ -80,7 +80,7 @@ route(
 route(
   keys,
   "POST /v1/agents/:agent/readmit",
-  { scope: "admin", path: { agent: AGENT } },
+  { scope: "admin", confirm: true, path: { agent: AGENT } },
   async (c, { token, path: { agent } }) => {
     const readmitted = await homeOf(c.env, token.home).agents.readmitAgent(agent);
     if (readmitted === "sent") return nothing(c);

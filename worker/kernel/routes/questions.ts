@@ -1,11 +1,14 @@
 /** `/v1/questions`: the open questions and approvals of a home, and their answers. */
+import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { OpenQuestion as OpenQuestionView } from "../api/answers.ts";
-import { approvalView, listedMembers, type OpenQuestion } from "../api/questions.ts";
+import { Keep } from "../api/permissions.ts";
+import { approvalView, askedPeople, listedMembers, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireValid } from "../http/auth.ts";
+import { answerWay } from "../http/confirm.ts";
 import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { SSE, socketEventStream } from "../http/object-stream.ts";
@@ -15,8 +18,10 @@ import type { ApiToken } from "../settings/tokens.ts";
 
 export const questions = newRoutes();
 
-const QuestionAnswer = z.strictObject({
+export const QuestionAnswer = z.strictObject({
   answer: z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
+  /** What is kept of the question's `offers`, with the answer `approve`. */
+  keep: z.optional(Keep),
 });
 
 /** Lists the open questions and approvals that the caller may see, the oldest first. */
@@ -33,7 +38,7 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
   };
   const stream = socketEventStream(
     homeOf(c.env, token.home),
-    "/questions",
+    `/questions?by=${encodeURIComponent(token.name)}`,
     eventsOf,
     c.req.raw.signal,
     recheck,
@@ -41,17 +46,41 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
   return typedAnswer<QuestionsEvent, 200, "text/event-stream">(c.body(stream, 200, SSE));
 });
 
-/** Answers a question or an approval that the caller may see. An approval needs the scope `approve`. */
+/**
+ * Answers a question or an approval that the caller may see. An approval needs the scope `approve`. Of a session of the console some need
+ * a confirmation too (`POST /v1/passkeys/challenges`).
+ */
 route(
   questions,
   "POST /v1/questions/:id",
   { scope: "ask", path: { id: text(UUID, "a question's id, a UUID") }, body: QuestionAnswer },
-  async (c, { token, path: { id }, body: { answer } }) => {
-    const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token);
+  async (c, { token, path: { id }, body }) => {
+    const { answer, keep } = body;
+    const way = answerWay(c, await keepHash(body));
+    const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token, way, keep);
     if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
     return json(c, questionView(answered.question));
   },
 );
+
+/** Asks where else the caller may answer: in chats of people who may approve. Then a press in another browser counts, too. */
+route(
+  questions,
+  "POST /v1/questions/:id/elsewhere",
+  { scope: "ask", path: { id: text(UUID, "a question's id, a UUID") } },
+  async (c, { token, path: { id } }) => {
+    const session = c.get("session")?.id;
+    const asked = await homeOf(c.env, token.home).questions.askElsewhere(id, token, session);
+    if (!asked.ok) throw new HttpError(asked.status, asked.code, asked.message);
+    const answer: { asked: string[] } = { asked: asked.asked };
+    return json(c, answer);
+  },
+);
+
+/** The hash of what an answer gives beside its words; empty: nothing. */
+export async function keepHash({ answer: _, ...more }: z.infer<typeof QuestionAnswer>): Promise<string> {
+  return Object.keys(more).length === 0 ? "" : await canonicalHash({ domain: "edgecall keep v1", ...more });
+}
 
 /** Questions in one answer, the oldest; `total` says how many there are. The others follow as these are answered. */
 const QUESTIONS_MAX = 200;
@@ -67,7 +96,19 @@ async function openQuestions(c: Context<App>, token: ApiToken): Promise<Question
 
 /** Converts a question for the API: it has the conversation's id in place of the object's name. */
 function questionView(question: OpenQuestion): OpenQuestionView {
-  const { id, agent, via, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
+  const {
+    id,
+    agent,
+    via,
+    text,
+    options,
+    approval,
+    expiresAt: expires_at,
+    answer,
+    answeredBy,
+    answeredHow,
+    asked: people,
+  } = question;
   const [, channel = "", ...conversation] = question.conversation.split("/");
   const members = question.members && listedMembers(question.members);
   const call = members?.[0]?.call ?? question.call;
@@ -87,7 +128,10 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: approvalView(approval) }),
+    ...(people && people.length > 0 && { asked: askedPeople(people) }),
+    ...(question.offers && { offers: question.offers }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
+    ...(answeredHow !== null && { answered_how: answeredHow }),
   };
 }

@@ -43,29 +43,34 @@ route(tokens, "GET /v1/tokens", { scope: "admin" }, async (c, { token: caller })
 });
 
 /** Makes a token. Only this answer contains the token itself. */
-route(tokens, "POST /v1/tokens", { scope: "admin", body: NewToken }, async (c, { token: maker, body }) => {
-  const { name, role, scopes, expires_in_days } = body;
-  const missing = scopes.find((scope) => !maker.scopes.includes(scope));
-  if (missing !== undefined)
-    throw tooMuch(`scopes: your token does not have '${missing}', so it cannot give it`);
-  if (ROLES.indexOf(role) > ROLES.indexOf(maker.role))
-    throw tooMuch(`role: your token has the role '${maker.role}', so it cannot give '${role}'`);
-  const expiresAt = endOf(expires_in_days, maker);
-  const token = newHomeToken(maker.home);
-  const record = await homeOf(c.env, maker.home).tokens.makeToken({
-    hash: await sha256Hex(token),
-    name,
-    role,
-    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-    madeBy: maker.name,
-    expiresAt,
-  });
-  if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
-  return json(c, { token, record }, 201);
-});
+route(
+  tokens,
+  "POST /v1/tokens",
+  { scope: "admin", confirm: true, body: NewToken },
+  async (c, { token: maker, body }) => {
+    const { name, role, scopes, expires_in_days } = body;
+    const missing = scopes.find((scope) => !maker.scopes.includes(scope));
+    if (missing !== undefined)
+      throw tooMuch(`scopes: your token does not have '${missing}', so it cannot give it`);
+    if (ROLES.indexOf(role) > ROLES.indexOf(maker.role))
+      throw tooMuch(`role: your token has the role '${maker.role}', so it cannot give '${role}'`);
+    const expiresAt = endOf(expires_in_days, maker);
+    const token = newHomeToken(maker.home);
+    const record = await homeOf(c.env, maker.home).tokens.makeToken({
+      hash: await sha256Hex(token),
+      name,
+      role,
+      scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+      madeBy: maker.name,
+      expiresAt,
+    });
+    if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
+    return json(c, { token, record }, 201);
+  },
+);
 
 /** Replaces the owner's token of this machine. Only this answer contains the new one, and the old one is refused from now on. */
-route(tokens, "POST /v1/tokens/rotate", { scope: "admin" }, async (c, { token: caller }) => {
+route(tokens, "POST /v1/tokens/rotate", { scope: "admin", confirm: true }, async (c, { token: caller }) => {
   const { OWNER } = c.env;
   if (!OWNER)
     throw new HttpError(

@@ -222,6 +222,6 @@ async function answerText(
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
   const answered = await context
     .home()
-    .questions.answer(asked.question.id, cutText(answer, 4_000), person, true);
+    .questions.answer(asked.question.id, cutText(answer, 4_000), person, { by: "chat" });
   return answered.ok ? undefined : answered.message;
 }

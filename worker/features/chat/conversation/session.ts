@@ -1,13 +1,16 @@
 /** Sends a chat the events of its turns: questions, devices' words, the model's words as they come, and the end. */
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
+import type { AskedPerson } from "../../../kernel/api/answers.ts";
 import type { PressedButton } from "../../../kernel/api/notices.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
 import type { ChatView } from "../../../kernel/conversation/chat-view.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { slot } from "../../../kernel/conversation/slot.ts";
 import type { StoredCall, Turn } from "../../../kernel/conversation/store/rows.ts";
+import { phrasesOf } from "../../../kernel/phrases.ts";
 import { PLATFORM_NAMES } from "../../../kernel/settings/chat.ts";
 import { platformOf } from "../platforms/all.ts";
 import { connectionOf } from "../platforms/connections.ts";
@@ -39,6 +42,13 @@ export class ChatSession implements ChatView {
     const address = replyAddress(turn);
     if (!address) return;
     this.outbox.ask(turn.n, address, question);
+    this.outbox.go();
+  }
+
+  askedMore(turn: Turn, people: readonly AskedPerson[]): void {
+    const address = replyAddress(turn);
+    if (!address) return;
+    this.outbox.say(address, askedText(people, phrasesOf(turn.origin.language)), "plain");
     this.outbox.go();
   }
 

@@ -3,6 +3,9 @@
  * each platform shows it. Judged by the shown text: all of the arguments are in it, as they are run, and nothing is invisible; or nobody approves
  * there.
  */
+import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { slotText } from "@edgecall/core/approvals/slot-text.ts";
+import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { expect, test } from "vitest";
 import { parsed } from "../../../../test/platforms/telegram.ts";
@@ -88,21 +91,25 @@ const PLATFORMS: Record<string, (words: string) => string> = {
 function slackTexts(of: unknown): string {
   if (Array.isArray(of)) return of.map(slackTexts).join("");
   if (typeof of !== "object" || of === null) return "";
-  const { text, elements } = of as { text?: unknown; elements?: unknown };
-  return (typeof text === "string" ? text : "") + slackTexts(elements);
+  const { text, url, elements } = of as { text?: unknown; url?: unknown; elements?: unknown };
+  // A link without a text shows its address.
+  const own = text ?? url;
+  return (typeof own === "string" ? own : "") + slackTexts(elements);
 }
 
-function asked(what: Partial<NonNullable<TurnQuestion["approval"]>>): TurnQuestion {
+function asked(what: Partial<NonNullable<TurnQuestion["approval"]>>, text = SENTENCE): TurnQuestion {
   const approval = { tool: "bash", parameters: {}, reason: "it writes", hash: "h", ...what };
   return {
     id: "q",
     agent: "pi",
-    text: "May I?",
+    text,
     options: [],
     expires_at: 1,
     approval,
   } as unknown as TurnQuestion;
 }
+
+const SENTENCE = "Run this on pi?";
 
 /** An approval that can be given here is for what is shown. */
 function seen(question: TurnQuestion, wanted: readonly string[]): string[] {
@@ -111,7 +118,9 @@ function seen(question: TurnQuestion, wanted: readonly string[]): string[] {
   return Object.entries(PLATFORMS).flatMap(([platform, show]) => {
     const text = show(words);
     const hidden = INVISIBLE.exec(text.replace(/[\n\t]/g, ""))?.[0];
-    const lacking = wanted.filter((one) => !text.includes(one));
+    // Markdown's marks are escaped, and shown as they were written.
+    const read = text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
+    const lacking = wanted.filter((one) => !text.includes(one) && !read.includes(one));
     return [
       ...(hidden === undefined ? [] : [`${platform} shows U+${hidden.codePointAt(0)?.toString(16)}`]),
       ...lacking.map((one) => `${platform} lacks ${one.slice(0, 80)}`),
@@ -126,10 +135,22 @@ test.each(Object.entries(TEXTS))("S27: %s hides nothing of what is approved", (_
   // Beside the arguments, a text may be cut, and leave none of them out.
   const unread = [{ agent: "evil", line: text, was: text, actions: [text], group: text }];
   const plain = { parameters: { command: HARM } };
-  expect(seen(asked({ ...plain, unread }), [`"command": "${HARM}"`, "wants to run", "bash"])).toEqual([]);
+  expect(seen(asked({ ...plain, unread }), [`"command": "${HARM}"`, SENTENCE])).toEqual([]);
   for (const field of ["tool", "cwd", "reason"])
-    expect(seen(asked({ ...plain, [field]: text }), [`"command": "${HARM}"`, "wants to run"]), field).toEqual(
-      [],
-    );
+    expect(seen(asked({ ...plain, [field]: text }), [`"command": "${HARM}"`, SENTENCE]), field).toEqual([]);
+  // A script is shown line by line, or as JSON where its lines could hide something.
+  const card = { verb: "Run", decline: "No", asker: "anna asked", facts: [], shows: ["command"] };
+  const script = { command: text, timeout_ms: 5 };
+  const { lines: own = visibleJson({ command: text }).slice(1, -1).split("\n"), rest } = approvalText(
+    { approval: { parameters: script, card } },
+    undefined,
+  );
+  expect(seen(asked({ parameters: script, card }), [...own, rest, SENTENCE])).toEqual([]);
+  // Names are in the sentence, who asked and what is known: as they stand there.
+  const slot = slotText(text, ENGLISH);
+  const named = { ...card, asker: `${slot} asked`, facts: [{ label: "Where", text: slot }] };
+  const sentence = `Run this on ${slot}?`;
+  const wanted = [HARM, sentence, `${slot} asked`, `Where: ${slot}`];
+  expect(seen(asked({ parameters: { command: HARM }, card: named }, sentence), wanted)).toEqual([]);
   expect(visible(text)).toContain(text === TEXTS.tags ? "ok" : "o");
 });

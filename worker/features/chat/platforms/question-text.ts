@@ -1,7 +1,8 @@
 /** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
 
+import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import { approvalText } from "@edgecall/core/tools/approval-text.ts";
 import { betweenText, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
 import { ACCEPT, CLOSED, EXPIRED } from "../../../kernel/api/questions.ts";
@@ -14,11 +15,7 @@ const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
 /** Answers where agents' own words are a reason to ask: `accept` accepts these, too. */
 const WITH_ACCEPT = [...APPROVAL, ACCEPT] as const;
-const LABELS: Record<string, string> = {
-  approve: "Approve",
-  deny: "Deny",
-  [ACCEPT]: "Accept text and approve",
-};
+const MARKS_MAX = 5;
 /** Characters of an agent's description. */
 const UNREAD_MAX = 300;
 /**
@@ -42,12 +39,18 @@ export function choicesOf(question: TurnQuestion): Button[] {
       ? []
       : [
           {
-            label: question.approval ? (LABELS[answer] ?? answer) : visible(answer),
+            label: question.approval ? labelOf(answer, question.approval) : visible(answer),
             data: buttonData(question.id, choice),
             answer,
           },
         ],
   );
+}
+
+/** The words of the card; a gateway before 0.4 made none. */
+function labelOf(answer: string, { card }: NonNullable<TurnQuestion["approval"]>): string {
+  const { verb = "Approve", decline = "Deny", accept = "Accept text and approve" } = card ?? {};
+  return answer === "deny" ? decline : answer === ACCEPT ? accept : verb;
 }
 
 /** The answer that a press gives, or undefined: the question has no such answer. */
@@ -61,7 +64,9 @@ export function answerOf(question: TurnQuestion, choice: number | string): strin
 
 /** True if a chat does not show all that would be approved: then nobody approves it there. */
 export function isTooLong({ approval, members }: TurnQuestion): boolean {
-  return approval !== undefined && approvalText({ approval, members }, 1).length > WHOLE_MAX;
+  if (!approval) return false;
+  const { lines = [], rest } = approvalText({ approval, members }, 1);
+  return lines.join("\n").length + rest.length > WHOLE_MAX;
 }
 
 /**
@@ -70,9 +75,9 @@ export function isTooLong({ approval, members }: TurnQuestion): boolean {
  */
 export function questionText(question: TurnQuestion, console?: string): string {
   const { approval, options } = question;
-  const agent = shown(question.agent);
-  const text = shown(question.text);
   if (!approval) {
+    const agent = shown(question.agent);
+    const text = shown(question.text);
     const list = options.map((option, at) => `${at + 1}. ${shown(option)}`).join("\n");
     const how =
       options.length > 0
@@ -80,17 +85,16 @@ export function questionText(question: TurnQuestion, console?: string): string {
         : "Please answer with /answer and your words.";
     return `**${agent}**${askedBy(question)} asks: ${text}\n\n${how}`;
   }
-  const { tool, cwd, reason } = approval;
-  const whole = approvalText({ approval, members: question.members }, 1);
-  const cut = isTooLong(question) ? headAndTail(whole, { chars: CUT_MAX }) : undefined;
-  const args = cut
-    ? `${fenced(cut.head)}\n${betweenText(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
-    : fenced(whole);
-  const hidden = hiddenNotice(approval);
+  const { reason, card, cwd } = approval;
+  const hidden = hiddenNotice({ ...approval, card: undefined });
   return [
-    `**${agent}**${askedBy(question)} wants to run **${shown(tool)}**`,
-    ...(cwd === undefined ? [] : [`in ${shown(cwd)}`]),
-    args,
+    `**${plain(question.text.split("\n", 1)[0] ?? "")}**`,
+    ...(card ? [plain(card.asker)] : []),
+    ...(card?.facts ?? []).map(({ label, text }) => `${label}: ${plain(text)}`),
+    // A card has it among the facts.
+    ...(cwd === undefined || card ? [] : [`in ${shown(cwd)}`]),
+    ...argumentLines(question, approval, console),
+    ...marksIn(approval),
     shown(reason),
     ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
@@ -98,11 +102,39 @@ export function questionText(question: TurnQuestion, console?: string): string {
   ].join("\n");
 }
 
+/** All of what would be run, or its head and tail. @param console its address */
+function argumentLines(
+  question: TurnQuestion,
+  approval: NonNullable<TurnQuestion["approval"]>,
+  console: string | undefined,
+): string[] {
+  // A sentence that says all of it needs no more than a line.
+  const isSaid = approval.card !== undefined && !approval.card.partial;
+  const { lines, rest } = approvalText({ approval, members: question.members }, isSaid ? undefined : 1);
+  const parts = [...(lines ? [fenced(lines.join("\n"), "sh")] : []), ...(rest === "" ? [] : [fenced(rest)])];
+  if (!isTooLong(question)) return parts;
+  const whole = [...(lines ?? []), rest].join("\n");
+  const cut = headAndTail(whole, { chars: CUT_MAX });
+  return cut
+    ? [
+        fenced(cut.head),
+        betweenText(cut).trim(),
+        fenced(cut.tail),
+        `⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`,
+      ]
+    : parts;
+}
+
+/** The lines of a script that do harm. */
+function marksIn({ card }: NonNullable<TurnQuestion["approval"]>): string[] {
+  return (card?.marks ?? []).slice(0, MARKS_MAX).map(({ line, why }) => `⚠ ${line + 1}: ${plain(why)}`);
+}
+
 /** Lines for a person who may not decide it: who was asked. */
-function describeApprovers({ asks }: TurnQuestion): string[] {
-  if (asks === undefined) return [];
-  return asks.length > 0
-    ? [`You cannot decide this yourself. I asked: ${shown(asks.join(", "))}.`]
+function describeApprovers({ asked }: TurnQuestion): string[] {
+  if (asked === undefined) return [];
+  return asked.length > 0
+    ? [`You cannot decide this yourself. ${shown(askedText(asked))}`]
     : [
         "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
       ];
@@ -132,23 +164,29 @@ function shown(text: string): string {
   return visible(text).replace(/&(?=#?\w{1,40};)/g, "\\&");
 }
 
+/** A text of the card, in which nothing is markup. */
+function plain(text: string): string {
+  return visible(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|&]|^[#+>-]/g, "\\$&");
+}
+
 /** The chain of agents, where other agents asked for the call. */
 function askedBy({ via = [] }: TurnQuestion): string {
   return via.length === 0 ? "" : ` (asked by ${shown(via.join(" → "))})`;
 }
 
 /** A fence that the text cannot close. */
-function fenced(text: string): string {
+function fenced(text: string, language = "json"): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}json\n${text}\n${fence}`;
+  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 /** @param question as it stands now; undefined: it was forgotten @param mentions the platform that shows its own ids as names, if it is shown there */
 export function closedText(question: TurnQuestion | undefined, mentions = ""): string {
-  const { answer, answered_by: by, answered_by_name: name = by, approval } = question ?? {};
+  const { answer, answered_by: by, answered_by_name: name = by, approval, asked = [] } = question ?? {};
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
-  if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
+  if (answer === EXPIRED)
+    return `⌛ Nobody answered in time; nothing was run. ${shown(askedText(asked))}`.trim();
   const person = by?.startsWith(`${mentions}:`) ? by : name;
   const who = person === undefined ? "" : ` by ${person}`;
   if (!approval) return `✔ Answered${who}: ${visible(cutText(answer, SHOWN_MAX))}`;

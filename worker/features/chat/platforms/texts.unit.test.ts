@@ -31,9 +31,7 @@ describe("an approval in a chat", () => {
     expect(
       questionText({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
     ).toBe("**pi** asks: a\\u202eb\n\n1. \\u200bno\n\n(or /answer and a number)");
-    expect(questionText({ ...asks({}), via: ["eye", "nas\u202e"] })).toContain(
-      "**pi** (asked by eye → nas\\u202e) wants to run",
-    );
+    expect(questionText(asks({ command: "ls" }))).toMatch(/^\*\*May I\?\*\*\n/);
     expect(questionText(asks({ command: "ls" }))).not.toContain(
       "⚠ Contains characters that cannot be seen, shown as escapes: U+200B, U+202E, U+2066",
     );
@@ -63,11 +61,16 @@ describe("an approval in a chat", () => {
       return {
         ...asks(Object.fromEntries(calls)),
         approval: { tool: `${count} calls`, parameters: Object.fromEntries(calls), reason: "policy" },
-        members: calls.map((_, at) => ({ id: `q${at}`, call: `c${at}`, agent: "pi" })),
+        members: calls.map((_, at) => ({
+          id: `q${at}`,
+          call: `c${at}`,
+          agent: "pi",
+          text: "Write a file on pi?",
+        })),
       };
     };
     const words = questionText(several(60, "x\u202e"));
-    expect(words).toContain("**pi** wants to run **60 calls**");
+    expect(words).toMatch(/^\*\*May I\?\*\*\n/);
     expect(words.split("\n").filter((line) => /^\d+\. write on pi \{"path":"f\d+"/.test(line))).toHaveLength(
       60,
     );

@@ -67,7 +67,8 @@ route(connections, "GET /v1/connections", { scope: "admin" }, async (c, { token:
   });
 });
 
-const SETTING_UP = { scope: "admin", body: NewConnection } as const;
+/** The people of a new connection may ask, and owners approve there. */
+const SETTING_UP = { scope: "admin", confirm: true, body: NewConnection } as const;
 
 /** Checks the token, stores the connection, and makes the platform deliver here. */
 route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: asked }) => {

@@ -46,7 +46,7 @@ export async function pressButton(
     };
   if (isApproval && answer !== "deny" && isTooLong(asked.question)) return { refused: TOO_LONG };
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
-  const answered = await home.questions.answer(act.question, answer, person, true);
+  const answered = await home.questions.answer(act.question, answer, person, { by: "chat" });
   if (answered.ok) {
     logInfo("question.pressed", { question: act.question, role });
     return {};

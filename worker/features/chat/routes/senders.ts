@@ -24,7 +24,7 @@ const showSenders = route(senders, "GET /v1/senders/requests", { scope: "admin" 
 const approveRequest = route(
   senders,
   "POST /v1/senders/requests/:code",
-  { scope: "admin", path: CODE, body: Approval, optionalBody: true },
+  { scope: "admin", confirm: true, path: CODE, body: Approval, optionalBody: true },
   async (c, { token, path: { code }, body: { role } }) => {
     const sender = await chatAt(c.env, token.home).approveSender(code, role, token.name);
     if (!sender)

@@ -15,7 +15,7 @@ export function announcement(turn: TurnView | undefined): string {
   if (turn.problem !== undefined) return "";
   if (open)
     return open.approval
-      ? `${open.agent} asks for your approval before it runs ${visible(open.approval.tool)}.`
+      ? visible(open.text.split("\n", 1)[0] ?? "")
       : `${open.agent} asks: ${visible(open.text)}`;
   const running = turn.calls.findLast(({ status }) => status === "pending");
   if (running) return `${nameOf(running)} is running.`;

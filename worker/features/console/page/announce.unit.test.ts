@@ -6,6 +6,7 @@ import { applied, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
 const T = { turn: "t" };
 const pending = { id: "c1", name: "edge_call", agent: "pi", action: "cpu", status: "pending" as const };
 const question = { id: "q", call: "c1", agent: "pi", text: "Which room?", options: [], expires_at: 1 };
+const asked = { ...question, text: "Run siren on pi?" };
 const approval = { tool: "siren", parameters: {}, reason: "" };
 
 /** Returns the announcements after each event. */
@@ -25,8 +26,8 @@ test("each step is one sentence, and arriving letters are not announced", () => 
       { event: "delta", data: { ...T, text: "I", at: 0 } },
       { event: "message", data: { ...T, text: "I look.", calls: [pending] } },
       { event: "accepted", data: { ...T, call: "c1", at: 0 } },
-      { event: "question", data: { ...T, ...question, approval } },
-      { event: "question", data: { ...T, ...question, approval, answer: "approve" } },
+      { event: "question", data: { ...T, ...asked, approval } },
+      { event: "question", data: { ...T, ...asked, approval, answer: "approve" } },
       { event: "question", data: { ...T, ...question, id: "q2" } },
       { event: "question", data: { ...T, ...question, id: "q2", answer: "kitchen" } },
       { event: "call", data: { ...T, ...pending, status: "error" } },
@@ -47,7 +48,7 @@ test("each step is one sentence, and arriving letters are not announced", () => 
     "",
     "cpu on pi is running.",
     "cpu on pi is running.",
-    "pi asks for your approval before it runs siren.",
+    "Run siren on pi?",
     "cpu on pi is running.",
     "pi asks: Which room?",
     "cpu on pi is running.",

@@ -1,4 +1,4 @@
-/** Audit: shows the devices' own record of calls, with filters, and exports it as JSON lines. */
+/** Record: shows the devices' own record of calls, with filters, and exports it as JSON lines. */
 import type { Routes } from "@edgecall/client/routes.ts";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
@@ -49,7 +49,7 @@ export function Audit() {
 
   return (
     <Screen
-      title="Audit"
+      title="Record"
       tools={
         <>
           <Small onClick={reload}>Refresh</Small>

@@ -4,9 +4,10 @@ import type { SessionView } from "@edgecall/client/routes.ts";
 import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
 import { client } from "./api.ts";
+import { textToAsk } from "./ask-later.ts";
 import { useAttempt } from "./attempt.ts";
 import { betaText } from "./beta-languages.ts";
 import { CallCard } from "./call-card.tsx";
@@ -19,6 +20,7 @@ import { pictureOf } from "./pictures.ts";
 import { newConversationId, openConversation, replaceConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
 import { RuleText } from "./rule-text.tsx";
+import { ScreenTools } from "./screen-tools.ts";
 import { Sure } from "./sure.tsx";
 import { duration } from "./times.ts";
 import { type CallView, isNotice, isOver, type Pause, type TurnView } from "./turns.ts";
@@ -49,6 +51,10 @@ function Talk({ session, id, conversations }: TalkProps) {
     conversations.note(id, cutText(text, 80));
     conversation.ask(text, images);
   };
+  useEffect(() => {
+    const text = textToAsk(id);
+    if (text !== undefined) say(text);
+  }, []);
   const open = (next: string) => {
     setListOpen(false);
     openConversation(next);
@@ -106,6 +112,7 @@ function Talk({ session, id, conversations }: TalkProps) {
           <button type="button" class="small only-phone" onClick={() => open(newConversationId())}>
             New
           </button>
+          <div class="top-tools">{useContext(ScreenTools)}</div>
         </header>
         <Problem text={failed} />
         <Turns conversation={conversation} mayApprove={mayApprove} onSay={say} />

@@ -6,6 +6,8 @@ export type Control = {
   /** The part of the device; empty where it has one part. */
   part: string;
   isDangerous: boolean;
+  /** What it changes is not available now. */
+  disabled?: true;
 } & (
   | { kind: "switch"; value: boolean | undefined }
   | {
@@ -53,7 +55,12 @@ export function controlsOf({ actions, readings }: Pick<DeviceView, "actions" | "
     const names = Object.keys(properties);
     const isSetting = /^set(_|$)/.test(action.name);
     const part = isSetting ? labelOf(action.name.replace(/^set(_position|_tilt)?_?/, "")) : "";
-    const common = { action: action.name, part, isDangerous: action.dangerous === true };
+    const common = {
+      action: action.name,
+      part,
+      isDangerous: action.dangerous === true,
+      ...(isUnavailable(readings ?? [], part) && { disabled: true as const }),
+    };
     if (names.length === 0) return [{ ...common, kind: "press", label: labelOf(action.name) }];
     return names.flatMap((parameter): Control[] => {
       if (required.some((other) => other !== parameter)) return [];
@@ -63,7 +70,14 @@ export function controlsOf({ actions, readings }: Pick<DeviceView, "actions" | "
   });
 }
 
-type Own<C> = C extends Control ? Omit<C, "action" | "part" | "isDangerous"> : never;
+/** Whether the part, or the whole device, reports nothing but that it is not available. */
+function isUnavailable(readings: Readings, part: string): boolean {
+  const own =
+    part === "" ? readings : readings.filter(({ name }) => labelOf(name.toLowerCase()).startsWith(part));
+  return own.length > 0 && own.every(({ unavailable }) => unavailable);
+}
+
+type Own<C> = C extends Control ? Omit<C, "action" | "part" | "isDangerous" | "disabled"> : never;
 
 function controlFor(
   parameter: string,

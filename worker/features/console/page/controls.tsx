@@ -79,7 +79,9 @@ export function Select<V extends string>({ label, value, onChoose, children }: S
   );
 }
 
-type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & { kind?: "good" | "bad" };
+type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & {
+  kind?: "good" | "bad" | "bare";
+};
 
 /** A small button within a form or a list. */
 export function Small({ kind, ...button }: SmallProps) {

@@ -2,8 +2,9 @@ import type { DeviceView } from "@edgecall/client/routes.ts";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { describe, expect, test } from "vitest";
 import { controlsOf } from "./control-kinds.ts";
-import { groupsOf, mainReadings, NO_AREA } from "./device-groups.ts";
+import { fits, found, wantedOf } from "./devices/groups.ts";
 import { outcomeOf } from "./outcome.ts";
+import { thingsOf } from "./things.ts";
 
 type Action = DeviceView["actions"][number];
 type Reading = NonNullable<DeviceView["readings"]>[number];
@@ -132,37 +133,51 @@ describe("controlsOf", () => {
   });
 });
 
-describe("groupsOf", () => {
-  const all = [
-    device({ id: "b", name: "Blind", area: "Kitchen" }),
-    device({ id: "x", name: "Box" }),
-    device({ id: "a", name: "Air", area: "Kitchen" }),
-    device({ id: "d", name: "Door", area: "Attic", line: "lock" }),
-  ];
-
-  test("areas and devices are in their order, and those without an area are last", () => {
-    expect(groupsOf(all, "").map(({ area, devices }) => [area, devices.map(({ id }) => id)])).toEqual([
-      ["Attic", ["d"]],
-      ["Kitchen", ["a", "b"]],
-      [NO_AREA, ["x"]],
-    ]);
-  });
+describe("the list", () => {
+  const all = thingsOf(
+    [
+      device({ id: "b", name: "Blind", area: "Kitchen" }),
+      device({ id: "x", name: "Box", online: false }),
+      device({
+        id: "a",
+        name: "Air",
+        area: "Kitchen",
+        mode: "allowed",
+        actions: [action("set", { on: ON })],
+      }),
+      device({ id: "d", name: "Door", area: "Attic", line: "lock", mode: "off", online: false }),
+    ],
+    [],
+    true,
+  );
+  const ids = (things: typeof all) => things.map(({ id }) => id);
 
   test("each word is looked for in what a person sees of it", () => {
-    expect(groupsOf(all, " LOCK attic ").flatMap(({ devices }) => devices.map(({ id }) => id))).toEqual([
-      "d",
-    ]);
-    expect(groupsOf(all, "kitchen lock")).toEqual([]);
+    expect(ids(found(all, " LOCK attic "))).toEqual(["d"]);
+    expect(found(all, "kitchen lock")).toEqual([]);
+  });
+
+  test("filters: what was switched off here is not away, and what reads alone acts unasked never", () => {
+    expect(ids(all.filter((thing) => fits(thing, "away")))).toEqual(["x"]);
+    expect(ids(all.filter((thing) => fits(thing, "unasked")))).toEqual(["a"]);
+  });
+
+  test("an address names a thing, a filter, an area or the page to add one", () => {
+    expect(wantedOf("work/lathe")).toEqual({ filter: "all", id: "work/lathe" });
+    expect(wantedOf(":lights")).toEqual({ filter: "lights" });
+    expect(wantedOf(":area:Living room")).toEqual({ filter: "all", area: "Living room" });
+    expect(wantedOf(":add")).toMatchObject({ adds: true });
+    expect(wantedOf(":nonsense")).toEqual({ filter: "all" });
   });
 });
 
-test("a closed card shows three values that were reported", () => {
+test("a part that reports nothing but that it is not available has no control that works", () => {
   const readings = [
-    reading("a", null, { at: null }),
-    reading("b", 1, { unavailable: true }),
-    ...["c", "d", "e", "f"].map((name) => reading(name, 1)),
+    reading("Left", false, { kind: "switch", unavailable: true }),
+    reading("Right", true, { kind: "switch" }),
   ];
-  expect(mainReadings(device({ readings })).map(({ name }) => name)).toEqual(["c", "d", "e"]);
+  const actions = [action("set_left", { on: ON }), action("set_right", { on: ON })];
+  expect(controlsOf({ actions, readings }).map(({ disabled }) => disabled)).toEqual([true, undefined]);
 });
 
 test.each([

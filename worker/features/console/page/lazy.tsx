@@ -1,25 +1,30 @@
-/** Loads the script of a screen when one of later.ts is opened. */
+/** Loads the script of a screen when the screen is opened. */
 import type { SessionView } from "@edgecall/client/routes.ts";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { errorText } from "./api.ts";
 import { Problem, Screen, Skeleton } from "./load.tsx";
+import { say, type TextKey } from "./texts/say.ts";
 
-type Props = { session: SessionView; item: string | undefined };
-type Later = typeof import("./later.ts");
+export type ScreenProps = { session: SessionView; item: string | undefined };
 
-/** @param name of the component in later.ts */
-export function lazy(title: string, name: keyof Later): ComponentType<Props> {
-  return function Lazy(props: Props) {
-    const [Shown, setShown] = useState<ComponentType<Props>>();
+/** @param load imports the screen's file, which is a script of its own then */
+export function lazy(
+  title: TextKey,
+  load: () => Promise<ComponentType<ScreenProps>>,
+): ComponentType<ScreenProps> {
+  return function Lazy(props: ScreenProps) {
+    const [Shown, setShown] = useState<ComponentType<ScreenProps>>();
     const [problem, setProblem] = useState<string>();
     useEffect(() => {
-      import("./later.ts").then(
-        (screens) => setShown(() => screens[name]),
-        (error: unknown) => setProblem(`Load the page again: ${errorText(error)}`),
+      load().then(
+        (screen) => setShown(() => screen),
+        (error: unknown) => setProblem(say("loadAgain", { why: errorText(error) })),
       );
     }, []);
     if (Shown) return <Shown {...props} />;
-    return <Screen title={title}>{problem ? <Problem text={problem} /> : <Skeleton lines={6} />}</Screen>;
+    return (
+      <Screen title={say(title)}>{problem ? <Problem text={problem} /> : <Skeleton lines={6} />}</Screen>
+    );
   };
 }

@@ -7,8 +7,10 @@ import {
   type Route,
 } from "@edgecall/client/client.ts";
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
+import { ScreenTools } from "./screen-tools.ts";
+import { say } from "./texts/say.ts";
 
 type Reading = Extract<Route, `GET ${string}`>;
 
@@ -55,7 +57,7 @@ function saidOf(error: unknown): string {
 /** A placeholder until the gateway has answered. */
 export function Skeleton({ lines }: { lines: number }) {
   return (
-    <div class="skeleton" role="status" aria-label="Loading">
+    <div class="skeleton" role="status" aria-label={say("loading")}>
       {Array.from({ length: lines }, () => (
         <span />
       ))}
@@ -80,11 +82,13 @@ export function Screen({
   tools?: ComponentChildren;
   children: ComponentChildren;
 }) {
+  const always = useContext(ScreenTools);
   return (
     <div class="screen">
       <header class="screen-head">
         <h1>{title}</h1>
         <div class="row">{tools}</div>
+        <div class="top-tools">{always}</div>
       </header>
       {children}
     </div>

@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
 import { Panel } from "./controls.tsx";
 import { type AuditLine, byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
-import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
+import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Spending } from "./spending.tsx";
 import { duration } from "./times.ts";
 
@@ -20,9 +20,9 @@ export function Metrics({ session }: { session: SessionView }) {
   const mayRecord = session.scopes?.includes("admin") ?? false;
   const { counts, online } = agents.value ?? {};
   return (
-    <Screen title="Metrics">
+    <>
       <Problem text={agents.problem ?? usage.problem} />
-      <dl class="tiles">
+      <dl class="sums">
         {/* With access to the devices' records these two figures are shown below, from the records. */}
         {!mayRecord && (
           <>
@@ -41,14 +41,14 @@ export function Metrics({ session }: { session: SessionView }) {
           Times per agent come from the audit record, which needs a token with the scope 'admin'.
         </p>
       )}
-    </Screen>
+    </>
   );
 }
 
 /** @param value undefined until it is known */
 function Tile({ name, value, bad = false }: { name: string; value: number | undefined; bad?: boolean }) {
   return (
-    <div class={bad ? "tile bad-tile" : "tile"}>
+    <div class={bad ? "sum bad-sum" : "sum"}>
       <dt>{name}</dt>
       <dd>{value?.toLocaleString() ?? "–"}</dd>
     </div>

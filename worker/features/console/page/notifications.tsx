@@ -19,9 +19,9 @@ export function Notifications() {
   };
   return (
     <Panel id="notifications" title="Notifications">
-      <p class="quiet">Your rules also speak here, when no page is open.</p>
+      <p class="quiet">Your rules also speak here, and what waits for you is shown, when no page is open.</p>
       <Problem text={problem ?? failed} />
-      {value?.outlets.map(({ id, name, made_at, problem: fault }) => (
+      {value?.outlets.map(({ id, name, made_at, words, problem: fault }) => (
         <div key={id} class="row">
           <span>
             <strong>{name}</strong>
@@ -31,6 +31,25 @@ export function Notifications() {
               {fault !== null && `; not delivered: ${fault}`}
             </small>
           </span>
+          <label>
+            Words on the lock screen{" "}
+            <select
+              aria-label={`Words on the lock screen, ${name}`}
+              value={words}
+              disabled={busy}
+              onChange={({ currentTarget }) =>
+                attempt(() =>
+                  client.json("PATCH /v1/push/{outlet}", {
+                    path: { outlet: id },
+                    body: { words: currentTarget.value === "kind" ? "kind" : "all" },
+                  }),
+                )
+              }
+            >
+              <option value="all">all</option>
+              <option value="kind">kind only</option>
+            </select>
+          </label>
           <Small
             kind="bad"
             aria-label={`Remove ${name}`}

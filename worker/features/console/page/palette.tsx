@@ -1,4 +1,4 @@
-/** Ctrl-K: goes to any screen, or to any conversation by its title. */
+/** Ctrl-K, or the search of a screen's head: goes to any screen, or to any conversation by its title. */
 import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -9,6 +9,11 @@ import { newConversationId } from "./place.ts";
 type Place = { title: string; address: string };
 
 const SHOWN = 12;
+const OPEN = "edgecall-find";
+
+export function openPalette(): void {
+  dispatchEvent(new Event(OPEN));
+}
 
 export function Palette({ screens }: { screens: readonly Place[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -16,9 +21,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
   const [conversations, setConversations] = useState<readonly ListedConversation[]>([]);
 
   useEffect(() => {
-    const open = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
+    const open = () => {
       if (dialog.current?.open) return dialog.current.close();
       setText("");
       dialog.current?.showModal();
@@ -28,8 +31,17 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
         () => {},
       );
     };
-    addEventListener("keydown", open);
-    return () => removeEventListener("keydown", open);
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      open();
+    };
+    addEventListener("keydown", onKey);
+    addEventListener(OPEN, open);
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener(OPEN, open);
+    };
   }, []);
 
   const places: Place[] = [

@@ -1,22 +1,29 @@
-/** The present screen, from the address's hash: `#/screen` or `#/chat/{conversation}`. */
+/** The present screen, from the page's address. */
 import { useEffect, useState } from "preact/hooks";
+import { type Place, placeOf } from "./address.ts";
 
-const SCREENS = ["chat", "devices", "fleet", "rules", "audit", "metrics", "setup", "waiting"] as const;
-export type ScreenName = (typeof SCREENS)[number];
-export type Place = { screen: ScreenName; item: string | undefined };
+/** Names that screens had before 0.4, in bookmarks and messages. */
+const EARLIER: Readonly<Record<string, string>> = {
+  fleet: "#/devices",
+  audit: "#/record",
+  metrics: "#/setup/usage",
+};
 
-const CONVERSATION = /^[A-Za-z0-9._:@-]{1,128}$/;
-
-function placeOf(hash: string): Place {
-  const [, name, item = ""] = hash.split("/");
-  const screen = SCREENS.find((one) => one === name) ?? "chat";
-  return { screen, item: CONVERSATION.test(item) ? item : undefined };
+/** Leads from an earlier name to today's. */
+function redirect(): void {
+  const [, name = "", item] = location.hash.split("/");
+  const now = Object.hasOwn(EARLIER, name) ? EARLIER[name] : undefined;
+  if (now !== undefined) location.replace(item ? `${now}/${item}` : now);
 }
 
 export function usePlace(): Place {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const change = () => setHash(location.hash);
+    const change = () => {
+      redirect();
+      setHash(location.hash);
+    };
+    change();
     addEventListener("hashchange", change);
     return () => removeEventListener("hashchange", change);
   }, []);

@@ -6,7 +6,6 @@ import { useAttempt } from "./attempt.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { Small } from "./controls.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
-import { Notifications } from "./notifications.tsx";
 import type { Rule } from "./rule-changes.ts";
 import { RuleEdit } from "./rule-edit.tsx";
 import { Sure } from "./sure.tsx";
@@ -35,7 +34,9 @@ export function Rules({ session }: { session: SessionView }) {
           onChange={reload}
         />
       )}
-      <Notifications />
+      <p>
+        <a href="#/setup/notifications">Where you are told: this browser, and topics of ntfy</a>
+      </p>
     </Screen>
   );
 }

@@ -6,8 +6,9 @@ import { CommandReply } from "./command-reply.tsx";
 import { Form } from "./controls.tsx";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
+import { useQuestionsOf } from "./open-questions.tsx";
 import { useCommand } from "./use-command.ts";
-import { Questions, useQuestionsOf } from "./waiting.tsx";
+import { Questions } from "./waiting.tsx";
 
 type Action = AnswerOf<"GET /v1/console/agents/{agent}/actions">["actions"][number];
 type Props = { agent: Pick<AgentView, "id" | "online">; action: Action; session: SessionView };

@@ -109,7 +109,7 @@ test("the partial text of a stopped answer stays; any other end has the whole an
 
 test("L14: a question that lists several calls is what each of them waits for", () => {
   const other = { ...pending, id: "c2" };
-  const members = [pending, other].map(({ id }) => ({ id: `q-${id}`, call: id, agent: "pi" }));
+  const members = [pending, other].map(({ id }) => ({ id: `q-${id}`, call: id, agent: "pi", text: "?" }));
   const question = { id: "q", call: "c1", agent: "pi", text: "?", options: [], expires_at: 1, members };
   const turn = after(
     { event: "message", data: { ...T, text: "", calls: [pending, other] } },

@@ -8,9 +8,10 @@ import { useAttempt } from "./attempt.ts";
 import { Conditions } from "./conditions.tsx";
 import { Small } from "./controls.tsx";
 import { Problem } from "./load.tsx";
+import { useQuestionsOf } from "./open-questions.tsx";
 import { ago } from "./times.ts";
 import { useCommand } from "./use-command.ts";
-import { Questions, useQuestionsOf } from "./waiting.tsx";
+import { Questions } from "./waiting.tsx";
 
 /** Only the type is imported, because the module would add the wire's schemas to the page. */
 const UPDATE_ACTION: typeof Action = "update_self";

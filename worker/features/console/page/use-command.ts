@@ -16,17 +16,26 @@ export type Command = {
   problem?: string;
 };
 
-/** Leaving the screen stops the wait. @returns the state to show, and functions to run a command or report a problem */
-export function useCommand(agent: string): {
+/**
+ * Leaving the screen stops the wait.
+ * @param agent whose commands these are; another one is given to `run` where one form serves several
+ * @returns the state to show, and functions to run a command or report a problem
+ */
+export function useCommand(agent?: string): {
   command: Command;
-  run: (tool: string, parameters: Record<string, unknown>, timeoutMs?: number) => Promise<void>;
+  run: (tool: string, parameters: Record<string, unknown>, timeoutMs?: number, of?: string) => Promise<void>;
   fail: (problem: string) => void;
 } {
   const [command, setCommand] = useState<Command>({ running: false });
   const control = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => control.current?.abort(), [agent]);
 
-  async function run(tool: string, parameters: Record<string, unknown>, timeoutMs?: number) {
+  async function run(
+    tool: string,
+    parameters: Record<string, unknown>,
+    timeoutMs?: number,
+    of = agent ?? "",
+  ) {
     control.current?.abort();
     const mine = new AbortController();
     control.current = mine;
@@ -39,7 +48,7 @@ export function useCommand(agent: string): {
       while ("status" in answer) {
         if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
         answer = await client.json("GET /v1/agents/{agent}/commands/{request}", {
-          path: { agent, request: answer.request_id },
+          path: { agent: of, request: answer.request_id },
           // For a call the request waits; a job is polled.
           query: { wait: pause > 0 ? 0 : 25 },
           signal,
@@ -52,7 +61,7 @@ export function useCommand(agent: string): {
       const payload = { tool, parameters, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) };
       const body = { command: "tool", payload };
       const first = await client.json("POST /v1/agents/{agent}/commands", {
-        path: { agent },
+        path: { agent: of },
         query: { wait: 0 },
         body,
         signal,

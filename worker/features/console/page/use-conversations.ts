@@ -1,7 +1,8 @@
 /** The conversations of the signed-in person, as the gateway lists them, page by page. */
 import type { ListedConversation } from "@edgecall/client/routes.ts";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
+import { NewsOfPage } from "./use-news.ts";
 
 export type Conversations = {
   /** Undefined until the gateway has answered. */
@@ -30,9 +31,11 @@ export function useConversations(): Conversations {
       // The search text has changed meanwhile.
       if (asked !== words.current) return;
       setList((all = []) => {
-        const before = after === undefined && asked !== "" ? [] : all;
-        const known = new Set(before.map(({ id }) => id));
-        return [...before, ...page.conversations.filter(({ id }) => !known.has(id))];
+        if (after === undefined && asked !== "") return page.conversations;
+        // Those of the answer are newer than what was listed before.
+        const [first, rest] = after === undefined ? [page.conversations, all] : [all, page.conversations];
+        const known = new Set(first.map(({ id }) => id));
+        return [...first, ...rest.filter(({ id }) => !known.has(id))];
       });
       setNext(page.next);
       setProblem(undefined);
@@ -41,7 +44,12 @@ export function useConversations(): Conversations {
       setList((before = []) => before);
     }
   }, []);
-  useEffect(() => void load(), [load]);
+  // A conversation in which something was told comes to the top.
+  const newest = useContext(NewsOfPage).items[0]?.key;
+  useEffect(() => {
+    setNext(null);
+    void load();
+  }, [load, newest]);
   const search = (text: string) => {
     words.current = text.trim();
     setList(undefined);

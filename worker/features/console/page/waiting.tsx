@@ -1,48 +1,19 @@
-/** The open questions for the person, from all conversations and commands: a count on every screen, and a list. */
-import type { OpenQuestion, QuestionList, SessionView } from "@edgecall/client/routes.ts";
+/** The list of the open questions, and those of one call. */
+import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { createContext } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import { Screen, Skeleton } from "./load.tsx";
+import { OpenQuestions } from "./open-questions.tsx";
 import { Pager, useSlice } from "./pager.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import { useStream } from "./stream.ts";
 
 /** Questions on a page. */
 const SHOWN = 20;
-
-/** Undefined until the gateway has answered. It sends the oldest of very many. */
-export const OpenQuestions = createContext<QuestionList | undefined>(undefined);
-
-export function useOpenQuestions(): QuestionList | undefined {
-  const [open, setOpen] = useState<QuestionList>();
-  useStream("GET /v1/questions/events", {}, { onEvent: ({ data }) => setOpen(data) });
-  return open;
-}
-
-/** Returns the open questions of a running call. */
-export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[] {
-  const all = useContext(OpenQuestions)?.questions ?? [];
-  return call === undefined ? [] : all.filter((question) => question.call === call);
-}
 
 /** Shows them. */
 export function Questions({ of, session }: { of: readonly OpenQuestion[]; session: SessionView }) {
   const mayApprove = session.scopes?.includes("approve") ?? false;
   return of.map((question) => <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />);
-}
-
-export function WaitsLink() {
-  const count = useContext(OpenQuestions)?.total ?? 0;
-  return (
-    <span class="waits" role="status">
-      {count > 0 && (
-        <a class="waits-link" href="#/waiting">
-          Waiting for you ({count})
-        </a>
-      )}
-    </span>
-  );
 }
 
 /** @param item the question of the address, which an MCP client showed: it comes first */
@@ -101,6 +72,8 @@ function Place({ question: { channel, conversation, title } }: { question: OpenQ
       </p>
     );
   const words =
-    channel === "command" ? "For a command (Fleet, or the API)" : `Over ${channel}: ${visible(conversation)}`;
+    channel === "command"
+      ? "For a command (Devices, or the API)"
+      : `Over ${channel}: ${visible(conversation)}`;
   return <p class="place">{words}</p>;
 }

@@ -22,7 +22,7 @@ export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
         <>
           {online.length === 0 ? (
             <p class="quiet">
-              No device is online. <a href="#/fleet">Fleet</a> shows the command that adds one.
+              No device is online. <a href="#/devices/:add">Devices</a> shows the command that adds one.
             </p>
           ) : (
             <ul class="devices">
@@ -33,7 +33,7 @@ export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
               ))}
               {others > 0 && (
                 <li>
-                  and {others.toLocaleString()} more: <a href="#/fleet">Fleet</a> finds them
+                  and {others.toLocaleString()} more: <a href="#/devices">Devices</a> finds them
                 </li>
               )}
             </ul>

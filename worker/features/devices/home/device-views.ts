@@ -10,10 +10,14 @@ import { type HostedDevice, hostedDevicesOf } from "../../../kernel/home/agents/
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { auditDecision } from "../../../kernel/home/audit/decisions.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
-import { hasChanged, modeOf } from "../../../kernel/home/calls/permission.ts";
+import { hasChanged } from "../../../kernel/home/calls/permission.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { modeOf } from "../../../kernel/home/devices/device-mode.ts";
 import type { DeviceChange } from "../../../kernel/home/devices/device-settings.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
+import { endWhatIsOver } from "../../../kernel/home/permissions/ends.ts";
+import { type PermissionRow, permissionsOf } from "../../../kernel/home/permissions/permission-store.ts";
+import { allowWhole, endOfDevice, isWholeAllowed } from "../../../kernel/home/permissions/whole-device.ts";
 
 /** @param all also readings that are diagnostic or settings */
 export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
@@ -33,6 +37,8 @@ function viewOf(home: HomeContext, device: HostedDevice, readings: Reading[] | n
   if (!target) return undefined;
   const { adverts, line, online, reason, lastSeen } = target;
   const newText = agentRowsOf(home).get(id)?.newText;
+  const rows = endWhatIsOver(home, now, hosted.key);
+  const isAllowed = rows.length > 0 && isWholeAllowed(home, device);
   return {
     id,
     name: setting?.name ?? hosted.name,
@@ -45,18 +51,30 @@ function viewOf(home: HomeContext, device: HostedDevice, readings: Reading[] | n
     ...(reason !== undefined && { reason }),
     last_seen: lastSeen,
     ghost: servedAgentsOf(home).isGhost(id, now),
-    mode: modeOf(device),
+    mode: isAllowed ? "allowed" : modeOf(device),
     chosen: setting?.mode != null,
     allow: hosted.allow,
-    allowed_by: setting?.allowedBy ?? null,
-    allowed_at: setting?.allowedAt ?? null,
-    changed: hasChanged(device),
+    ...allowedBy(home, device, rows),
+    changed: hasChanged(home, device),
     actions: adverts.map(actionView),
     settings: { offered: offersSettings, actions: [...hostedDevicesOf(home).settingsOf(id)] },
     readings,
     not_offered: (hosted.not_offered ?? []).filter(({ why }) => !offersSettings || why !== IS_SETTING),
     ...(newText && { new_text: newText }),
   };
+}
+
+/** Who allowed it last: of the permissions that hold, or of the one that ended since the device changed. */
+function allowedBy(
+  home: HomeContext,
+  { hosted, setting }: HostedDevice,
+  rows: readonly PermissionRow[],
+): Pick<DeviceView, "allowed_by" | "allowed_at"> {
+  const row =
+    rows.findLast(({ permission }) => permission.who === "everybody") ??
+    permissionsOf(home).changed(hosted.key);
+  if (!row) return { allowed_by: setting?.allowedBy ?? null, allowed_at: setting?.allowedAt ?? null };
+  return { allowed_by: row.permission.by, allowed_at: row.since ?? row.permission.at };
 }
 
 function actionView(advert: ActionAdvert): DeviceActionView {
@@ -82,26 +100,33 @@ function actionView(advert: ActionAdvert): DeviceActionView {
   };
 }
 
-/** @param by the person @returns `changed`: the device is not what the person saw */
+/**
+ * @param by the person
+ * @returns `changed`: the device is not what the person saw; `full`: there are too many permissions
+ */
 export function changeDevice(
   home: HomeContext,
   id: string,
   { mode, allow, name, area, settings }: DeviceBody,
   by: Person,
-): DeviceView | "changed" | "unknown" {
+): DeviceView | "changed" | "full" | "unknown" {
   const device = hostedDevicesOf(home).get(id);
   if (!device) return "unknown";
   const { hosted } = device;
   if (allow !== undefined && allow !== hosted.allow) return "changed";
-  const isAllowed = mode === "allowed";
   const change: DeviceChange = {
     ...(name !== undefined && { name }),
     ...(area !== undefined && { area }),
     ...(settings !== undefined && { offersSettings: settings }),
-    // A new mode is a new decision: what was allowed before counts no more.
-    ...(mode !== undefined && { mode: isAllowed ? "ask" : mode, allow: isAllowed ? hosted.allow : null }),
+    ...(mode !== undefined && { mode: mode === "allowed" ? "ask" : mode }),
   };
+  const caller = { principal: by.name, role: by.role, channel: "api" };
+  // A new mode is a new decision: what was allowed before counts no more.
+  if (mode !== undefined) endOfDevice(home, device, mode === "allowed" ? "ended" : "mode", caller);
   hostedDevicesOf(home).change(device, change, by.name);
+  const changedDevice = hostedDevicesOf(home).get(id) ?? device;
+  const isFull =
+    mode === "allowed" && !allowWhole(home, changedDevice, { by: by.name, how: "press", since: null });
   record(home, "device_change", by, {
     device: id,
     ...(mode !== undefined && { mode }),
@@ -109,7 +134,7 @@ export function changeDevice(
     ...(area !== undefined && { area }),
     ...(settings !== undefined && { settings }),
   });
-  return viewOf(home, hostedDevicesOf(home).get(id) ?? device, null) ?? "unknown";
+  return isFull ? "full" : (viewOf(home, changedDevice, null) ?? "unknown");
 }
 
 /** A device that is online would be back at once: it is switched off in place of that. */
@@ -125,6 +150,7 @@ export function forgetDevice(
   const { key } = device.hosted;
   if (!bridgeOf(home).has(DEVICES_FEATURE, now) || !bridgeOf(home).send({ t: "forget_device", key }, now))
     return "no_bridge";
+  endOfDevice(home, device, "device_gone", { principal: by.name, role: by.role, channel: "api" });
   hostedDevicesOf(home).forget(device);
   record(home, "device_forget", by, { device: id });
   return "forgotten";

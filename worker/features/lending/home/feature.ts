@@ -2,7 +2,7 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { borrowingsOf } from "./borrowing-store.ts";
-import { grantsOf, isOpen } from "./grant-store.ts";
+import { grantsOf, isGood, isOpen } from "./grant-store.ts";
 import { nextDue, onAlarm, refreshBorrowed } from "./lender-calls.ts";
 import { answerBorrower, cancelAtLender } from "./outgoing.ts";
 import { notifyBorrower } from "./progress.ts";
@@ -15,6 +15,10 @@ export const lending = {
   on: { progress: notifyBorrower, turnPlanned: refreshBorrowed },
   elsewhere: { agents: borrowingsOf, cancel: cancelAtLender },
   answerHome: answerBorrower,
+  hasAsker(home, who) {
+    const grant = "home" in who ? grantsOf(home).get(who.home) : undefined;
+    return grant !== undefined && isGood(grant, Date.now());
+  },
   claimsId: (home, id, now) =>
     grantsOf(home)
       .list()

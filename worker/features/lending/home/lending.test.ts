@@ -310,7 +310,7 @@ describe("a call", () => {
     const reply = await far.ask("call", asked);
     expect(Number((reply.body as { left_ms?: number }).left_ms)).toBeGreaterThan(500_000);
     const [question] = await openQuestions();
-    expect(question?.text).toContain("May I send this to 'mute'?");
+    expect(question?.text).toBe("Run siren on mute?");
     expect(bridge.calls()).toEqual([]);
     await answerQuestion(question?.id ?? "", "approve");
     const frame = await until(() => bridge.calls()[0], { what: "the call" });

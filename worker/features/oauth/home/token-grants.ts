@@ -103,6 +103,13 @@ export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
   };
 }
 
+/** True while the program may use what its person granted it. */
+export function isGranted(home: HomeContext, id: string): boolean {
+  const now = Date.now();
+  const grant = grantsOf(home).get(id, now);
+  return grant !== undefined && personOf(home, grant, now) !== undefined;
+}
+
 /** @param by a person, or why the gateway ends it @returns false: no such grant counts */
 export function endGrant(home: HomeContext, id: string, by: Person | string): boolean {
   const isReason = typeof by === "string";

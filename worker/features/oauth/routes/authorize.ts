@@ -4,8 +4,10 @@
  */
 
 import type { Context } from "hono";
+import { homeOf } from "../../../kernel/api/stubs.ts";
 import { accessEntry } from "../../../kernel/http/access.ts";
 import type { App } from "../../../kernel/http/app.ts";
+import { readProof, requireProof } from "../../../kernel/http/confirm.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { countAddress, countGuess } from "../../../kernel/http/rate-limits.ts";
 import { readBytes } from "../../../kernel/http/request.ts";
@@ -83,6 +85,7 @@ export async function showAuthorize(c: Context<App>, issuer: string): Promise<Re
       mayCommand: person.scopes.includes("command"),
       wantsCommand: request.scopes.includes("command"),
       isOwner: person.role === "owner",
+      hasPasskey: (await homeOf(c.env, person.home).passkeys.list(person.name)).length > 0,
       form: await seal(c.env, "oauth form", form),
     });
   });
@@ -130,7 +133,7 @@ async function authenticate(c: Context<App>, fields: URLSearchParams): Promise<R
     status: 303,
     headers: {
       location: `/oauth/authorize?${query}`,
-      "set-cookie": await sessionCookie(c.env, entry.token, entry.seconds),
+      "set-cookie": await sessionCookie(c.env, entry.token, { ...entry, request: c.req.raw }),
     },
   });
 }
@@ -138,11 +141,11 @@ async function authenticate(c: Context<App>, fields: URLSearchParams): Promise<R
 async function entryOf(
   c: Context<App>,
   text: string,
-): Promise<{ token: ApiToken; seconds?: number } | undefined> {
+): Promise<{ token: ApiToken; seconds?: number; byAccess?: boolean } | undefined> {
   const jwt = c.req.header("cf-access-jwt-assertion");
   if (text === "" && jwt !== undefined && usesAccess(c.env)) {
     const entry = await accessEntry(c.env, jwt);
-    return entry.ok ? entry : undefined;
+    return entry.ok ? { ...entry, byAccess: true } : undefined;
   }
   if (!/^[A-Za-z0-9._~+/=-]{16,256}$/.test(text)) return undefined;
   const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${text}` } });
@@ -165,6 +168,7 @@ async function authorize(c: Context<App>, fields: URLSearchParams, issuer: strin
   const { state } = form;
   if (fields.get("answer") !== "allow")
     return answerTo(form.redirectUri, { error: "access_denied", state, iss: issuer });
+  await requireConsent(c, person, fields);
   const wanted: OauthScope[] = fields.get("command") === "yes" ? [...GRANT_SCOPES] : ["ask"];
   const given = await oauthAt(c.env, person.home).consent({
     record: form.record,
@@ -182,6 +186,20 @@ async function authorize(c: Context<App>, fields: URLSearchParams, issuer: strin
   if ("full" in given) throw new OauthError("invalid_request", FULL[given.full]);
   const sealed = await seal(c.env, "oauth code", { home: person.home, code: given.code });
   return answerTo(form.redirectUri, { code: sealed, state, iss: issuer });
+}
+
+/** A program in the person's browser could press Allow, so a person who has a passkey confirms it. @throws OauthError */
+async function requireConsent(c: Context<App>, person: ApiToken, fields: URLSearchParams): Promise<void> {
+  const proof = fields.get("proof");
+  const consented = new URLSearchParams(fields);
+  consented.delete("proof");
+  const request = { method: "POST", path: "/oauth/authorize", body: consented.toString() };
+  try {
+    await requireProof(c, person, request, proof ? readProof(proof) : undefined);
+  } catch (error) {
+    if (error instanceof HttpError) throw new OauthError("invalid_request", error.message);
+    throw error;
+  }
 }
 
 /** @param values `iss` is RFC 9207's */

@@ -1,3 +1,4 @@
+import { CONFIRM_SCRIPT } from "./confirm-script.ts";
 import { escaped, hidden, page } from "./page.ts";
 import { formActionOf, placeOf } from "./redirects.ts";
 
@@ -13,6 +14,8 @@ type Consent = {
   /** The program asked for `command`. */
   wantsCommand: boolean;
   isOwner: boolean;
+  /** Then Allow asks for it. */
+  hasPasskey: boolean;
   /** Sealed. */
   form: string;
 };
@@ -39,9 +42,10 @@ ${whereTo(redirect)}
 <p>It may ask about your devices and what they say, and ask them to do things. It can approve nothing, and manage nothing.</p>
 <form method="post" action="/oauth/authorize">${hidden("form", form)}
 ${command}${trusted}
-<p><button name="answer" value="allow">Allow</button><button name="answer" value="deny">Deny</button></p></form>
+<p><button name="answer" value="allow">Allow</button><button name="answer" value="deny">Deny</button></p>
+<p class="warning" role="alert" hidden></p></form>
 <p class="quiet">It lasts until you disconnect the program in the console, or it was not used for 90 days.</p>`,
-    { formAction: formActionOf(redirect) },
+    { formAction: formActionOf(redirect), ...(consent.hasPasskey && { script: CONFIRM_SCRIPT }) },
   );
 }
 

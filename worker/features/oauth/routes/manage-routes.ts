@@ -62,7 +62,7 @@ const NewClient = z.strictObject({
 route(
   oauthGrants,
   "POST /v1/oauth/clients",
-  { scope: "admin", body: NewClient },
+  { scope: "admin", confirm: true, body: NewClient },
   async (c, { token, body }) => {
     const { home, name: by } = token;
     const { name, redirect_uris: redirectUris, secret: wantsSecret } = body;

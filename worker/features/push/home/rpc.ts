@@ -12,5 +12,7 @@ export const pushRpc: HomePart<PushApi> = {
     return { public_key: (await outlets.vapid()).publicKey, outlets: outlets.views(principal) };
   },
   add: async ({ home }, outlet) => await subscriptionStoreOf(home).put(outlet, Date.now()),
+  setWords: async ({ home }, id, principal, words) =>
+    subscriptionStoreOf(home).setWords(id, principal, words),
   remove: async ({ home }, id, principal) => subscriptionStoreOf(home).remove(id, principal),
 };

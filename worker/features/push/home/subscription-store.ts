@@ -6,11 +6,34 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
+import type { Migration } from "../../../kernel/migrate.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
-import type { BrowserTarget, NewSubscription, NtfyTarget, SubscriptionView } from "../contract.ts";
+import type {
+  BrowserTarget,
+  NewSubscription,
+  NtfyTarget,
+  ShownWords,
+  SubscriptionView,
+} from "../contract.ts";
 import { newVapidPair, type VapidPair } from "../vapid.ts";
 
-export type Subscription = NewSubscription & { id: string; madeAt: number; problem: string | null };
+export type Subscription = NewSubscription & {
+  id: string;
+  madeAt: number;
+  problem: string | null;
+  words: ShownWords;
+};
+
+export const PUSH_MIGRATIONS: ReadonlyArray<Migration & { part: string }> = [
+  {
+    part: "push",
+    version: 1,
+    sql: `
+      -- What a lock screen shows: ShownWords.
+      ALTER TABLE outlet ADD COLUMN words TEXT NOT NULL DEFAULT 'all';
+    `,
+  },
+];
 
 /** A person has a few devices. */
 const OUTLETS_A_PERSON = 10;
@@ -54,10 +77,11 @@ class SubscriptionStore extends SqlStore {
   }
 
   views(principal: string): SubscriptionView[] {
-    return this.ofPrincipal(principal).map(({ id, target, name, madeAt, problem }) => ({
+    return this.ofPrincipal(principal).map(({ id, target, name, madeAt, problem, words }) => ({
       id,
       kind: target.kind,
       name,
+      words,
       made_at: madeAt,
       problem,
     }));
@@ -86,10 +110,18 @@ class SubscriptionStore extends SqlStore {
     )
       return undefined;
     this.sql.exec(
-      `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem)
-       VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`,
-      ...[id, principal, token, origin, name, JSON.stringify(stored), now],
+      `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem, words)
+       VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
+      ...[id, principal, token, origin, name, JSON.stringify(stored), now, this.get(id)?.words ?? "all"],
     );
+    this.#all = undefined;
+    return this.views(principal).find((one) => one.id === id);
+  }
+
+  /** @returns undefined: this person has no such one */
+  setWords(id: string, principal: string, words: ShownWords): SubscriptionView | undefined {
+    if (this.get(id)?.principal !== principal) return undefined;
+    this.sql.exec("UPDATE outlet SET words = ? WHERE id = ?", words, id);
     this.#all = undefined;
     return this.views(principal).find((one) => one.id === id);
   }
@@ -148,6 +180,7 @@ type Row = {
   target: string;
   made_at: number;
   problem: string | null;
+  words: ShownWords;
 };
 
 export const subscriptionStoreOf = slot(

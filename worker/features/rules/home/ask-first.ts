@@ -13,6 +13,8 @@ import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { describeApproval } from "../../../kernel/home/questions/describe-approval.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
 
 const OPEN_MS = 10 * 60_000;
 
@@ -24,6 +26,7 @@ export async function askFirst(
 ): Promise<ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }> | undefined> {
   const reason = reasonToAsk(home, request, others);
   if (reason === undefined) return undefined;
+  const tainted = isStrangers(home, request);
   const { id, name, args, from } = request;
   const hash = await approvalHash(GATEWAY_AGENT, name, args);
   const decided = questionsOf(home).decidedOf(id);
@@ -35,6 +38,13 @@ export async function askFirst(
       advice: "Explain this to the user; do not try it another way.",
     });
   }
+  await readLanguage(home.env, request.language ?? "en");
+  const approval = { tool: name, parameters: args, reason, hash, ...(tainted && { tainted }) };
+  const { text, card } = describeApproval(
+    home,
+    { agent: GATEWAY_AGENT, approval },
+    { caller: request.origin, language: request.language },
+  );
   const [open] = questionsOf(home).openOf(id);
   const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
   const question = open?.id ?? crypto.randomUUID();
@@ -44,31 +54,32 @@ export async function askFirst(
     conversation: from.conversation ?? `${home.name}/mcp/${id}`,
     agent: GATEWAY_AGENT,
     agentQuestion: null,
-    text: `May I do this? ${name}`,
+    text,
     options: [],
-    approval: { tool: name, parameters: args, reason, hash },
+    approval: { ...approval, card },
     expiresAt,
   });
   return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };
 }
 
 /** Why a person is asked; undefined: nobody is. */
-function reasonToAsk(
-  home: HomeContext,
-  { name, args, sources }: HomeToolRequest,
-  others: string,
-): string | undefined {
-  const { severity, do: what, agent_id } = args;
+function reasonToAsk(home: HomeContext, request: HomeToolRequest, others: string): string | undefined {
+  const { name, args } = request;
+  const { severity, do: what } = args;
   const tells = others === "" ? [] : [`it tells others: ${others}`];
   const atNight = severity === "critical" ? ["it tells at night too, as often as it happens"] : [];
   if (tells.length + atNight.length > 0) return [...atNight, ...tells].join(", and ");
   if (name === "remind" && what === "brief") return "it asks the model each time, which costs tokens";
   const isLook = name === "rules" && (what === "list" || what === "history");
   if (isLook) return undefined;
-  // Words to the person alone are no order to a device, so a device's own words in the conversation do not count.
-  const isStrangers =
-    name === "watch" && typeof agent_id === "string"
-      ? isTainted(sources, { agent: agent_id, isOpen: isOpen(home, agent_id) })
-      : sources.includes(STRANGER);
-  return isStrangers ? "others' words are in the conversation, which may have asked for it" : undefined;
+  return isStrangers(home, request)
+    ? "others' words are in the conversation, which may have asked for it"
+    : undefined;
+}
+
+/** Words to the person alone are no order to a device, so a device's own words in the conversation do not count. */
+function isStrangers(home: HomeContext, { name, args: { agent_id }, sources }: HomeToolRequest): boolean {
+  return name === "watch" && typeof agent_id === "string"
+    ? isTainted(sources, { agent: agent_id, isOpen: isOpen(home, agent_id) })
+    : sources.includes(STRANGER);
 }

@@ -11,7 +11,7 @@ import { syncAgentLater, syncBridge } from "./places.ts";
 import { pressRule } from "./press.ts";
 import { rulesRpc } from "./rpc.ts";
 import { readLanguages } from "./rule-languages.ts";
-import { rulesOf } from "./rule-store.ts";
+import { rulesOf, versionThere } from "./rule-store.ts";
 import { spokenRules } from "./spoken.ts";
 import { runRuleTool } from "./tools.ts";
 import { maySpeak, onUnsolicited } from "./unsolicited.ts";
@@ -24,6 +24,8 @@ export const rules = {
   tool: runRuleTool,
   spokenRules,
   press: pressRule,
+  hasAsker: (home, who) =>
+    "rule" in who && who.version > 0 && versionThere(rulesOf(home).get(who.rule)) === who.version,
   on: {
     presence: onPresence,
     agentsGone: devicesGone,

@@ -216,7 +216,8 @@ export function isPlaced(row: RuleRow): row is WatchRow {
   return of === "agent" || of === "hosted";
 }
 
-function versionThere(row: RuleRow | undefined): number {
+/** @returns the version of a rule that is evaluated elsewhere; 0: it is not there */
+export function versionThere(row: RuleRow | undefined): number {
   return row && isPlaced(row) ? row.rule.version : 0;
 }
 

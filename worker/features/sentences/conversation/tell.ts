@@ -1,6 +1,7 @@
 /** Tells a person what became of the calls that a sentence led to: done only where the device's own state says so. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import { reportedText } from "@edgecall/core/phrases/reported-text.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Unaided } from "../../../kernel/conversation/feature.ts";
@@ -9,7 +10,6 @@ import { logError } from "../../../kernel/log.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
 import { type MachineAsk, machineAnswer } from "../machines/text.ts";
 import type { SentenceNote } from "../note.ts";
-import { reportedText } from "../reported-text.ts";
 import { type LaterQuestions, sentencesAt } from "../sentences-api.ts";
 
 /** @returns a line for each call, the answers beside them, and what was left out */

@@ -5,9 +5,9 @@ import { type NamedThing, NameTable } from "@edgecall/core/sentences/names.ts";
 import type { RosterAgent } from "../../../kernel/api/roster.ts";
 import { rosterOf } from "../../../kernel/home/agents/home-roster.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
-import { modeOf } from "../../../kernel/home/calls/permission.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { areaOf } from "../../../kernel/home/devices/device-line.ts";
+import { modeOf } from "../../../kernel/home/devices/device-mode.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { kindsIn, type Thing } from "./things.ts";
 

@@ -1,10 +1,10 @@
 /** What a device's readings say about a question: the reading that is asked for, and whether a state is so. Pure. */
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import { plainText } from "@edgecall/core/phrases/reported-text.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { Reading as Asked, Comparison, State } from "@edgecall/core/sentences/frame.ts";
 import { type Condition, DeviceWords, fit } from "../../../kernel/home/devices/reading-condition.ts";
 import { isShown } from "../../../kernel/home/devices/reading-text.ts";
-import { plainText } from "../reported-text.ts";
 
 /** A battery of so much counts as low where a device tells percents. */
 const LOW_BATTERY_PERCENT = 20;

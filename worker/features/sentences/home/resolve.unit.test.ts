@@ -66,7 +66,9 @@ describe("an act is the device's own action", () => {
   });
 
   test("what a device cannot do is said with what it can", async () => {
-    expect(await answerTo("lock the fridge")).toBe("Fridge: it cannot do that. It can: turn on, turn off.");
+    expect(await answerTo("lock the fridge")).toBe(
+      "Fridge: it cannot do that. It can: switch on, switch off.",
+    );
   });
 
   test("a room that nothing tells is asked for", async () => {

@@ -26,7 +26,7 @@ function exchange(transcript: Transcript, n: number, meanwhile = () => {}): stri
   const asked = crypto.randomUUID();
   const question = { call: id, agent: "pi", text: "May I?", options: [], expires_at: 5 };
   transcript.addQuestion({ ...question, id: asked }, begun.n);
-  transcript.closeQuestion(asked, "yes", "anna");
+  transcript.closeQuestion(asked, "yes", { by: "anna" });
   if (n % 5 !== 0) transcript.settle(id, { status: "success", text: `result ${n}`, elapsedMs: 1, job: "j" });
   meanwhile();
   if (n % 3 === 0) transcript.finish(begun, "failed", "I gave up.", "gave_up");

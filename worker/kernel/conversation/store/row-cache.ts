@@ -265,7 +265,7 @@ function withQuestion(
     const others = questions.filter(({ question }) => question.id !== row.body.id);
     return [...others, { question: row.body, askedSeq: row.seq, closedSeq: null }];
   }
-  const { question: id, answer, by, name } = row.body;
+  const { question: id, answer, by, name, how } = row.body;
   return questions.map((one) => {
     if (one.question.id !== id) return one;
     const question = {
@@ -273,6 +273,7 @@ function withQuestion(
       answer,
       ...(by !== null && { answered_by: by }),
       ...(name !== undefined && { answered_by_name: name }),
+      ...(how !== undefined && { answered_how: how }),
     };
     return { ...one, question, closedSeq: row.seq };
   });

@@ -115,7 +115,7 @@ export type Bodies = {
   sources: { sources: Source[] };
   question: TurnQuestion;
   /** @property name as in `TurnQuestion` */
-  answer: { question: string; answer: string; by: string | null; name?: string };
+  answer: { question: string; answer: string; by: string | null; name?: string; how?: string };
   notice: Notice;
   pressed: RulePressed;
   /** A try of the current step that is about to be made, or after which the next one waits (epoch ms). */

@@ -34,7 +34,7 @@ function wholeTurn(transcript: Transcript): void {
     begun.n,
   );
   transcript.questionsOf(begun.n);
-  transcript.closeQuestion(id, "yes", "anna");
+  transcript.closeQuestion(id, "yes", { by: "anna" });
   transcript.settle(call, { status: "success", text: "21 °C", elapsedMs: 1 });
   transcript.questionsOf(begun.n);
   const answer = "It is 21 °C.";

@@ -16,8 +16,9 @@ import {
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
+import type { AskedPerson, TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
+import type { AnsweredBy } from "../../api/questions.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
 import { SqlStore } from "../../sql-store.ts";
 import { outlineOf, saysAll } from "./client-outline.ts";
@@ -319,11 +320,25 @@ export class Transcript extends SqlStore {
     return true;
   }
 
+  /** More people were asked. @returns the turn of the question; undefined: it has its answer, or there is none */
+  noteAsked(id: string, people: readonly AskedPerson[]): Turn | undefined {
+    const found = this.#questionAt(id);
+    if (!found || found.question.answer !== undefined) return undefined;
+    this.#append(found.turn, "question", { ...found.question, asked: [...people] });
+    return this.turnAt(found.turn);
+  }
+
   /** @returns the turn of the question; undefined: it has its answer, or there is none */
-  closeQuestion(id: string, answer: string, by: string | null, name?: string): Turn | undefined {
+  closeQuestion(id: string, answer: string, { by, name, how }: AnsweredBy): Turn | undefined {
     const asked = this.#questionAt(id);
     if (!asked || asked.question.answer !== undefined) return undefined;
-    this.#append(asked.turn, "answer", { question: id, answer, by, ...(name !== undefined && { name }) });
+    this.#append(asked.turn, "answer", {
+      question: id,
+      answer,
+      by,
+      ...(name !== undefined && { name }),
+      ...(how !== undefined && { how }),
+    });
     return this.turnAt(asked.turn);
   }
 

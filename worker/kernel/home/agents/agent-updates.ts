@@ -8,7 +8,6 @@ import { acceptFirst, NOTHING_ACCEPTED } from "./advert-text.ts";
 import { readCapabilities, readTools } from "./adverts.ts";
 import { type AgentRows, agentRowsOf } from "./agent-rows.ts";
 import { gatewayFeatures } from "./gateway-features.ts";
-import { type HostedDevices, hostedDevicesOf } from "./hosted-devices.ts";
 import {
   AS_HOSTED,
   advertisedBy,
@@ -22,18 +21,11 @@ import type { VerifiedState } from "./verify-presence.ts";
 
 export class AgentUpdates {
   readonly #rows: AgentRows;
-  readonly #devices: Pick<HostedDevices, "compare">;
   readonly #bridge: Pick<BridgeSocket, "has" | "confirmedUntil">;
   readonly #env: Env;
 
-  constructor(
-    rows: AgentRows,
-    devices: Pick<HostedDevices, "compare">,
-    bridge: Pick<BridgeSocket, "has" | "confirmedUntil">,
-    env: Env,
-  ) {
+  constructor(rows: AgentRows, bridge: Pick<BridgeSocket, "has" | "confirmedUntil">, env: Env) {
     this.#rows = rows;
-    this.#devices = devices;
     this.#bridge = bridge;
     this.#env = env;
   }
@@ -57,7 +49,6 @@ export class AgentUpdates {
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#rows.get(state.id);
     const { hosted } = state;
-    if (hosted) this.#devices.compare(hosted);
     const read = capabilities ?? before ?? readCapabilities(state);
     const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
     const own = capabilities?.conditions ?? before?.conditions.own ?? [];
@@ -120,6 +111,4 @@ export class AgentUpdates {
   }
 }
 
-export const agentUpdatesOf = slot(
-  (home) => new AgentUpdates(agentRowsOf(home), hostedDevicesOf(home), bridgeOf(home), home.env),
-);
+export const agentUpdatesOf = slot((home) => new AgentUpdates(agentRowsOf(home), bridgeOf(home), home.env));

@@ -41,9 +41,20 @@ export class HostedDevices {
     return { id, hosted, setting: this.#settings.get(hosted.key) };
   }
 
-  /** The bridge tells of a device, so what was allowed up to 0.3 is carried over, or is void. */
-  compare(hosted: HostedState): void {
-    this.#settings.compare(hosted, Date.now());
+  /** @param isVoid what was allowed it by the hash of 0.3 does not hold any more */
+  compared({ hosted }: HostedDevice, isVoid: boolean): void {
+    this.#settings.compared(hosted, isVoid, Date.now());
+  }
+
+  /** What a person allowed it up to 0.3 stands as permissions from now on. */
+  allowanceWrittenOut({ id, hosted }: HostedDevice): void {
+    this.#settings.writtenOut(hosted.key);
+    this.#rows.decided(id);
+  }
+
+  /** A person allows its changes, by the hash that its bridge tells. */
+  allowedByHash({ hosted }: HostedDevice): void {
+    this.#settings.allowedByHash(hosted);
   }
 
   /** @param by the person */

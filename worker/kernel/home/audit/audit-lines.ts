@@ -7,7 +7,7 @@ import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { Question } from "../../api/questions.ts";
-import type { LedgerCall } from "../ledger/ledger.ts";
+import type { ApprovedCall, LedgerCall } from "../ledger/ledger.ts";
 
 /** The agent of a call that was cancelled before it got here, or that named no valid agent. */
 export const NO_AGENT = "-";
@@ -15,13 +15,15 @@ export const NO_AGENT = "-";
 /** Characters of an error, as on the devices. */
 const ERROR_CHARS = 500;
 
-/** @param approval the question that a person answered before the call was sent */
+/** @param question that a person answered before the call was sent */
 export function foreignLine(
   call: LedgerCall,
   outcome: SettledOutcome,
-  approval: Question | undefined,
+  question: Question | undefined,
 ): AuditLine {
-  return { ...homeLine(call, outcome, call.createdAt), ...(approval && { approval: approvalOf(approval) }) };
+  const { approved } = call.flags;
+  const approval = question ? approvalOf(question) : approved && approvalBy(approved);
+  return { ...homeLine(call, outcome, call.createdAt), ...(approval && { approval }) };
 }
 
 /** A call as it was asked for, whether or not it is in the ledger. */
@@ -60,10 +62,20 @@ export function homeLine(
   );
 }
 
-function approvalOf({ answer, answeredBy, answeredAt }: Question): NonNullable<AuditLine["approval"]> {
+function approvalBy({ at, ...approved }: ApprovedCall): NonNullable<AuditLine["approval"]> {
+  return { approved: true, at: new Date(at).toISOString(), ...approved };
+}
+
+function approvalOf({
+  answer,
+  answeredBy,
+  answeredHow,
+  answeredAt,
+}: Question): NonNullable<AuditLine["approval"]> {
   return {
     approved: answer === "approve",
     ...(answeredBy !== null && { by: answeredBy }),
+    ...(answeredHow !== null && { how: answeredHow }),
     at: new Date(answeredAt ?? 0).toISOString(),
   };
 }

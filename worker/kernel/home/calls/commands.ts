@@ -1,7 +1,8 @@
 /** What Home sends to an agent: the text of a command, which the bridge publishes as it is, and notices that nobody answers. */
 
+import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
-import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { CALL_FEATURE, PERMISSIONS_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import { isLent } from "../../api/agent-ids.ts";
@@ -14,6 +15,8 @@ import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
 import type { CallFlags, LedgerCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
+import { permissionsOf } from "../permissions/permission-store.ts";
+import { stillHolds } from "../permissions/standing.ts";
 import { traceForAgent } from "../trace.ts";
 
 /** A `cancel` or an `ack` that is older than this is useless. */
@@ -51,11 +54,13 @@ export async function encodeCommand(
   const left = Math.max(0, Math.round(expiresInMs));
   const { watch, tainted } = command.flags ?? {};
   const { acks = [] } = command;
+  const permission = permissionIn(home, command);
   const full = {
     ...base,
     ...(acks.length > 0 && { acks }),
     ...(watch && { watch }),
     ...(tainted && { tainted }),
+    ...(permission && { permission }),
     ...(command.route !== undefined && { route: command.route }),
     ...traceForAgent(home, command, now),
     expires_in_ms: left,
@@ -68,6 +73,13 @@ export async function encodeCommand(
   if (session?.isUsed) return await session.seal(stamped(JSON.stringify(full), { boot_id, n }));
   const signed = { ...full, ...(session && { session: session.half }) };
   return await gatewayKeyOf(home).sign(agent, stamped(JSON.stringify(signed), { boot_id, n }));
+}
+
+/** The permission under which an agent of its own need not ask, as it is now. */
+function permissionIn(home: HomeContext, { agent, flags }: Command): StandingPermission | undefined {
+  const id = flags?.approved?.permission;
+  const isKnown = id !== undefined && agentRowsOf(home).features(agent).includes(PERMISSIONS_FEATURE);
+  return isKnown && stillHolds(home, id, Date.now()) ? permissionsOf(home).get(id)?.permission : undefined;
 }
 
 /** @returns undefined: the agent does not know this notice */

@@ -145,26 +145,34 @@ describe("V9: a setting of a device", () => {
 });
 
 describe("a change", () => {
-  test("asks the first time, names why, and is remembered with the hash", async () => {
-    const first = await change(on("kitchen-lamp"));
-    expect(first.reason).toBe(
-      "first change of this device; with your yes its other changes are not asked about, but for dangerous ones",
-    );
-    expect(first.answer).toBe("set is confirmed");
-    expect(changesSent("kitchen-lamp")).toMatchObject([{ allow: "allow-kitchen-lamp" }]);
+  test("asks each time: a yes is for one call", async () => {
+    for (const time of [1, 2])
+      expect([time, await change(on("kitchen-lamp"))]).toEqual([
+        time,
+        { reason: "it changes this device", answer: "set is confirmed" },
+      ]);
+    expect(changesSent("kitchen-lamp")).toMatchObject([
+      { allow: "allow-kitchen-lamp" },
+      { allow: "allow-kitchen-lamp" },
+    ]);
+    expect((await lampOf()).mode).toBe("ask");
+  });
+
+  test("does not ask where a person allowed the device, in this object or the next", async () => {
+    await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     expect(await change(on("kitchen-lamp"))).toEqual({ reason: undefined, answer: "set is confirmed" });
     await evictDurableObject(theHome());
     bridge = await hosting([LAMP, PLUG]);
     bridge.onCall = () => ({ status: "success", result: "again", tainted: false });
     expect(await change(on("kitchen-lamp"))).toEqual({ reason: undefined, answer: "again" });
     // It is one device's.
-    expect((await change(on("coffee-plug"), "deny")).reason).toMatch(/^first change/);
+    expect((await change(on("coffee-plug"), "deny")).reason).toBe("it changes this device");
   });
 
   test("that is not approved is not sent, and asks again", async () => {
     expect((await change(on("kitchen-lamp"), "deny")).answer).toMatch(/was not sent to 'kitchen-lamp'/);
     expect(changesSent("kitchen-lamp")).toEqual([]);
-    expect((await change(on("kitchen-lamp"), "deny")).reason).toMatch(/^first change/);
+    expect((await change(on("kitchen-lamp"), "deny")).reason).toBe("it changes this device");
   });
 
   test("V14: the value of a secret parameter is sent, and neither the question nor the record has it", async () => {
@@ -192,7 +200,7 @@ describe("a change", () => {
   });
 
   test("asks again when the device has changed since it was allowed", async () => {
-    await change(on("kitchen-lamp"));
+    await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     bridge.send({ t: "agent", agent: device("kitchen-lamp", { hosted: { allow: "another" } }) });
     const listed = await until(async () => (await lampOf()).changed && (await lampOf()), {
       what: "the change",
@@ -202,6 +210,7 @@ describe("a change", () => {
     expect(again.reason).toMatch(
       /^changed since you allowed it: its actions, or what they send, are others now/,
     );
+    await patch("kitchen-lamp", { mode: "allowed", allow: "another" });
     expect(await change(on("kitchen-lamp"))).toMatchObject({ reason: undefined });
   });
 
@@ -217,35 +226,29 @@ describe("a change", () => {
 
   test("that is dangerous asks each time, in each mode, and allows nothing", async () => {
     const step = on("front-door", "unlock", {});
-    expect((await change(step)).reason).toBe("first change of this device; dangerous: it moves a lock");
-    expect((await change(step)).reason).toBe("first change of this device; dangerous: it moves a lock");
-    expect((await change(on("front-door", "lock"))).reason).toMatch(/^first change/);
-    expect((await change(on("front-door", "lock"))).reason).toBeUndefined();
+    expect((await change(step)).reason).toBe("dangerous: it moves a lock");
     expect((await change(step)).reason).toBe("dangerous: it moves a lock");
     await patch("front-door", { mode: "allowed", allow: "allow-front-door" });
+    expect((await change(on("front-door", "lock"))).reason).toBeUndefined();
     expect((await change(step)).reason).toBe("dangerous: it moves a lock");
   });
 
   test("that its broker keeps says so where a person is asked", async () => {
     const { reason } = await change(on("garden-pump"));
-    expect(reason).toMatch(/; its broker repeats this command when the device comes back$/);
-    expect((await change(on("garden-pump"))).reason).toBeUndefined();
+    expect(reason).toBe("its broker repeats this command when the device comes back");
   });
 
-  test("asks in a tainted conversation as ever, and that yes is for one call", async () => {
-    await change(on("kitchen-lamp"));
+  test("asks in a tainted conversation as ever, also where the device is allowed", async () => {
+    await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     bridge.onCall = ({ agent: to }) => ({ status: "success", result: "set the lamp", tainted: to === "pi" });
     const cpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
-    for (const [id, also] of [
-      ["kitchen-lamp", ""],
-      ["coffee-plug", "; first change of this device"],
-    ] as const) {
+    for (const id of ["kitchen-lamp", "coffee-plug"]) {
       for (let n = 0; n < 2; n += 1) {
         const conversation = crypto.randomUUID();
         const turn = say(conversation, script(cpu, on(id), results));
         const question = await asked(conversation);
         expect(question.approval.reason).toBe(
-          `the conversation holds a text of another device, a file, the web or a picture${also}`,
+          "the conversation holds a text of another device, a file, the web or a picture",
         );
         await answer(question.id, "approve");
         await turn;
@@ -293,7 +296,7 @@ describe("the mode read", () => {
       /^Error: Device 'kitchen-lamp' may only be read, until a person allows changes in the console\./;
     expect((await change(on("kitchen-lamp"))).answer).toMatch(refused);
     await patch("kitchen-lamp", { mode: "ask" });
-    expect((await change(on("kitchen-lamp"), "deny")).reason).toMatch(/^first change/);
+    expect((await change(on("kitchen-lamp"), "deny")).reason).toBe("it changes this device");
     await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     expect(await change(on("kitchen-lamp"))).toEqual({ reason: undefined, answer: "set is confirmed" });
     await patch("kitchen-lamp", { mode: null });
@@ -319,11 +322,12 @@ describe("every way in", () => {
   test("/v1/agents/{id}/commands asks, and takes nothing but actions", async () => {
     const sent = command("kitchen-lamp", { tool: "set", parameters: { on: true } });
     const { id, approval } = await asked();
-    expect(approval.reason).toMatch(/^first change/);
+    expect(approval.reason).toBe("it changes this device");
     expect(changesSent("kitchen-lamp")).toEqual([]);
     await answer(id, "approve");
     const { status, payload } = { status: (await sent).status, payload: await (await sent).json() };
     expect([status, payload]).toMatchObject([200, { payload: { result: "set is confirmed" } }]);
+    await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     expect((await command("kitchen-lamp", { tool: "set" })).status).toBe(200);
     expect((await command("front-door", { tool: "read" })).status).toBe(200);
     for (const wrong of [
@@ -347,7 +351,7 @@ describe("every way in", () => {
       );
       const { id, approval } = await asked();
       expect(approval.reason).toMatch(
-        /^it comes from another program's model.*; first change of this device$/,
+        /^it comes from another program's model, which may have read anything$/,
       );
       await answer(id, "deny");
     }
@@ -359,7 +363,7 @@ describe("every way in", () => {
   test("OpenAI's clients ask", async () => {
     const answered = chat([user(script(on("kitchen-lamp"), results))]);
     const { id, approval } = await asked();
-    expect(approval.reason).toMatch(/^first change/);
+    expect(approval.reason).toBe("it changes this device");
     await answer(id, "deny");
     await answered;
     expect(changesSent("kitchen-lamp")).toEqual([]);

@@ -7,32 +7,32 @@ import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
-import type { DeviceMode } from "../../api/devices.ts";
 import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts";
 import type { HomeContext } from "../context.ts";
+import { modeOf } from "../devices/device-mode.ts";
 import { isAllowed } from "../devices/device-settings.ts";
 import type { LedgerCall } from "../ledger/ledger.ts";
+import { permissionsOf } from "../permissions/permission-store.ts";
+import { stillHolds } from "../permissions/standing.ts";
 
 /**
- * @property device for the call's row: the hash that the decision holds for; `remember`: a person's yes allows the device's other
- * changes too @property reasons for a person; none: nobody is asked
+ * @property device for the call's row: the hash that the decision holds for @property isDangerous no permission covers it
+ * @property reasons for a person beside that it is a change
  */
 export type Permission =
-  | { ok: true; device: NonNullable<LedgerCall["flags"]["device"]>; reasons: string[] }
+  | { ok: true; device: NonNullable<LedgerCall["flags"]["device"]>; reasons: string[]; isDangerous: boolean }
   | ({ ok: false } & Advised);
+
+/** Why a person is asked, where there is no other reason. */
+export const IS_CHANGE = "it changes this device";
 
 /** Characters of why an action is dangerous. */
 const WHY_MAX = 80;
 
-/** The device's mode: as a person set it, or else as the bridge's setting MQTT_DEVICES says. */
-export function modeOf({ hosted, setting }: HostedDevice): DeviceMode {
-  const mode = setting?.mode ?? (hosted.mode === "read" ? "read" : "ask");
-  return mode === "ask" && isAllowed(setting?.allow, hosted) ? "allowed" : mode;
-}
-
 /** True if a person allowed what the device was then, and it is something else now. */
-export function hasChanged({ hosted, setting }: HostedDevice): boolean {
-  return setting?.allow != null && !isAllowed(setting.allow, hosted);
+export function hasChanged(home: HomeContext, { hosted, setting }: HostedDevice): boolean {
+  if (setting?.allow != null && !isAllowed(setting.allow, hosted)) return true;
+  return permissionsOf(home).changed(hosted.key) !== undefined;
 }
 
 /** @returns the words about a device that is switched off; undefined: it is not */
@@ -49,11 +49,11 @@ export function hiddenSetting({ id }: HostedDevice, action: string): Permission 
   return { ok: false, ...words };
 }
 
-/** @param tainted a stranger's text may have led to the call: a yes is for this call alone @returns undefined: it is a read */
+/** @returns undefined: it is a read */
 export function permissionFor(
+  home: HomeContext,
   device: HostedDevice,
   advert: ActionAdvert | undefined,
-  tainted: boolean,
 ): Permission | undefined {
   if (advert?.effect === "read") return undefined;
   const { id, hosted } = device;
@@ -64,19 +64,16 @@ export function permissionFor(
       refused(`Device '${id}' may only be read, until a person allows changes in the console.`);
     return { ok: false, ...words };
   }
-  const reasons: string[] = [];
-  const isFirst = mode === "ask";
-  const isDanger = advert?.danger === true;
-  if (hasChanged(device))
-    reasons.push("changed since you allowed it: its actions, or what they send, are others now");
-  else if (isFirst) reasons.push("first change of this device");
   const why = cutText(advert?.danger_why ?? "it may do harm", WHY_MAX);
-  if (isDanger) reasons.push(why === IS_SETTING ? why : `dangerous: ${why}`);
-  const remember = isFirst && !isDanger && !tainted;
-  if (remember) reasons.push("with your yes its other changes are not asked about, but for dangerous ones");
-  if (advert?.retained && (reasons.length > 0 || tainted))
-    reasons.push("its broker repeats this command when the device comes back");
-  return { ok: true, device: { allow: hosted.allow, ...(remember && { remember }) }, reasons };
+  const isDangerous = advert?.danger === true;
+  const reasons = [
+    ...(hasChanged(home, device)
+      ? ["changed since you allowed it: its actions, or what they send, are others now"]
+      : []),
+    ...(isDangerous ? [why === IS_SETTING ? why : `dangerous: ${why}`] : []),
+  ];
+  if (advert?.retained) reasons.push("its broker repeats this command when the device comes back");
+  return { ok: true, device: { allow: hosted.allow }, reasons, isDangerous };
 }
 
 /**
@@ -91,20 +88,12 @@ export function outdated(home: HomeContext, { agent, payload, flags }: LedgerCal
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
   const mode = modeOf(device);
-  return mode === "off" ||
-    mode === "read" ||
-    hostedDevicesOf(home).isHiddenSetting(agent, String(payload.tool))
-    ? refused(`Device '${agent}' may not be changed any more.`)
+  if (mode === "off" || mode === "read" || hostedDevicesOf(home).isHiddenSetting(agent, String(payload.tool)))
+    return refused(`Device '${agent}' may not be changed any more.`);
+  const permission = flags.approved?.permission;
+  return permission !== undefined && !stillHolds(home, permission, Date.now())
+    ? refused(`The permission by which device '${agent}' was to be changed has ended.`)
     : undefined;
-}
-
-/** A person approved a call: from now on the device's changes are not asked about. @param by the person */
-export function rememberApproval(home: HomeContext, { agent, flags }: LedgerCall, by: string | null): void {
-  const device = hostedDevicesOf(home).get(agent);
-  if (!device || !flags.device?.remember || by === null) return;
-  // One of 0.3 may have waited, and covers the same.
-  const { allow } = isAllowed(flags.device.allow, device.hosted) ? device.hosted : flags.device;
-  hostedDevicesOf(home).change(device, { allow }, by);
 }
 
 function refused(why: string): Advised {

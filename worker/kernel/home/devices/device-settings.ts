@@ -7,14 +7,14 @@ import type { HostedState } from "@edgecall/core/protocol/devices.ts";
 import { SqlStore } from "../../sql-store.ts";
 
 /** `ask`: changes are possible, and what was not allowed yet asks. Null: as the bridge's setting MQTT_DEVICES says. */
-type StoredMode = "off" | "read" | "ask";
+export type StoredMode = "off" | "read" | "ask";
 
 export type DeviceSetting = {
   key: string;
   name: string | null;
   area: string | null;
   mode: StoredMode | null;
-  /** The hash of what a person allowed to be changed; null: nothing. */
+  /** The hash of what a person allowed up to 0.3, until it is written out (permissions/written-out.ts); null: nothing. */
   allow: string | null;
   allowedBy: string | null;
   /** Epoch ms. */
@@ -25,10 +25,7 @@ export type DeviceSetting = {
   changedAt: number;
 };
 
-/** @property allow the hash that is allowed from now on; null: nothing */
-export type DeviceChange = Partial<
-  Pick<DeviceSetting, "name" | "area" | "mode" | "allow" | "offersSettings">
->;
+export type DeviceChange = Partial<Pick<DeviceSetting, "name" | "area" | "mode" | "offersSettings">>;
 
 /** The hashes of a hosted device, by which an allowance is looked for. */
 type Hashes = Pick<HostedState, "key" | "allow" | "allow_before">;
@@ -62,7 +59,7 @@ export class DeviceSettings extends SqlStore {
   }
 
   /** @param by the person */
-  change({ key, allow_before }: Hashes, change: DeviceChange, by: string, now: number): void {
+  change({ key }: Pick<Hashes, "key">, change: DeviceChange, by: string, now: number): void {
     const before = this.get(key);
     const next: DeviceSetting = {
       key,
@@ -78,29 +75,31 @@ export class DeviceSettings extends SqlStore {
       changedBy: by,
       changedAt: now,
     };
-    if (change.allow !== undefined) {
-      next.allowedBy = change.allow === null ? null : by;
-      next.allowedAt = change.allow === null ? null : now;
-      // A bridge of 0.3 told this hash, so it is compared when that bridge is updated.
-      if (change.allow !== null && allow_before === undefined) this.#expectEarlier(key);
-      else this.#forgetEarlier(key);
+    // A new mode is a new decision: what was allowed before counts no more.
+    if (change.mode !== undefined) {
+      Object.assign(next, { allow: null, allowedBy: null, allowedAt: null });
+      this.#forgetEarlier(key);
     }
     this.#put(next);
   }
 
-  /** The bridge tells of a device. What was allowed up to 0.3 is carried over where it covers the same; else it is void. */
-  compare({ key, allow, allow_before }: Hashes, now: number): void {
+  /**
+   * The bridge told of a device.
+   * @param isVoid what was allowed by the hash of 0.3 does not hold any more
+   */
+  compared({ key, allow_before }: Hashes, isVoid: boolean, now: number): void {
     // A bridge of 0.3 still tells the hashes of then.
     if (allow_before === undefined || !this.#earlierOnes().has(key)) return;
+    if (!isVoid) this.#forgetEarlier(key);
+    if (!isVoid || this.#earlierOnes().get(key) !== null) return;
+    this.sql.exec("UPDATE earlier_allowance SET void_since = ? WHERE key = ?", now, key);
+    this.#earlierOnes().set(key, now);
+  }
+
+  /** What was allowed up to 0.3 stands as permissions from now on. */
+  writtenOut(key: string): void {
     const setting = this.get(key);
-    if (setting?.allow != null && !isAllowed(setting.allow, { key, allow, allow_before })) {
-      if (this.#earlierOnes().get(key) !== null) return;
-      this.sql.exec("UPDATE earlier_allowance SET void_since = ? WHERE key = ?", now, key);
-      this.#earlierOnes().set(key, now);
-      return;
-    }
-    if (setting?.allow != null) this.#put({ ...setting, allow });
-    this.#forgetEarlier(key);
+    if (setting) this.#put({ ...setting, allow: null, allowedBy: null, allowedAt: null });
   }
 
   /** Devices that were allowed up to 0.3 and ask again, by their keys, with the time since when. */
@@ -136,7 +135,9 @@ export class DeviceSettings extends SqlStore {
     this.#forgetEarlier(key);
   }
 
-  #expectEarlier(key: string): void {
+  /** A person allowed a device by the hash of a bridge of 0.3, so it is compared when that bridge is updated. */
+  allowedByHash({ key, allow_before }: Hashes): void {
+    if (allow_before !== undefined) return;
     this.sql.exec("INSERT OR REPLACE INTO earlier_allowance (key) VALUES (?)", key);
     this.#earlierOnes().set(key, null);
   }

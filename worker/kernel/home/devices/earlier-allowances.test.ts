@@ -40,6 +40,10 @@ const modes = async () => {
   };
   return devices.map(({ id, mode, changed, allowed_by }) => [id, mode, changed, allowed_by]);
 };
+const permissions = async () =>
+  (await rowsOf(ruleHome(), "SELECT row, since FROM standing_permission WHERE ended_at IS NULL")).map(
+    ({ row, since }) => ({ ...(JSON.parse(String(row)) as object), since }),
+  );
 const rows = () => rowsOf(ruleHome(), "SELECT * FROM earlier_allowance");
 
 describe("S23: what was allowed with 0.3", () => {
@@ -57,12 +61,30 @@ describe("S23: what was allowed with 0.3", () => {
       ["plug", "allowed", false, "anna"],
       ["strip", "ask", true, "anna"],
     ]);
+    // It stands as one permission for each harmless action, by the hash of now.
     expect(await rowsOf(ruleHome(), "SELECT allow FROM device WHERE key = 'key-of-plug'")).toEqual([
-      { allow: "allow-plug" },
+      { allow: null },
+    ]);
+    expect(await permissions()).toMatchObject([
+      {
+        device: "plug",
+        version: "allow-plug",
+        actions: {
+          set: {
+            on: { oneOf: [true, false], optional: true },
+            brightness_pct: { from: 1, to: 100, optional: true },
+          },
+        },
+        who: "everybody",
+        tainted: false,
+        chain: false,
+        by: "anna",
+        since: 1,
+      },
     ]);
     await passUntil(T0 + 3 * MINUTE);
     const told = () => toldIn(OWNER);
-    const words = "so they ask again before they are changed: fan, lamp, strip. Your next yes";
+    const words = "so they ask again before they are changed: fan, lamp, strip. The page Devices";
     expect((await told()).filter((text) => text.includes(words))).toHaveLength(1);
     expect(await rows()).toEqual([]);
     // Neither a new line of the bridge nor a new object tells it again.
@@ -90,7 +112,7 @@ describe("S23: what was allowed with 0.3", () => {
     expect((await toldIn(OWNER)).filter((text) => text.includes("ask again"))).toEqual([]);
     await hosting([voided("lamp"), voided("strip")]);
     await passUntil(T0 + 20 * MINUTE);
-    expect((await toldIn(OWNER)).filter((text) => text.includes("changed: lamp, strip. Your"))).toHaveLength(
+    expect((await toldIn(OWNER)).filter((text) => text.includes("changed: lamp, strip. The"))).toHaveLength(
       1,
     );
     expect(await rows()).toEqual([]);
@@ -104,7 +126,7 @@ describe("S23: what was allowed with 0.3", () => {
     bridge.send({ t: "agents", agents: [{ ...voided("lamp"), online: false }] });
     await until(async () => (await modes()).length > 0, { what: "Home has the lamp" });
     await passUntil(T0 + 8 * MINUTE);
-    expect((await toldIn(OWNER)).filter((text) => text.includes("changed: lamp. Your"))).toHaveLength(1);
+    expect((await toldIn(OWNER)).filter((text) => text.includes("changed: lamp. The"))).toHaveLength(1);
   });
 
   test("S23: is not told of a device about which a person decided anew", async () => {

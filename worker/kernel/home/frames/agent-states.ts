@@ -13,6 +13,8 @@ import { greetAgent } from "../calls/commands.ts";
 import { resend } from "../calls/dispatch.ts";
 import type { HomeContext } from "../context.ts";
 import { emit } from "../feature.ts";
+import { permissionsOf } from "../permissions/permission-store.ts";
+import { onDeviceTold } from "../permissions/written-out.ts";
 import { slot } from "../slot.ts";
 import { admits } from "./admission.ts";
 import { inOrder } from "./verified-order.ts";
@@ -83,7 +85,7 @@ async function applyStates(home: HomeContext, socket: WebSocket, reported: Agent
   const arrived = await apply(home, socket, reported);
   await emit("presence", home);
   if (arrived.length > 0) await resend(home, arrived);
-  else if (hostedDevicesOf(home).voided().length === 0) return;
+  else if (hostedDevicesOf(home).voided().length + permissionsOf(home).untold().length === 0) return;
   await home.alarm.arm();
 }
 
@@ -121,6 +123,7 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
         keys.isLetIn(id),
         keys.isOpen(id),
       );
+      if (state.hosted) onDeviceTold(home, id);
       // The advert may come after the presence: then the calls that the agent asks about itself go out.
       if (isNew || (!couldAsk && rows.canAsk(id))) arrived.push(id);
       if (greets) greeted.push(id);

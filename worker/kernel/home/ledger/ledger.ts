@@ -6,6 +6,7 @@
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { isLent } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
@@ -46,13 +47,24 @@ export type CallFlags = {
   delegates?: number;
   /** The agent was chosen: of what, whom the call went to before, and why this one. */
   any?: { of: string; tried: string[]; why: string };
-  /** A change of a hosted device: the hash for which it was decided. `remember`: a person's yes allows the device's other changes too. */
-  device?: { allow: string; remember?: boolean };
+  /** A change of a hosted device: the hash for which it was decided. */
+  device?: { allow: string };
+  /** Nobody is asked, since a person has approved it already: by a standing permission, or by their own press. */
+  approved?: ApprovedCall;
+  /** The grant of the connected program that calls. */
+  program?: string;
   /** The reply of the model that asked for this call and for others: approvals of one reply are asked for together. */
   reply?: string;
+  /** When the conversation's turn began, epoch ms: a person is asked once in it about the same call. Absent: no turn made the call. */
+  turn?: number;
+  /** Of the conversation: a person is asked in it. Absent: English. */
+  language?: Language;
   /** The `traceparent` of the span that made the call. Absent: it is not traced. */
   trace?: string;
 };
+
+/** @property by the person @property at epoch ms @property how the person was known @property permission its id; absent: it was a press */
+export type ApprovedCall = { by: string; at: number; how: string; permission?: string };
 
 /**
  * The asker of a call, who gets its outcome, other than a conversation or a client's socket.

@@ -7,8 +7,14 @@
  * No model has such a token, and no tool's argument counts as an approval.
  */
 
-import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
+import type {
+  AnswerResult,
+  AskingStage,
+  NewQuestion,
+  Question,
+  Reached,
+  ShownApproval,
+} from "../../api/questions.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import { SqlStore } from "../../sql-store.ts";
 import { slot } from "../slot.ts";
@@ -31,6 +37,10 @@ type QuestionRow = {
   answered_at: number | null;
   group_key: string | null;
   listed_in: string | null;
+  asked: string | null;
+  stage: AskingStage;
+  ask_more_at: number | null;
+  answered_how: string | null;
 };
 
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
@@ -41,6 +51,9 @@ const IS_SHOWN = "(listed_in = id OR (listed_in IS NULL AND group_key IS NULL))"
 const IS_GATHERED = "answer IS NULL AND group_key IS NOT NULL AND listed_in IS NULL";
 
 const KEEP_CLOSED_MS = 48 * 3_600_000;
+
+/** The tag of the sockets of one person's pages. */
+const pageTag = (principal: string) => `page:${principal}`;
 
 /** The tag of sockets that get a message when the set of open questions changes. */
 const SUBSCRIBERS = "questions";
@@ -55,9 +68,14 @@ class Questions extends SqlStore {
     this.#ctx = ctx;
   }
 
-  /** A socket that gets "changed" when the set of open questions changes, and nothing more. Home may sleep meanwhile. */
-  subscribe(): Response {
-    return acceptSocket(this.#ctx, [SUBSCRIBERS]).response;
+  /** A socket that gets "changed" when the set of open questions changes, and nothing more. Home may sleep meanwhile. @param principal whose page it is */
+  subscribe(principal: string): Response {
+    return acceptSocket(this.#ctx, [SUBSCRIBERS, pageTag(principal)]).response;
+  }
+
+  /** True if a page that shows this person the open questions is open. */
+  hasPage(principal: string): boolean {
+    return this.#ctx.getWebSockets(pageTag(principal)).length > 0;
   }
 
   #notifySubscribers(): void {
@@ -70,8 +88,11 @@ class Questions extends SqlStore {
     }
   }
 
-  /** @returns false when the agent asked this before: it repeats until it is answered */
-  add(asked: NewQuestion, now: number): boolean {
+  /**
+   * @param askMoreAt more people are asked then, epoch ms; undefined: never
+   * @returns false when the agent asked this before: it repeats until it is answered
+   */
+  add(asked: NewQuestion, now: number, askMoreAt: number | undefined): boolean {
     if (asked.agentQuestion !== null && this.#ofAgent(asked.call, asked.agentQuestion)) return false;
     this.sql.insert("INTO question", {
       id: asked.id,
@@ -85,6 +106,7 @@ class Questions extends SqlStore {
       asked_at: now,
       expires_at: asked.expiresAt,
       group_key: asked.groupKey ?? null,
+      ask_more_at: askMoreAt ?? null,
     });
     this.#asked?.add(asked.call);
     if (asked.groupKey === undefined) this.#notifySubscribers();
@@ -116,7 +138,8 @@ class Questions extends SqlStore {
     const shown = members.length === 1 && only ? only : listOf(members);
     if (shown === only) this.sql.exec("UPDATE question SET group_key = NULL WHERE id = ?", shown.id);
     else {
-      this.add(shown, now);
+      // They were asked within a few seconds.
+      this.add(shown, now, members.find(({ askMoreAt }) => askMoreAt !== undefined)?.askMoreAt);
       for (const { id } of [...members, shown])
         this.sql.exec("UPDATE question SET listed_in = ? WHERE id = ?", shown.id, id);
     }
@@ -163,6 +186,13 @@ class Questions extends SqlStore {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];
   }
 
+  /** Approvals of a conversation that a person decided, asked since then (epoch ms), the oldest first. */
+  decidedSince(conversation: string, since: number): Question[] {
+    const where =
+      "WHERE conversation = ? AND asked_at >= ? AND approval IS NOT NULL AND answered_by IS NOT NULL ORDER BY asked_at";
+    return this.#select(where, conversation, since);
+  }
+
   /** Open questions that their conversation does not have yet. */
   undelivered(): Question[] {
     return this.#select(`WHERE told = 0 AND answer IS NULL AND ${IS_SHOWN}`);
@@ -176,7 +206,7 @@ class Questions extends SqlStore {
   answer(
     id: string,
     answer: string,
-    by: { principal: string; mayApprove: boolean },
+    by: { principal: string; mayApprove: boolean; how: string },
     now: number,
   ): AnswerResult {
     const question = this.get(id);
@@ -197,10 +227,10 @@ class Questions extends SqlStore {
         `answer: expected one of ${allowed.map((one) => `'${one}'`).join(", ")}`,
       );
     }
-    const decided = { answer, answeredBy: by.principal, answeredAt: now };
+    const decided = { answer, answeredBy: by.principal, answeredHow: by.how, answeredAt: now };
     // One that ran out of time is closed as that, by the alarm.
     const members = question.members?.filter((one) => one.answer === null && one.expiresAt > now);
-    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now);
+    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now, by.how);
     const listed = members && { members: members.map((one) => ({ ...one, ...decided })) };
     return { ok: true, question: { ...question, ...decided, ...listed } };
   }
@@ -217,9 +247,9 @@ class Questions extends SqlStore {
     return listing;
   }
 
-  close(id: string, answer: string, by: string | null, now: number): void {
-    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_at = ${now}
-      WHERE id = ${id} AND answer IS NULL`;
+  close(id: string, answer: string, by: string | null, now: number, how: string | null = null): void {
+    this.sql.exec`UPDATE question SET answer = ${answer}, answered_by = ${by}, answered_how = ${how},
+      answered_at = ${now} WHERE id = ${id} AND answer IS NULL`;
     this.#notifySubscribers();
   }
 
@@ -241,11 +271,34 @@ class Questions extends SqlStore {
     );
   }
 
-  nextExpiry(): number | undefined {
-    const { due } = this.sql.one<{ due: number | null }>(
-      "SELECT MIN(expires_at) AS due FROM question WHERE answer IS NULL",
+  /** Returns when the next one expires, and when more people have to be asked, epoch ms. */
+  nextTimes(): { expiry?: number; asking?: number } {
+    const { expiry, asking } = this.sql.one<{ expiry: number | null; asking: number | null }>(
+      `SELECT MIN(expires_at) AS expiry, MIN(iif(${IS_SHOWN}, ask_more_at, NULL)) AS asking
+       FROM question WHERE answer IS NULL`,
     );
-    return due ?? undefined;
+    return { ...(expiry !== null && { expiry }), ...(asking !== null && { asking }) };
+  }
+
+  /** Those about which more people have to be asked. */
+  toAskMore(now: number): Question[] {
+    return this.#select(`WHERE answer IS NULL AND ask_more_at <= ? AND ${IS_SHOWN} ORDER BY asked_at`, now);
+  }
+
+  /** @param next when more people are asked, epoch ms; undefined: never */
+  setAsked(id: string, asked: readonly Reached[], stage: AskingStage, next: number | undefined): void {
+    const people = asked.length === 0 ? null : JSON.stringify(asked);
+    this.sql.exec`UPDATE question SET asked = ${people}, stage = ${stage}, ask_more_at = ${next ?? null}
+      WHERE id = ${id} AND answer IS NULL`;
+    this.#notifySubscribers();
+  }
+
+  /** Approvals that were denied since, the oldest first. */
+  deniedSince(time: number): Question[] {
+    return this.#select(
+      "WHERE answer = 'deny' AND answered_at > ? AND approval IS NOT NULL ORDER BY answered_at",
+      time,
+    );
   }
 
   #ofAgent(call: string, agentQuestion: string): Question | undefined {
@@ -279,15 +332,19 @@ function toQuestion(row: QuestionRow): Question {
     agentQuestion: row.agent_question,
     text: row.text,
     options: JSON.parse(row.options) as string[],
-    approval: row.approval === null ? null : (JSON.parse(row.approval) as ApprovalRequest),
+    approval: row.approval === null ? null : (JSON.parse(row.approval) as ShownApproval),
     askedAt: row.asked_at,
     expiresAt: row.expires_at,
     told: row.told === 1,
     answer: row.answer,
     answeredBy: row.answered_by,
+    answeredHow: row.answered_how,
     answeredAt: row.answered_at,
     groupKey: row.group_key ?? undefined,
     listedIn: row.listed_in,
+    ...(row.asked !== null && { asked: JSON.parse(row.asked) as Reached[] }),
+    stage: row.stage,
+    askMoreAt: row.ask_more_at ?? undefined,
   };
 }
 

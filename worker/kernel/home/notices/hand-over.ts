@@ -9,6 +9,7 @@ import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { emit } from "../feature.ts";
+import { conversationListOf } from "../people/conversation-list.ts";
 import { noticeRetriesOf } from "./notice-retries.ts";
 import { noticesOf, type PendingNotice } from "./notice-store.ts";
 import { DeliverLaterError, recipientText, subscriptionKind } from "./reach.ts";
@@ -101,7 +102,12 @@ async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<v
 
 async function give(home: HomeContext, { recipient, tells }: PendingNotice): Promise<Handed> {
   if ("brief" in tells) return await conversationOf(home.env, recipient).brief(tells.brief);
-  if (!isOutlet(recipient)) return await conversationOf(home.env, recipient).notice(tells.say);
+  if (!isOutlet(recipient)) {
+    const handed = await conversationOf(home.env, recipient).notice(tells.say);
+    // It goes to the top of the person's list.
+    if (handed.accepted) conversationListOf(home).usedAt(recipient, Date.now());
+    return handed;
+  }
   await subscriptionKind(home)?.deliver(home, recipient, tells.opens, tells.say);
   return { accepted: true };
 }

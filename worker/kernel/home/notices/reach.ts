@@ -28,7 +28,7 @@ export class DeliverLaterError extends Error {
 }
 
 /** Browsers and topics, with their owners. */
-export function subscriptionsOf(home: HomeContext): ReadonlyArray<{ id: string; principal: string }> {
+function subscriptionsOf(home: HomeContext): ReadonlyArray<{ id: string; principal: string }> {
   return subscriptionKind(home)?.all(home) ?? [];
 }
 

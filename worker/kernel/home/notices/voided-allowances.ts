@@ -30,7 +30,7 @@ export function onAlarm(home: HomeContext, now: number): void {
     .map(({ device }) => device.id);
   hostedDevicesOf(home).markVoidedNotified();
   const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : "";
-  const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${rosterOf(home).withNames(ids.slice(0, LISTED_MAX)).join(", ")}${more}. Your next yes, or the page Devices of the console, allows them as before.`;
+  const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${rosterOf(home).withNames(ids.slice(0, LISTED_MAX)).join(", ")}${more}. The page Devices of the console allows them again.`;
   const notice = { id: `allowances:${due}`, text, rules: [], buttons: [], critical: false, at: now };
   sendNotice(home, ownersOf(home), notice, null, now);
 }

@@ -53,6 +53,16 @@ export class ConversationList extends SqlStore {
       .map(({ name }) => name);
   }
 
+  /** Of any channel. @returns epoch ms of the newest turn that ended there; 0: none */
+  lastUsed(name: string): number {
+    const { at } = this.sql.one<{ at: number | null }>(
+      `SELECT MAX(at) AS at FROM (SELECT last_at AS at FROM conversation WHERE name = ?1
+       UNION ALL SELECT at FROM usage_report WHERE conversation = ?1)`,
+      name,
+    );
+    return at ?? 0;
+  }
+
   has(name: string): boolean {
     return this.sql.all("SELECT 1 FROM conversation WHERE name = ?", name).length > 0;
   }

@@ -35,8 +35,8 @@ function answer(id: string, text: string, token = TOKENS.owner): Promise<Respons
 }
 
 /** An agent that asks before it sounds the siren, and obeys the answer. */
-async function askingAgent(features = FEATURES) {
-  const bridge = await TestBridge.connect([agent("pi", { features, tools: [CPU, SIREN] })]);
+async function askingAgent(features = FEATURES, siren = SIREN) {
+  const bridge = await TestBridge.connect([agent("pi", { features, tools: [CPU, siren] })]);
   let asking: CallFrame | undefined;
   const answers: unknown[] = [];
   bridge.onCall = (call) => {
@@ -75,6 +75,8 @@ async function bridgeAsks(
     parameters,
     reason: "the policy says ask",
     hash: hash ?? (await approvalHash("pi", tool, parameters)),
+    // A device writes no card: what a person reads is the gateway's own.
+    card: { verb: "Nothing", decline: "Yes", asker: "the owner", facts: [], shows: ["none"] },
   };
   const event = {
     type: "question",
@@ -97,8 +99,13 @@ describe("an approval", () => {
     const question = await openQuestion("approve");
     expect(question).toMatchObject({
       agent: "pi",
-      text: "May I run siren?",
-      approval: { tool: "siren", parameters: { loud: true } },
+      // The gateway's own sentence about what is hashed, whatever the device says of it.
+      text: "Run siren on pi with 1 value?",
+      approval: {
+        tool: "siren",
+        parameters: { loud: true },
+        card: { verb: "Run", decline: "No", asker: "anna asked", facts: [], partial: true },
+      },
     });
     const response = await answer(question.id, "approve");
     expect(await response.json()).toMatchObject({ answer: "approve", answered_by: "anna" });
@@ -109,10 +116,23 @@ describe("an approval", () => {
         question_id: "q1",
         answer: "approve",
         by: "anna",
+        how: "token",
         hash: await approvalHash("pi", "siren", { loud: true }),
       },
     ]);
     expect(body).toMatchObject({ questions: [{ id: question.id, answer: "approve", answered_by: "anna" }] });
+  });
+
+  test("of the same call, which may run again without harm, is asked once in a turn", async () => {
+    const { answers } = await askingAgent(FEATURES, { ...SIREN, idempotent: true });
+    const turn = say("twice", script(sound, sound, results));
+    await answer((await openQuestion("twice")).id, "approve");
+    const { body } = await turn;
+    expect(body.calls.map(({ status }) => status)).toEqual(["success", "success"]);
+    expect(body).toMatchObject({ questions: [{ answer: "approve", answered_by: "anna" }] });
+    // The device gets the person's answer for each, with its hash.
+    expect(answers).toHaveLength(2);
+    expect(answers[1]).toEqual(answers[0]);
   });
 
   test("denied: nothing is run, and the model is told", async () => {
@@ -276,7 +296,7 @@ describe("a stranger's text in the conversation", () => {
     const [first, second] = body.calls.map((call) => ({ ...line, call_id: call.id, request_id: call.id }));
     expect(await recordOf("rust", body)).toEqual([
       first,
-      { ...second, approval: { approved: true, by: "anna", at: expect.any(String) } },
+      { ...second, approval: { approved: true, by: "anna", how: "token", at: expect.any(String) } },
     ]);
   });
 

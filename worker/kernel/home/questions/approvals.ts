@@ -1,26 +1,31 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 
-import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import { askedText } from "@edgecall/core/phrases/asked-text.ts";
+import { approvalHash, canonicalJson } from "@edgecall/core/protocol/approval.ts";
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
-import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallNews } from "../../api/calls.ts";
+import { type AnswerWay, HOW } from "../../api/passkeys.ts";
+import type { Keep } from "../../api/permissions.ts";
 import {
   ACCEPT,
   AFTER_EXPIRY_MS,
   type AnswerResult,
+  askedPeople,
   CLOSED,
   EXPIRED,
   type NewQuestion,
   type Question,
+  type ShownApproval,
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
+import { readLanguage } from "../../phrases.ts";
 import { agentRowsOf } from "../agents/agent-rows.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
-import { rememberApproval } from "../calls/permission.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
 import { isWaiting, pauseDeadline, pauseParent, resumeDeadline } from "../calls/waits.ts";
@@ -29,10 +34,18 @@ import { emit } from "../feature.ts";
 import type { LedgerCall, NewCall } from "../ledger/ledger.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
+import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { personName } from "../people/person-name.ts";
+import { keepPermission, keptPermissions, prepareOffers } from "../permissions/offers.ts";
+import { permissionsOf, type StoredOffer } from "../permissions/permission-store.ts";
 import { traceQuestion } from "../trace.ts";
+import { confirmAnswer } from "./answer-levels.ts";
 import { closeAtApprovers } from "./approvers.ts";
+import { decidedInTurn } from "./decided-before.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { refusalAfterDenials, tellOfDenials } from "./denials.ts";
+import { describeApproval, languageOf, readingsNow } from "./describe-approval.ts";
+import { askMore, askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
@@ -71,19 +84,48 @@ export async function askFromAgent(
     const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
     // What the person sees must be what the device will run.
     if (hash !== approval.hash) return logInfo("question.bad_hash", { call: call.id, agent: call.agent });
+    const decided = decidedInTurn(home, call, approval.hash);
+    if (decided)
+      return await sendAnswer(home, { ...decided, agentQuestion: event.question_id }, call, decided.answer);
+    await readLanguage(home.env, languageOf(call) ?? "en");
   }
-  await ask(home, call, {
+  const isCall =
+    approval !== undefined &&
+    approval.danger !== true &&
+    approval.tool === call.payload.tool &&
+    canonicalJson(approval.parameters) === canonicalJson(call.payload.parameters ?? {});
+  const offers = isCall ? await prepareOffers(home, call) : undefined;
+  const shown = approval && withUnread(home, call, approval);
+  const described = shown && describe(home, call, shown);
+  const question = {
     id: crypto.randomUUID(),
     call: call.id,
     conversation: placeOf(call, home.name),
     agent: call.agent,
     groupKey: groupKeyOf(call, approval ?? null),
     agentQuestion: event.question_id,
-    text: event.text,
+    text: described?.text ?? event.text,
     options: event.options ?? [],
-    approval: approval ? withUnread(home, call, approval) : null,
+    approval: described?.approval ?? null,
     expiresAt: Date.now() + event.expires_in_ms,
-  });
+  };
+  await ask(home, call, question, offers);
+}
+
+/** The sentence, and the approval with the rest that is shown. What a device says of it is left out. */
+function describe(
+  home: HomeContext,
+  call: LedgerCall,
+  { card: _, ...approval }: ShownApproval,
+  readings?: readonly Reading[],
+): { text: string; approval: ShownApproval } {
+  const { agent, caller, asker } = call;
+  const { text, card } = describeApproval(
+    home,
+    { agent, approval },
+    { caller, asker, language: languageOf(call), readings },
+  );
+  return { text, approval: { ...approval, card } };
 }
 
 /** A device knows that others' texts are in the conversation, and not whose: the gateway adds those that a person can accept. */
@@ -101,6 +143,8 @@ function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalReque
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
 function refusalOf(home: HomeContext, call: LedgerCall): string | undefined {
+  const denied = refusalAfterDenials(home, call);
+  if (denied !== undefined) return denied;
   const open = questionsOf(home).openOf(call.id);
   if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
@@ -125,33 +169,49 @@ export async function askBeforeSending(
   const { agent } = newCall;
   const { command, payload, totalMs } = newCall.order;
   const hash = await approvalHash(agent, command, payload);
+  await readLanguage(home.env, newCall.flags?.language ?? "en");
+  const readings = await readingsNow(home, agent);
+  const offers = await prepareOffers(home, { ...newCall, command, payload });
   const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
   // The same call came again, or was cancelled, meanwhile.
   const known = ledgerOf(home).get(newCall.id);
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
+  const denied = refusalAfterDenials(home, call);
+  if (denied !== undefined) {
+    await settleNotSent(home, call, denied, "denied");
+    return call.endsAt;
+  }
   const parameters = shownPayload(home, { agent, command, payload });
-  const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
-  await ask(home, call, {
+  const asked = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
+  const { text, approval } = describe(home, call, asked, readings);
+  const question = {
     id: crypto.randomUUID(),
     call: call.id,
     conversation: placeOf(call, home.name),
     agent,
     groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
-    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
+    text,
     options: [],
     approval,
     expiresAt,
-  });
+  };
+  await ask(home, call, question, offers);
   return expiresAt + AFTER_EXPIRY_MS + totalMs;
 }
 
-async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): Promise<void> {
+async function ask(
+  home: HomeContext,
+  call: LedgerCall,
+  question: NewQuestion,
+  offers: readonly StoredOffer[] | undefined,
+): Promise<void> {
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
-  if (!questionsOf(home).add(question, now)) return;
+  if (!questionsOf(home).add(question, now, askMoreAt(home, question, now))) return;
+  if (offers) permissionsOf(home).offer(question.id, offers, question.expiresAt + AFTER_EXPIRY_MS);
   void emit("progress", home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
@@ -164,22 +224,78 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
   await home.alarm.arm();
 }
 
-/** A person answers. Stored when it returns; the device gets it as often as it asks. */
+type AnsweringPerson = {
+  principal: string;
+  displayName?: string | undefined;
+  isOwner: boolean;
+  mayApprove: boolean;
+  mayAccept: boolean;
+};
+
+/**
+ * A person answers. Stored when it returns; the device gets it as often as it asks.
+ * @param keep what they keep of the question's offers with their yes
+ */
 export async function answerQuestion(
   home: HomeContext,
   id: string,
   answer: string,
-  by: { principal: string; displayName?: string | undefined; mayApprove: boolean; mayAccept: boolean },
+  by: AnsweringPerson,
+  way: AnswerWay,
+  keep?: Keep,
 ): Promise<AnswerResult> {
+  const confirmed = await confirmAnswer(home, questionsOf(home).get(id), {
+    answer,
+    by: { name: by.principal, mayApprove: by.mayApprove },
+    way,
+  });
+  if (!confirmed.ok) return confirmed;
+  // No await from here to the answer's row: a confirmation is for what was confirmed, and for one use.
   const { answered, problem } = accepting(home, id, answer, by);
   if (problem) return problem;
-  const result = questionsOf(home).answer(id, answered, by, Date.now());
+  const now = Date.now();
+  const kept =
+    keep && by.mayApprove ? keepOf(home, id, answer, keep, { ...by, how: confirmed.how, way }) : NOTHING;
+  if (!kept.ok) return kept;
+  const unused = confirmed.use();
+  if (unused) return unused;
+  const result = questionsOf(home).answer(id, answered, { ...by, how: confirmed.how }, now);
   if (!result.ok) return result;
+  for (const permission of kept.permissions) keepPermission(home, permission, now);
   if (answered !== answer)
     for (const { agent } of unreadIn(result.question)) agentRowsOf(home).acceptText(agent, undefined);
   const answeredByName = personName(home, by.principal, by.displayName);
   await passOn(home, { ...result.question, answeredByName }, answered);
+  if (answered === "deny") await tellOfDenials(home, result.question);
   return result;
+}
+
+const NOTHING = { ok: true, permissions: [] } as const;
+
+/** What an answer keeps: of a question that lists others, the same of each of them. */
+function keepOf(
+  home: HomeContext,
+  id: string,
+  answer: string,
+  keep: Keep,
+  by: AnsweringPerson & { how: string; way: AnswerWay },
+): ReturnType<typeof keptPermissions> {
+  if (answer !== "approve")
+    return {
+      ok: false,
+      status: 400,
+      code: "invalid_body",
+      message: "keep: only an 'approve' keeps something",
+    };
+  const question = questionsOf(home).get(id);
+  const open = question?.members?.filter((one) => one.answer === null).map((one) => one.id);
+  return keptPermissions(home, open ?? [id], keep, {
+    principal: by.principal,
+    isOwner: by.isOwner,
+    how: by.how === HOW.passkey ? "verified" : by.how.startsWith("tap") ? "tap" : "press",
+    // A token of the person's own is typed or stored by them; a session of the console has to show more.
+    showsMore: by.way.by === "session" && passkeysOf(home).has(by.principal),
+  });
 }
 
 /** `accept` accepts the texts for which a person is asked, as they were shown, and approves. Any other answer stays what it is. */
@@ -240,7 +356,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
   if (call) traceQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
-    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question);
     else await sendAnswer(home, question, call, answer);
   }
 }
@@ -258,15 +374,24 @@ async function decideHeldCall(
   home: HomeContext,
   call: LedgerCall,
   answer: string,
-  by: string | null,
+  { asked = [] }: Question,
 ): Promise<void> {
   if (answer === "approve") {
     if (await settleOutdated(home, call)) return;
-    rememberApproval(home, call, by);
     return await releaseApproved(home, call);
   }
   const approval = answer === EXPIRED ? "expired" : "denied";
-  const why = approval === "expired" ? "nobody approved it in time" : "it was not approved";
+  const whom = asked.length === 0 ? "" : ` (${askedText(askedPeople(asked)).replace(/\.$/, "")})`;
+  const why = approval === "expired" ? `nobody approved it in time${whom}` : "it was not approved";
+  await settleNotSent(home, call, why, approval);
+}
+
+async function settleNotSent(
+  home: HomeContext,
+  call: LedgerCall,
+  why: string,
+  approval: "denied" | "expired",
+): Promise<void> {
   await settleByGateway(home, call, {
     status: "error",
     errorType: "permission_denied",
@@ -292,6 +417,7 @@ async function sendAnswer(
     question_id: question.agentQuestion,
     answer,
     ...(question.answeredBy !== null && { by: question.answeredBy }),
+    ...(question.answeredHow !== null && { how: question.answeredHow }),
     ...(question.approval && { hash: question.approval.hash }),
   };
   const order = {
@@ -311,7 +437,13 @@ async function closeInConversation(home: HomeContext, question: Question, answer
   if (ledgerOf(home).get(question.call)?.conversation === null) return;
   try {
     const stub = conversationOf(home.env, question.conversation);
-    await stub.closeQuestion(question.id, answer, question.answeredBy, question.answeredByName);
+    await stub.closeQuestion(
+      question.id,
+      answer,
+      question.answeredBy,
+      question.answeredByName,
+      question.answeredHow ?? undefined,
+    );
   } catch (error) {
     // The conversation shows the question as open until its turn ends, and nothing else depends on it.
     logError("question.close_failed", error, { question: question.id });
@@ -333,7 +465,7 @@ export async function closeQuestions(home: HomeContext, callId: string): Promise
 
 /** When a question expires, or has to be delivered again, epoch ms. */
 export function nextDue(home: HomeContext): number | undefined {
-  const expiry = questionsOf(home).nextExpiry();
+  const { expiry, asking } = questionsOf(home).nextTimes();
   // Most times nobody is asked anything.
   if (expiry === undefined) return undefined;
   const retry = questionRetriesOf(home).nextDue(
@@ -341,7 +473,7 @@ export function nextDue(home: HomeContext): number | undefined {
       .undelivered()
       .map(({ id }) => id),
   );
-  const times = [expiry, retry, nextShown(home)].filter((time) => time !== undefined);
+  const times = [expiry, asking, retry, nextShown(home)].filter((time) => time !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
@@ -355,6 +487,7 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
     questionRetriesOf(home).remove(question.id);
     await passOn(home, question, EXPIRED);
   }
+  await askMore(home, now);
   for (const question of questionsOf(home).undelivered())
     if (questionRetriesOf(home).dueAt(question.id) <= now)
       await deliverQuestion(home, question, question.askedAt);

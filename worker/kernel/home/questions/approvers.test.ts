@@ -1,4 +1,5 @@
 /** An approval that somebody without the right to approve causes is shown to those who may decide it. */
+import { reset } from "cloudflare:test";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { turnOnBrowser } from "../../../../test/browsers.ts";
@@ -42,8 +43,9 @@ beforeEach(() => {
     closed.push({ chat: Number(line.address.chat), text: wordsOf(content) });
   });
 });
-afterEach(() => {
+afterEach(async () => {
   vi.restoreAllMocks();
+  await reset();
 });
 
 function wordsOf(content: Content): string {
@@ -112,9 +114,9 @@ test("C4: an approval that a member causes is decided in an owner's chat, and th
   await cautiousAgent();
   expect((await says(MEMBER, sound())).status).toBe(200);
   const members = await questionTo(MEMBER);
-  expect(members.text).toContain(`I asked: telegram:${OWNER}`);
+  expect(members.text).toMatch(/You cannot decide this yourself\. telegram:1 was asked, \d\d:\d\d\./);
   const owners = await questionTo(OWNER);
-  expect(owners.text).toContain(`asked by telegram:${MEMBER}`);
+  expect(owners.text).toContain(`${MEMBER} asked, by Telegram`);
   expect(owners.text).toContain("siren");
   expect(owners.text).toContain("loud");
   expect(owners.text).not.toContain("You cannot decide");
@@ -152,7 +154,7 @@ test("C4: browsers and topics of tokens that may approve are told too; those of 
   await turnOnBrowser("https://push.example.org/mia", TOKENS.member);
   await says(MEMBER, sound());
   const { text } = await questionTo(MEMBER);
-  expect(text).toContain("anna (notifications)");
+  expect(text).toMatch(/telegram:1 and anna were asked, \d\d:\d\d\./);
   await until(() => pushed.length > 0);
   expect(pushed).toEqual([PUSH]);
 });
@@ -172,7 +174,7 @@ test("C4: a token without the right to approve: the owner is asked in the chat, 
   await cautiousAgent();
   const turn = say("mias", sound(), { token: TOKENS.member });
   const { text, buttons } = await questionTo(OWNER);
-  expect(text).toContain("asked by mia");
+  expect(text).toContain("mia asked");
   await presses(OWNER, buttons[1]?.data);
   await until(() => closed.length === 1);
   expect(closed[0]?.text).toContain("✖ Denied");

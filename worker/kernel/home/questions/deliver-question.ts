@@ -1,21 +1,23 @@
 /** Shows a question to whoever waits for its call: in its conversation, or in Home's own waiting room. */
 
 import type { CallNews } from "../../api/calls.ts";
-import { listedMembers, type NewQuestion, type Question } from "../../api/questions.ts";
+import type { NewQuestion, Question } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { notifyWatchers } from "../calls/call-watchers.ts";
 import type { HomeContext } from "../context.ts";
-import { idInConversation, ledgerOf } from "../ledger/ledger.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { askApprovers } from "./approvers.ts";
+import { askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
+import { shownOf } from "./shown-question.ts";
 
 /** Asks for a call that Home runs itself, and that is in no ledger. Whoever made it makes it again after the answer (rules/ask-first.ts). */
 export async function askForOwnCall(home: HomeContext, question: NewQuestion): Promise<void> {
   const now = Date.now();
   if (questionsOf(home).openOf(question.call).length > 0) return;
-  questionsOf(home).add(question, now);
+  questionsOf(home).add(question, now, askMoreAt(home, question, now));
   await deliverSoon(home, question, now);
 }
 
@@ -37,33 +39,20 @@ export async function deliverQuestion(
   question: NewQuestion & Pick<Question, "members">,
   askedAt: number,
 ): Promise<void> {
-  const { id, agent, text, options, expiresAt, approval } = question;
+  const { id } = question;
   const call = ledgerOf(home).get(question.call);
-  // A person sees it at the call with which the chain began.
-  const members = question.members && listedMembers(question.members);
-  const shownAs = members?.[0]?.call ?? (call ? idInConversation(call) : question.call);
-  const shown = {
-    id,
-    call: shownAs,
-    agent,
-    via: call?.caller.chain?.via,
-    text,
-    options,
-    expiresAt,
-    approval,
-    ...(members && { members }),
-  };
+  const shown = shownOf(home, question);
   if (call?.conversation === null) {
-    notifyWatchers(home.ctx, shownAs, newsOf(question));
+    notifyWatchers(home.ctx, shown.call, newsOf(question));
     questionsOf(home).setDelivered(id);
-    await askApprovers(home, question, shown);
+    await askApprovers(home, id, shown);
     return;
   }
   try {
     // First: whoever waits reads who was asked.
-    const asks = await askApprovers(home, question, shown);
+    const asked = await askApprovers(home, id, shown);
     const stub = conversationOf(home.env, question.conversation);
-    await stub.ask({ ...shown, ...(asks && { asks }) });
+    await stub.ask({ ...shown, ...(asked && { asked }) });
     questionsOf(home).setDelivered(id);
     questionRetriesOf(home).remove(id);
   } catch (error) {

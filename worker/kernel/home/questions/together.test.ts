@@ -28,8 +28,8 @@ type Shown = {
   agent: string;
   text: string;
   conversation: string;
-  members?: Array<{ id: string; call: string; agent: string }>;
-  approval: { tool: string; parameters: Record<string, unknown>; reason: string };
+  members?: Array<{ id: string; call: string; agent: string; text: string }>;
+  approval: { tool: string; parameters: Record<string, unknown>; reason: string; card?: object };
 };
 
 const write = (at: number, on = "pi") => ({
@@ -122,10 +122,10 @@ describe("approvals of one reply", () => {
     const question = await onlyQuestion(conversation);
     expect(question.members).toHaveLength(60);
     expect(question).toMatchObject({ agent: "pi", call: question.members?.[0]?.call });
-    expect(question.text).toContain("May these 60 calls run? write on pi (60).");
-    expect(question.text).toContain('1. write on pi {"path":"f0.txt","content":"text 0"}');
-    expect(question.text).toContain("and 40 more");
-    expect(question.text.length).toBeLessThan(4_000);
+    expect(question.text).toBe("Run these 60 calls?");
+    const sentences = question.members?.map(({ text }) => text);
+    expect(sentences).toHaveLength(60);
+    expect(sentences).toContain("Write f0.txt on pi?");
     // All of it can be read: what runs is nothing else.
     const listed = Object.values(question.approval.parameters);
     expect(new Set(listed.map((one) => JSON.stringify(one))).size).toBe(60);
@@ -208,7 +208,7 @@ describe("approvals of one reply", () => {
     const question = await onlyQuestion(conversation);
     expect(question).not.toHaveProperty("members");
     expect(question).toMatchObject({
-      text: "May I run write?",
+      text: "Write f1.txt on pi?",
       approval: { tool: "write", parameters: { path: "f1.txt", content: "text 1" } },
     });
     await answerQuestion(question.id, "approve");
@@ -222,7 +222,12 @@ describe("approvals of one reply", () => {
     const question = await onlyQuestion(conversation);
     expect(question.agent).toBe("2 devices");
     expect(question.members?.map((one) => one.agent).toSorted()).toEqual(["nas", "nas", "pi"]);
-    expect(question.text).toContain("write on nas (2)");
+    expect(question.text).toBe("Run these 3 calls?");
+    expect(question.members?.map(({ text }) => text).toSorted()).toEqual([
+      "Write f1.txt on pi?",
+      "Write f2.txt on nas?",
+      "Write f3.txt on nas?",
+    ]);
     await answerQuestion(question.id, "approve");
     expect((await turn).body.calls.every(({ status }) => status === "success")).toBe(true);
   });
@@ -343,6 +348,11 @@ describe("approvals that the gateway asks for", () => {
     const harmless = two.find(({ id }) => id !== danger?.id);
     expect(danger?.members?.map((one) => one.agent).toSorted()).toEqual(["door-a", "door-b"]);
     expect(harmless?.members?.map((one) => one.agent).toSorted()).toEqual(["lamp-a", "lamp-b", "lamp-c"]);
+    // Equal calls of several devices are one sentence; others are as many calls.
+    expect(harmless?.text).toBe("Switch 3 lights on?");
+    expect(harmless?.approval.card).toMatchObject({ verb: "Switch on", decline: "None of them" });
+    expect(danger?.text).toBe("Run unlock on 2 locks with 1 value?");
+    expect(danger?.approval.card).toMatchObject({ danger: true, partial: true });
     await answerQuestion(danger?.id ?? "", "deny");
     await answerQuestion(harmless?.id ?? "", "approve");
     const { body } = await turn;

@@ -6,15 +6,17 @@
  * is dangerous), the same taint and the same kind of action. Each keeps its own row, hash and check.
  */
 
-import type { NewQuestion, Question } from "../../api/questions.ts";
+import type { NewQuestion, Question, ShownApproval } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
+import { readLanguage } from "../../phrases.ts";
 import type { HomeContext } from "../context.ts";
-import { idInConversation, type LedgerCall } from "../ledger/ledger.ts";
+import { idInConversation, type LedgerCall, ledgerOf } from "../ledger/ledger.ts";
 import { listOf } from "../ledger/listed.ts";
 import type { Gathering } from "../ledger/questions.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { deliverSoon } from "./deliver-question.ts";
+import { describeTogether, languageOf } from "./describe-approval.ts";
 import { repliesOf } from "./replies.ts";
 
 /** More approvals are waited for this long after each, longer while calls of the reply are still to come, and this long at most. */
@@ -85,10 +87,18 @@ function replyOf(key: string): string {
 
 async function show(home: HomeContext, key: string): Promise<void> {
   const now = Date.now();
+  const [first] = questionsOf(home).ofGroup(key);
+  await readLanguage(home.env, languageOf(ledgerOf(home).get(first?.call ?? "")) ?? "en");
   for (let open = questionsOf(home).ofGroup(key); open.length > 0; open = questionsOf(home).ofGroup(key)) {
-    const shown = questionsOf(home).list(firstThatFit(open), now, listOf);
+    const shown = questionsOf(home).list(firstThatFit(open), now, (members) =>
+      listOf(members, describeTogether(home, members.filter(isApproval))),
+    );
     await deliverSoon(home, shown, now);
   }
+}
+
+function isApproval(question: Question): question is Question & { approval: ShownApproval } {
+  return question.approval !== null;
 }
 
 /** The first ones, as many as one question takes. */

@@ -4,6 +4,7 @@ import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import { type AgentActivity, agentViews } from "../agents/agent-views.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { hostedDevicesOf } from "../agents/hosted-devices.ts";
 import { servedAgentsOf } from "../agents/served-agents.ts";
 import type { HomeContext } from "../context.ts";
 import { activityOf } from "../status.ts";
@@ -13,11 +14,19 @@ const FOUND_MAX = 50;
 
 /** @returns undefined: the agent of `after` fits no more, so nobody knows where the next page begins */
 export async function agentPage(home: HomeContext, query: AgentListQuery): Promise<AgentPage | undefined> {
-  const { limit, after, words, online, ids } = query;
+  const { limit, after, words, online, hosted, ids } = query;
   const now = Date.now();
   const within = ids && new Set(ids);
+  const devices =
+    hosted === undefined
+      ? undefined
+      : new Set(
+          hostedDevicesOf(home)
+            .all()
+            .map(({ id }) => id),
+        );
   const fits = ({ id, online: is }: RosterAgent) =>
-    (online === undefined || is === online) && (within?.has(id) ?? true);
+    (online === undefined || is === online) && devices?.has(id) !== !hosted && (within?.has(id) ?? true);
   const all = servedAgentsOf(home).roster(now).filter(fits);
   const named = words === undefined ? all : withWords(all, words);
   const isSorted = words === undefined || named.length > 0;

@@ -114,6 +114,8 @@ async function runEvent(
     watched: flags.watch === true,
     tainted: true,
     limits: flags.limits ?? {},
+    language: flags.language,
+    turn: flags.turn,
     ...traceForDelegated(parent, event.traceparent),
   };
   const reply = await submit(home, request, { by: "agent", agent, call: parent.id });

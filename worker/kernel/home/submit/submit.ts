@@ -1,6 +1,8 @@
 /** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
 
 import { agentSource, type Source } from "@edgecall/core/loop/taint.ts";
+import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { isAgentForm } from "../../api/agent-ids.ts";
@@ -29,12 +31,22 @@ import {
   reach,
   type Unreachable,
 } from "../calls/dispatch.ts";
-import { hiddenSetting, type Permission, permissionFor } from "../calls/permission.ts";
+import { hiddenSetting, IS_CHANGE, type Permission, permissionFor } from "../calls/permission.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { type TaintReason, taintReason, taintsOf } from "../calls/taint-reason.ts";
 import type { HomeContext } from "../context.ts";
-import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "../ledger/ledger.ts";
+import {
+  type ApprovedCall,
+  type Asker,
+  type CallFlags,
+  ledgerOf,
+  mayBeForgotten,
+  type NewCall,
+} from "../ledger/ledger.ts";
+import { permissionsOf } from "../permissions/permission-store.ts";
+import { prepareStanding, standingFor } from "../permissions/standing.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
+import { decidedInTurn } from "../questions/decided-before.ts";
 import { repliesOf } from "../questions/replies.ts";
 import { showIfComplete } from "../questions/together.ts";
 import { countersOf } from "../usage/usage-counters.ts";
@@ -57,6 +69,7 @@ async function submitOne(
   asker: Asker | undefined,
 ): Promise<SubmitReply> {
   await confirmOutcomes(home, request.confirmed);
+  await prepareStanding(home, request.args.agent_id, request.args.action);
   const reply = await acceptCall(home, request, asker);
   // A call that was sent is counted when it is settled.
   if (!reply.accepted && !ledgerOf(home).get(request.id)) {
@@ -146,11 +159,16 @@ async function acceptNamedCall(
   if (isUnsure && !command.order.idempotent && mayBeForgotten(request.askedAt ?? now, now))
     return unknown(target);
   if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
-  const permission = ofDevice(home, target, command.order, tainted);
+  const permission = ofDevice(home, target, command.order);
   if (permission?.ok === false) return refusal("permission_denied", permission);
   const asked = permission && request.reply?.asks;
+  const { program } = request;
+  const judged = { ...command.order, agent: target.id, caller, asker, program, conversation, tainted };
+  const standing = command.order.readOnly || asked !== undefined ? undefined : standingFor(home, judged, now);
   const reasons = [...(permission?.reasons ?? []), ...(asked === undefined ? [] : [asked])];
-  const needsPerson = (tainted && !command.order.readOnly) || reasons.length > 0;
+  // Home asks for a hosted device, so here the permission counts. Any other agent judges it by itself.
+  const isStanding = permission !== undefined && standing !== undefined;
+  const needsPerson = !isStanding && (permission !== undefined || (tainted && !command.order.readOnly));
   // An agent of ours asks by its own policy. For one that cannot ask, Home asks.
   const asks = needsPerson && target.asks;
   const call: NewCall = {
@@ -168,31 +186,41 @@ async function acceptNamedCall(
       ...(any && { any }),
       ...(request.reply && { reply: request.reply.id }),
       ...(permission && { device: permission.device }),
+      ...(standing && { approved: approvedBy(standing) }),
+      ...(program !== undefined && { program }),
       ...(request.trace !== undefined && { trace: request.trace }),
+      ...(request.language && { language: request.language }),
+      ...(request.turn !== undefined && { turn: request.turn }),
     },
     ...(asker && { asker }),
   };
   if (needsPerson && !asks) {
     const { reason, unread } = reasonOf(home, request, { because, target: target.id }, asker);
-    const why = [...(tainted ? [reason] : []), ...reasons];
-    return accepted({ deadline: await askBeforeSending(home, call, why.join("; "), tainted ? unread : []) });
+    const why = [...(tainted ? [reason] : []), ...reasons].join("; ") || IS_CHANGE;
+    const { command, payload, idempotent } = call.order;
+    const before = decidedInTurn(
+      home,
+      { conversation, idempotent, flags: call.flags ?? {} },
+      await approvalHash(call.agent, command, payload),
+    );
+    if (before?.answer === "deny") return refusal("permission_denied", deniedBefore(call.agent));
+    if (before === undefined)
+      return accepted({ deadline: await askBeforeSending(home, call, why, tainted ? unread : []) });
+    // It may have been submitted again while the hash was made.
+    if (isKnown(home, id)) return await knownCall(home, id);
   }
+  if (standing) permissionsOf(home).use(standing.id, now);
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
 }
 
 /** The home's people's word on a call of a hosted device. @returns undefined: the agent is none, or the call is a read */
-function ofDevice(
-  home: HomeContext,
-  target: CallTarget,
-  { payload }: AgentCommand,
-  tainted: boolean,
-): Permission | undefined {
+function ofDevice(home: HomeContext, target: CallTarget, { payload }: AgentCommand): Permission | undefined {
   const device = hostedDevicesOf(home).get(target.id);
   const action = String(payload.tool);
   if (device && hostedDevicesOf(home).isHiddenSetting(target.id, action))
     return hiddenSetting(device, action);
   const advert = target.adverts.find(({ name }) => name === payload.tool);
-  return device && permissionFor(device, advert, tainted);
+  return device && permissionFor(home, device, advert);
 }
 
 function hasLimits({ readsOnly, agents }: Limits): boolean {
@@ -227,6 +255,8 @@ async function queueOrRefuse(
     ...(hasLimits(limits) && { limits }),
     ...(request.reply && { reply: request.reply.id }),
     ...(request.trace !== undefined && { trace: request.trace }),
+    ...(request.language && { language: request.language }),
+    ...(request.turn !== undefined && { turn: request.turn }),
   };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
@@ -239,6 +269,7 @@ async function queueOrRefuse(
 
 /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
 export async function submitCommand(home: HomeContext, request: CommandRequest): Promise<SubmitReply> {
+  await prepareStanding(home, request.agent, String(request.order.payload.tool));
   const known = ledgerOf(home).get(request.id);
   if (known?.outcome) return { accepted: false, outcome: known.outcome };
   if (known) return { accepted: true, deadline: known.endsAt };
@@ -259,17 +290,39 @@ export async function submitCommand(home: HomeContext, request: CommandRequest):
   if (!asked.ok) return refusal("invalid_params", asked.text);
   const { order } = asked;
   const { trace } = request;
-  const permission = ofDevice(home, found.target, order, false);
+  const permission = ofDevice(home, found.target, order);
   if (permission?.ok === false) return refusal("permission_denied", permission);
+  const now = Date.now();
+  const judged = {
+    ...order,
+    agent: request.agent,
+    caller: request.caller,
+    conversation: null,
+    tainted: false,
+  };
+  const standing = order.readOnly ? undefined : standingFor(home, judged, now);
+  // An owner's press in the console says both what is wanted and that it is approved.
+  const isPress = request.pressed === true && permission !== undefined && !permission.isDangerous;
+  const pressed = { by: request.caller.principal, at: now, how: "press" };
+  const approved = standing ? approvedBy(standing) : isPress ? pressed : undefined;
   const flags = {
     ...(permission && { device: permission.device }),
+    ...(approved && { approved }),
     ...(trace !== undefined && { trace }),
   };
-  const call: NewCall = { ...request, order, conversation: null, flags };
+  const { agent, caller, id } = request;
+  const call: NewCall = { id, agent, caller, order, conversation: null, flags };
   // The program that sends a command is responsible for it, and the device has no policy that would ask.
-  if (permission && permission.reasons.length > 0)
-    return accepted({ deadline: await askBeforeSending(home, call, permission.reasons.join("; ")) });
+  if (permission && !approved)
+    return accepted({
+      deadline: await askBeforeSending(home, call, permission.reasons.join("; ") || IS_CHANGE),
+    });
+  if (standing) permissionsOf(home).use(standing.id, now);
   return accepted(await dispatch(home, call));
+}
+
+function approvedBy({ id, by, at, how }: StandingPermission): ApprovedCall {
+  return { by, at, how, permission: id };
 }
 
 /** The bridge knows the actions of a hosted device and no other command. Each has its own time. */
@@ -335,6 +388,13 @@ const READS_ONLY: Advised = {
   advice:
     "Use an action that reads, by its name, or explain to the user that this has to be asked in another chat.",
 };
+
+function deniedBefore(agent: string): Advised {
+  return {
+    text: `Error: The call was not sent to '${agent}': the user did not approve it a moment ago. Nothing was run.`,
+    advice: "Explain this to the user; do not try it again.",
+  };
+}
 
 function outOfReach(agent: string): Advised {
   return {

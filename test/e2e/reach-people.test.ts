@@ -1,0 +1,234 @@
+// @module-tag needs/mosquitto
+/**
+ * A member's call reaches the people who may decide it, in real processes: a chat app, and a browser's push service that opens what
+ * it gets. In the bundles of the tests everybody is asked after 15 s (asking-times.ts).
+ */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectAsync, type MqttClient } from "mqtt";
+import type { CDPSession, Page, Worker } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { findMosquitto } from "../../bridge/testkit/brokers.ts";
+import { MEMBER, OWNER, onTelegram } from "../platforms/people.ts";
+import { startPlatform } from "../platforms/server.ts";
+import { waitForMessage, waitForText } from "../platforms/waiting.ts";
+import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { HostedDevices } from "./hosted-devices.ts";
+import { button } from "./rule-chats.ts";
+import { useStack } from "./stack.ts";
+
+type Message = {
+  id: string;
+  text: string;
+  over?: true;
+  question?: string;
+  buttons?: Array<{ label: string; link: string }>;
+};
+
+const receiver = new TestReceiver();
+const pushed: Message[] = [];
+const service = await startPlatform(({ path, headers, body }) => {
+  checkVapid(String(headers.authorization), `${service.url}${path}`, Date.now());
+  pushed.push(JSON.parse(openPush(receiver, body)) as Message);
+  return { status: 201 };
+});
+const vars: Record<string, string> = { PUSH_SERVERS: service.url, TIMEZONE: "Europe/Berlin" };
+const person = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
+vars.CHANNELS = JSON.stringify([{ ...person.settings, role_of: { [OWNER]: "owner", [MEMBER]: "member" } }]);
+/** Each test has its own: the first yes to one is for its other changes too. */
+const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug"];
+
+let publisher: MqttClient;
+const stack = useStack(
+  {
+    vars,
+    mosquitto: findMosquitto(),
+    bridge: { STATE_DIRECTORY: mkdtempSync(join(tmpdir(), "edgecall-bridge-")) },
+  },
+  async (stack) => {
+    publisher = await connectAsync(stack.mqttUrl);
+    // It does what it is told, and says so.
+    publisher.on("message", (topic, text) =>
+      publisher.publish(topic.replace("/set", "/state"), text, { retain: true }),
+    );
+    await publisher.subscribeAsync("home/+/set");
+    for (const id of PLUGS) {
+      const config = {
+        unique_id: id,
+        name: null,
+        device: { identifiers: [id], name: id.replace("-", " ") },
+        state_topic: `home/${id}/state`,
+        command_topic: `home/${id}/set`,
+      };
+      const retained = { retain: true, qos: 1 } as const;
+      await publisher.publishAsync(`homeassistant/switch/${id}/config`, JSON.stringify(config), retained);
+      await publisher.publishAsync(`home/${id}/state`, "OFF", retained);
+    }
+    await new HostedDevices(stack).known(PLUGS);
+  },
+);
+afterAll(async () => {
+  await publisher?.endAsync(true);
+  await person.server.close();
+  await service.close();
+});
+
+const switchOn = (agent_id: string) =>
+  script(
+    { calls: [{ arguments: { agent_id, action: "set", params: { on: true } } }] },
+    { text: "so: $results" },
+  );
+/** Everybody is asked after 15 s. */
+const PUSHED = { within: 30_000 };
+/** Its name. */
+const named = (plug: string) => new RegExp(plug.replace("-", "[- ]"), "i");
+/** What the push service has of the question about this plug. */
+const about = (plug: string) =>
+  until(() => pushed.find(({ text }) => text !== undefined && named(plug).test(text)), {
+    what: `pushed: ${plug}`,
+    ...PUSHED,
+  });
+/** That it is taken back. */
+const takenBack = ({ id }: Message) =>
+  until(() => pushed.find((one) => one.id === id && one.over), { what: "it is taken back", ...PUSHED });
+const WITHIN = { timeout: 60_000 };
+
+describe("a call of a member", () => {
+  test(
+    "is decided by the button of a notification, once; a second press shows what happened",
+    WITHIN,
+    async () => {
+      const body = JSON.stringify({
+        endpoint: `${service.url}/push/one`,
+        keys: receiver.keys,
+        name: "Phone",
+      });
+      expect((await stack.gateway.fetch("/v1/push/browsers", { method: "POST", body })).status).toBe(201);
+      const sent = await person.say(switchOn("coffee-plug"), MEMBER);
+      const message = await about("coffee-plug");
+      const { text, buttons = [] } = message;
+      expect(text.split("\n")[0]).toBe("Switch coffee plug on?");
+      expect(buttons).toHaveLength(2);
+      expect(buttons.map(({ label }) => label)).toEqual(["No", "Switch on"]);
+      await waitForText(sent, /You cannot decide this yourself\. .*anna.* asked, \d\d:\d\d\./);
+      const press = async (at: number) => {
+        const response = await fetch(`${stack.gateway.url}${buttons[at]?.link}`, { method: "POST" });
+        return (await response.json()) as { done: boolean; text: string };
+      };
+      expect(await press(1)).toMatchObject({ done: true });
+      await waitForText(sent, /so: .*on/s);
+      expect(await press(0)).toMatchObject({
+        done: false,
+        text: expect.stringMatching(/^anna said yes, \d\d:\d\d\.$/),
+      });
+      expect(await takenBack(message)).toEqual({ id: message.question, over: true });
+    },
+  );
+
+  test(
+    "reaches the owner who has just written, then everybody; the owner approves it in Telegram",
+    WITHIN,
+    async () => {
+      const before = pushed.length;
+      const owners = await person.say(script({ text: "Hello." }), OWNER);
+      await waitForText(owners, "Hello.");
+      const members = await person.say(switchOn("desk-plug"), MEMBER);
+      const asked = await waitForMessage(
+        owners,
+        ({ text, buttons }) => named("desk-plug").test(text) && buttons.length > 0,
+        "the question in the owner's chat",
+      );
+      expect(pushed.length).toBe(before);
+      const message = await about("desk-plug");
+      await waitForText(members, /anna was asked, \d\d:\d\d\./);
+      await person.press(button(asked, "Switch on"), OWNER);
+      await waitForText(members, /so: .*on/s);
+      await takenBack(message);
+    },
+  );
+});
+
+describe("the service worker", { tags: ["needs/chromium"] }, () => {
+  let page: Page;
+  let cdp: CDPSession;
+  let registrationId: string;
+  useChromium(async (browser) => {
+    page = await openWindow(browser);
+    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    // No push service can be reached from here, so the browser's subscription is played. All else is the browser's own.
+    const subscription = { endpoint: `${service.url}/push/one`, keys: receiver.keys };
+    await page.addInitScript(
+      `PushManager.prototype.subscribe = async () => ({ toJSON: () => (${JSON.stringify(subscription)}) });`,
+    );
+    cdp = await page.context().newCDPSession(page);
+    const registered = new Promise<string>((resolve) =>
+      cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
+        if (first) resolve(first.registrationId);
+      }),
+    );
+    await cdp.send("ServiceWorker.enable");
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+    await openScreen(page, "Notifications");
+    await page.getByRole("button", { name: "Turn on in this browser" }).click();
+    registrationId = await registered;
+    // An owner whose console is open is at hand, and gets no notification at once.
+    await page.goto("about:blank");
+  });
+  const worker = () =>
+    until<Worker | undefined>(() => page.context().serviceWorkers()[0], { what: "it runs" });
+  const deliver = (message: Message) =>
+    cdp.send("ServiceWorker.deliverPushMessage", {
+      origin: new URL(stack.gateway.url).origin,
+      registrationId,
+      data: JSON.stringify(message),
+    });
+  const shown = async () =>
+    await (await worker()).evaluate<Array<{ title: string; body: string; actions: string[] }>>(
+      `registration.getNotifications().then((all) => all.map(({ title, body, actions }) =>
+        ({ title, body, actions: actions.map(({ title }) => title) })))`,
+    );
+  const press = async (action: string) =>
+    await (await worker()).evaluate(`registration.getNotifications().then(([notification]) =>
+      dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "${action}" })))`);
+
+  test("shows the buttons, a press answers, and one too late shows what happened", WITHIN, async () => {
+    const sent = await person.say(switchOn("fan-plug"), MEMBER);
+    const message = await about("fan-plug");
+    await deliver(message);
+    const [notification] = await until(async () => ((await shown()).length > 0 ? await shown() : undefined));
+    expect(notification).toMatchObject({
+      title: message.text.split("\n")[0],
+      actions: message.buttons?.map(({ label }) => label),
+    });
+    expect(notification?.actions).toHaveLength(2);
+    await press("0");
+    await waitForText(sent, /was not approved/);
+    // It was not taken back from a phone that was off meanwhile.
+    await deliver(message);
+    await until(async () => (await shown()).length > 0);
+    await press("1");
+    await until(async () => (await shown())[0]?.body.match(/^anna said no, \d\d:\d\d\.$/), {
+      what: "what happened is shown",
+    });
+  });
+
+  test("takes back what was answered elsewhere", WITHIN, async () => {
+    const sent = await person.say(switchOn("hall-plug"), MEMBER);
+    const message = await about("hall-plug");
+    await deliver(message);
+    await until(async () => (await shown()).some(({ actions }) => actions.length === 2), {
+      what: "it is shown",
+    });
+    await stack.gateway.answer(message.id, "deny");
+    await waitForText(sent, /was not approved/);
+    await deliver(await takenBack(message));
+    await until(async () => !(await shown()).some(({ actions }) => actions.length === 2), {
+      what: "it is gone",
+    });
+  });
+});

@@ -1,0 +1,125 @@
+/** What happened today, as sentences. Names of actions are never shown: an action that has no words here is "changed". Pure. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { numberText, say, type TextKey } from "../texts/say.ts";
+import type { Thing } from "../things.ts";
+
+type Line = AnswerOf<"GET /v1/audit">["entries"][number];
+type Rule = AnswerOf<"GET /v1/rules">["rules"][number];
+
+export type Happening = { at: number; title: string; second: string; isBad: boolean };
+
+type Given = {
+  lines: readonly Line[];
+  things: readonly Thing[];
+  rules: readonly Rule[];
+  now: number;
+  /** The name of the person who looks. */
+  me: string;
+  /** Epoch ms; absent: since midnight. */
+  since?: number;
+};
+
+/** @returns the newest first; equal ones after one another are one */
+export function happeningsOf({ lines, things, rules, now, me, since }: Given): Happening[] {
+  const names = new Map(things.map(({ id, name }) => [id, name]));
+  const from = since ?? new Date(now).setHours(0, 0, 0, 0);
+  const all = [
+    ...lines.flatMap((line) => happeningOf(line, names, me) ?? []),
+    ...rules.flatMap((rule) => firingsOf(rule)),
+    ...things.flatMap(({ name, usable, tone, at, wrong }) =>
+      !usable && tone === "gone" && typeof at === "number" && wrong.length > 0
+        ? [{ at, title: say("wentOffline", { name }), second: "", isBad: false }]
+        : [],
+    ),
+  ];
+  return withoutRepeated(all.filter(({ at }) => at >= from && at <= now).sort((a, b) => b.at - a.at));
+}
+
+function withoutRepeated(all: readonly Happening[]): Happening[] {
+  return all.filter(({ title, second }, at) => {
+    const before = all[at - 1];
+    return before === undefined || before.title !== title || before.second !== second;
+  });
+}
+
+function happeningOf(line: Line, names: ReadonlyMap<string, string>, me: string): Happening | undefined {
+  const { agent_id, tool, parameters, result, timestamp, caller } = line;
+  // Decisions of people about the home are on the record's own screen.
+  if (agent_id.startsWith("@") || READS.test(tool)) return undefined;
+  const name = names.get(agent_id) ?? agent_id;
+  const isBad = result === "error";
+  return {
+    at: Date.parse(timestamp),
+    title: isBad ? say("didNotWork", { name }) : say("named", { name, text: changeText(tool, parameters) }),
+    second: whoText(caller.principal, caller.channel, me),
+    isBad,
+  };
+}
+
+/** Actions that only look. A device that names one of its own in this way is shown in the record alone. */
+const READS =
+  /^(read|get|list|find|search|show|check|temperature|cpu|memory|disk|uptime|network|services|processes|logs?|system_info|ping|status|camera|picture|prompt|tree|glob|grep)(_|$)/;
+
+function changeText(tool: string, parameters: unknown): string {
+  const given = (typeof parameters === "object" && parameters !== null ? parameters : {}) as Record<
+    string,
+    unknown
+  >;
+  const [verb = ""] = tool.split("_");
+  const parts = Object.entries(given).flatMap(([name, value]) => valueText(name, value) ?? []);
+  if (parts.length > 0 && verb === "set") return parts.join(", ");
+  const key = VERBS[verb];
+  return key ? say(key) : say("wasChanged");
+}
+
+function valueText(name: string, value: unknown): string | undefined {
+  if (name === "on" && typeof value === "boolean") return say(value ? "on" : "off");
+  if (typeof value !== "number") return undefined;
+  if (name === "temperature") return `${numberText(value)} °C`;
+  return name.endsWith("_pct") || name === "position" || name === "percentage"
+    ? `${numberText(value, 0)} %`
+    : undefined;
+}
+
+const VERBS: Readonly<Record<string, TextKey>> = {
+  open: "opened",
+  close: "closedNow",
+  stop: "stopped",
+  lock: "lockedNow",
+  unlock: "unlockedNow",
+  press: "pressed",
+  write: "fileWritten",
+  edit: "fileWritten",
+  append: "fileWritten",
+  bash: "commandRun",
+  shell: "commandRun",
+  run: "commandRun",
+};
+
+function whoText(principal: string, channel: string, me: string): string {
+  const who = principal === me ? say("you") : visible(principal);
+  const where = CHANNELS[channel];
+  return where === undefined ? who : say("whoWhere", { who, where });
+}
+
+/** Chat apps as people call them. */
+const CHANNELS: Readonly<Record<string, string>> = {
+  telegram: "Telegram",
+  slack: "Slack",
+  discord: "Discord",
+  whatsapp: "WhatsApp",
+  mcp: "MCP",
+};
+
+function firingsOf({ name, kind, device, history, to }: Rule): Happening[] {
+  return history.map(({ at }) => ({
+    at,
+    title:
+      kind === "watch" && device !== undefined
+        ? say("named", { name: visible(device), text: visible(name) })
+        : visible(name),
+    second: say(kind === "watch" ? "toldTo" : "reminded", { to: visible(to) }),
+    isBad: kind === "watch",
+  }));
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { isUnread, newsOf, type Rule, readSeen } from "./news.ts";
+
+const rule = (id: string, more: object = {}) =>
+  ({
+    ...{ id, kind: "watch", name: "Too warm", status: "active", why: null, condition: "above −15 °C" },
+    ...{
+      device: "Freezer",
+      last_firing: 1,
+      by: "ann",
+      channel: "api",
+      conversation: "kitchen",
+      to: "you",
+      made_at: 0,
+    },
+    history: [{ occurrence: 1, at: 100, until: null, acked_by: null }],
+    ...more,
+  }) as unknown as Rule;
+
+test("each firing is news, the newest first, with the conversation where it was told", () => {
+  const all = newsOf([
+    rule("w-1"),
+    rule("w-2", {
+      channel: "telegram",
+      history: [{ occurrence: 4, at: 200, until: null, acked_by: "ben" }],
+    }),
+  ]);
+  expect(all).toEqual([
+    { key: "w-2 4", at: 200, title: "Freezer: Too warm", second: "answered by ben", conversation: undefined },
+    { key: "w-1 1", at: 100, title: "Freezer: Too warm", second: "above −15 °C", conversation: "kitchen" },
+  ]);
+});
+
+test("N2: it is unread until the bell was opened, or its conversation was looked at, after it", () => {
+  const [item] = newsOf([rule("w-1")]);
+  if (!item) throw new Error("no news");
+  expect(isUnread(item, { all: 0, conversations: {} })).toBe(true);
+  expect(isUnread(item, { all: 100, conversations: {} })).toBe(false);
+  expect(isUnread(item, { all: 0, conversations: { kitchen: 99 } })).toBe(true);
+  expect(isUnread(item, { all: 0, conversations: { kitchen: 101 } })).toBe(false);
+});
+
+test.each([null, "", "{", "[]", '{"all":"x"}'])("what was never stored, or is %j, begins now", (text) => {
+  expect(readSeen(text, 7)).toEqual({ all: 7, conversations: {} });
+});

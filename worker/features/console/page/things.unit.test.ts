@@ -1,0 +1,260 @@
+import type { AgentView, DeviceView } from "@edgecall/client/routes.ts";
+import { describe, expect, test } from "vitest";
+import { happeningsOf } from "./home/happenings.ts";
+import { areasOf, chipsOf, needsOf } from "./home/summary.ts";
+import { climateOf, nameWithin, thingsOf } from "./things.ts";
+
+type Reading = NonNullable<DeviceView["readings"]>[number];
+const NOW = Date.parse("2026-11-27T14:00:00Z");
+
+const reading = (name: string, value: Reading["value"], more: Partial<Reading> = {}): Reading => ({
+  name,
+  value,
+  text: String(value),
+  kind: "sensor",
+  at: NOW - 1_000,
+  tainted: false,
+  ...more,
+});
+const action = (name: string, properties: object = {}, more: object = {}) => ({
+  name,
+  description: "",
+  parameters: { type: "object", properties },
+  effect: "device",
+  ...more,
+});
+const SET = action("set", { on: { type: "boolean" } });
+
+function device(name: string, more: Partial<DeviceView> = {}): DeviceView {
+  return {
+    id: name.toLowerCase().replaceAll(" ", "-"),
+    name,
+    area: "Kitchen",
+    own: { name: null, area: null },
+    line: "",
+    model: null,
+    publisher: null,
+    online: true,
+    last_seen: NOW,
+    ghost: false,
+    mode: "allowed",
+    chosen: false,
+    allow: "a",
+    allowed_by: null,
+    allowed_at: null,
+    changed: false,
+    actions: [],
+    settings: { offered: false, actions: [] },
+    readings: [],
+    not_offered: [],
+    ...more,
+  };
+}
+const lamp = (name: string, on: boolean, more: Partial<DeviceView> = {}) =>
+  device(name, {
+    actions: [SET],
+    readings: [
+      reading("light", on, { kind: "light", text: on ? "on" : "off" }),
+      reading("brightness", 60, { kind: "light", unit: "%", text: "60 %" }),
+    ],
+    ...more,
+  });
+const machine = (id: string, online: boolean): AgentView => ({
+  id,
+  online,
+  status: online ? "idle" : "offline",
+  last_seen: NOW - 720_000,
+  last_active: null,
+  type: null,
+  version: "0.3.0",
+  capabilities: "",
+  foreign: false,
+  paired: true,
+  features: [],
+  actions: [],
+  counts: { calls: 0, success: 0, error: 0, open: 0 },
+});
+const [only] = [(one: DeviceView) => thingsOf([one], [], true)[0]];
+
+describe("a thing", () => {
+  test("has its state first, with what belongs to it, and one press", () => {
+    expect(only(lamp("Reading lamp", true))).toMatchObject({
+      state: "On · 60 %",
+      tone: "on",
+      press: { action: "set", parameters: { on: false }, label: "Turn off" },
+    });
+    expect(only(lamp("Reading lamp", false))).toMatchObject({
+      state: "Off",
+      press: { parameters: { on: true } },
+    });
+  });
+
+  test("N5: a retained state is shown, and its age is not known", () => {
+    const lock = device("Front door", {
+      readings: [reading("lock", "locked", { kind: "lock", text: "locked", at: null })],
+    });
+    expect(only(lock)).toMatchObject({ state: "Locked", at: null, kind: "door" });
+  });
+
+  test("N5: what is not available cannot be pressed, under a device that is online", () => {
+    const gone = lamp("Lamp", true);
+    const readings = (gone.readings ?? []).map((one) => ({ ...one, unavailable: true }));
+    expect(only({ ...gone, readings })).toMatchObject({
+      tone: "gone",
+      press: undefined,
+      usable: false,
+      state: "No answer",
+      wrong: ["No answer"],
+    });
+    expect(only({ ...gone, online: false })).toMatchObject({ state: "Offline", press: undefined });
+  });
+
+  test.each([
+    ["of a dangerous kind", { actions: [{ ...SET, dangerous: true as const }] }],
+    ["of a device that may only be read", { mode: "read" as const }],
+    ["of one that is switched off here", { mode: "off" as const }],
+    ["of one that is offline", { online: false }],
+  ])("no press %s", (_, more) => {
+    expect(only(lamp("Lamp", false, more))?.press).toBeUndefined();
+  });
+
+  test("nor for a person who may not command", () => {
+    expect(thingsOf([lamp("Lamp", false)], [], false)[0]?.press).toBeUndefined();
+  });
+
+  test("a measured value is rounded for the eye, a text is not", () => {
+    const warm = device("Sensor", {
+      readings: [reading("temperature", 21.17, { class: "temperature", unit: "°C", text: "21.17 °C" })],
+    });
+    expect(only(warm)?.state).toBe("21.2 °C");
+    const cold = device("Freezer", {
+      readings: [reading("temperature", -16.52, { class: "temperature", unit: "°C", text: "-16.52 °C" })],
+    });
+    expect(only(cold)?.state).toBe("−16.5 °C");
+  });
+
+  test("hostile names stay data", () => {
+    expect(only(device("a‮b", { area: null }))?.name).not.toContain("‮");
+  });
+
+  test("its name within its area does not say the area again", () => {
+    expect(nameWithin({ name: "Bathroom light", area: "Bathroom" })).toBe("Light");
+    expect(nameWithin({ name: "Bathroomlight", area: "Bathroom" })).toBe("Bathroomlight");
+    expect(nameWithin({ name: "Bathroom", area: "Bathroom" })).toBe("Bathroom");
+    expect(nameWithin({ name: "Attic", area: null })).toBe("Attic");
+  });
+});
+
+test("what needs a look: fires first, then what is wrong, then what is away; what is switched off here does not", () => {
+  const leak = device("Leak", {
+    readings: [reading("leak", true, { kind: "binary_sensor", class: "moisture", text: "wet" })],
+  });
+  const low = device("Door", {
+    readings: [
+      reading("door", false, { kind: "binary_sensor", class: "door", text: "closed" }),
+      reading("battery", 8, { class: "battery", unit: "%", text: "8 %" }),
+    ],
+  });
+  const off = device("Old", { online: false, mode: "off" });
+  const things = thingsOf(
+    [low, leak, off, lamp("Away", false, { online: false })],
+    [machine("garden-pi", false)],
+    true,
+  );
+  const firing = {
+    ...{
+      id: "w-1",
+      kind: "watch",
+      name: "Freezer too warm",
+      status: "active",
+      why: null,
+      condition: "above −15 °C",
+    },
+    ...{
+      device: "Freezer",
+      state: "firing",
+      last_firing: NOW - 60_000,
+      by: "ann",
+      channel: "api",
+      conversation: "c",
+    },
+    ...{
+      to: "you here",
+      made_at: 0,
+      history: [{ occurrence: 1, at: NOW - 60_000, until: null, acked_by: null }],
+    },
+  } as unknown as Parameters<typeof needsOf>[1][number];
+  expect(needsOf(things, [firing]).map(({ title }) => title)).toEqual([
+    "Freezer too warm",
+    "Leak: Wet",
+    "Away: Offline",
+    "Door: battery low (8 %)",
+    "garden-pi: Offline",
+  ]);
+});
+
+test("areas: four tiles matter most, what has no area comes after, machines last", () => {
+  const devices = [
+    device("Thermo", { readings: [reading("t", 20, { class: "temperature" })] }),
+    lamp("A", false),
+    lamp("B", true),
+    lamp("C", false, { area: null }),
+    device("Window", {
+      readings: [reading("w", true, { kind: "binary_sensor", class: "window", text: "open" })],
+    }),
+  ];
+  const areas = areasOf(thingsOf(devices, [machine("pi", true)], true));
+  expect(areas.map(({ name }) => name)).toEqual(["Kitchen", "No area", "Machines"]);
+  expect(areas[0]?.things.map(({ name }) => name)).toEqual(["Window", "B", "A", "Thermo"]);
+});
+
+test("a room's climate: a sensor of both before a heating before a thermometer", () => {
+  const unit = { class: "temperature", unit: "°C" };
+  const freezer = device("Freezer", { readings: [reading("temperature", -16, { ...unit, text: "-16 °C" })] });
+  const both = device("Sensor", {
+    readings: [
+      reading("humidity", 48.06, { class: "humidity", unit: "%", text: "48.06 %" }),
+      reading("temperature", 21.17, { ...unit, text: "21.17 °C" }),
+    ],
+  });
+  expect(climateOf(thingsOf([freezer, both], [], true))).toMatchObject({
+    text: "21.2 °C · 48 %",
+    of: "sensor",
+  });
+});
+
+test("chips count, and open lists: they never act", () => {
+  const chips = chipsOf(thingsOf([lamp("A", true), lamp("B", false)], [machine("pi", false)], true));
+  expect(chips.map(({ strong, quiet }) => `${strong} ${quiet}`.trim())).toEqual([
+    "1 light on",
+    "2 of 3 online",
+  ]);
+});
+
+test("today never shows an action's name, and says equal things once", () => {
+  const line = (tool: string, parameters: unknown, more: object = {}) => ({
+    timestamp: new Date(NOW - 60_000).toISOString(),
+    ...{ agent_id: "lamp", tool, parameters, result: "success" as const, exit_code: null, elapsed_ms: 1 },
+    ...{ call_id: "c", request_id: "r", caller: { principal: "ben", role: "member", channel: "telegram" } },
+    ...more,
+  });
+  const things = thingsOf([lamp("Lamp", true)], [], true);
+  const lines = [
+    line("set", { on: true }),
+    line("set", { on: true }),
+    line("set", { brightness_pct: 40 }),
+    line("frobnicate_all", { x: 1 }),
+    line("read", {}),
+    line("device_change", {}, { agent_id: "@gateway" }),
+    line("set", { on: true }, { result: "error", error_type: "offline" }),
+  ];
+  const said = happeningsOf({ lines, things, rules: [], now: NOW, me: "ann" });
+  expect(said.map(({ title }) => title)).toEqual([
+    "Lamp: on",
+    "Lamp: 40 %",
+    "Lamp: changed",
+    "Lamp: it did not work",
+  ]);
+  expect(said[0]?.second).toBe("ben, in Telegram");
+  expect(JSON.stringify(said)).not.toMatch(/frobnicate|_/);
+});

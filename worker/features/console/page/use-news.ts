@@ -1,0 +1,63 @@
+/** The news of this browser: asked for again while a person looks, with the marks of what was seen in its storage. */
+import { createContext } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { type Loaded, useLoaded } from "./load.tsx";
+import { isUnread, type NewsItem, newsOf, type Rule, readSeen, type Seen } from "./news.ts";
+
+const LOOK_EVERY_MS = 15_000;
+/** In the browser's storage. */
+const SEEN = "edgecall.seen";
+
+export type News = {
+  rules: readonly Rule[];
+  items: readonly NewsItem[];
+  unread: readonly NewsItem[];
+  /** Everything that there is now is seen. */
+  seeAll: () => void;
+  see: (conversation: string) => void;
+  reload: () => void;
+};
+
+export const NewsOfPage = createContext<News>({
+  rules: [],
+  items: [],
+  unread: [],
+  seeAll: () => {},
+  see: () => {},
+  reload: () => {},
+});
+
+export function useNews(): News {
+  const { value, reload }: Loaded<{ rules: Rule[] }> = useLoaded("GET /v1/rules");
+  const [seen, setSeen] = useState<Seen>(() => readSeen(localStorage.getItem(SEEN), Date.now()));
+  useEffect(() => {
+    const look = () => {
+      if (document.visibilityState === "visible") reload();
+    };
+    // Another window of this browser has seen something.
+    const onStorage = ({ key, newValue }: StorageEvent) => {
+      if (key === SEEN) setSeen(readSeen(newValue, Date.now()));
+    };
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    document.addEventListener("visibilitychange", look);
+    addEventListener("storage", onStorage);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+      removeEventListener("storage", onStorage);
+    };
+  }, [reload]);
+  useEffect(() => localStorage.setItem(SEEN, JSON.stringify(seen)), [seen]);
+  const seeAll = useCallback(() => setSeen({ all: Date.now(), conversations: {} }), []);
+  const see = useCallback(
+    (conversation: string) =>
+      setSeen(({ all, conversations }) => ({
+        all,
+        conversations: { ...conversations, [conversation]: Date.now() },
+      })),
+    [],
+  );
+  const rules = value?.rules ?? [];
+  const items = newsOf(rules);
+  return { rules, items, unread: items.filter((item) => isUnread(item, seen)), seeAll, see, reload };
+}

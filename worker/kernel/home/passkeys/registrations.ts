@@ -1,0 +1,239 @@
+/**
+ * Passkeys are made and removed. The cookie of a session never suffices for either: a program in the person's browser has it too. All
+ * owners are told, and a button in their chats ends a new one.
+ */
+
+import { fromHex, sha256Hex, toBase64Url, toHex, tryFromBase64Url } from "@edgecall/core/encoding.ts";
+import { challengeOf } from "@edgecall/core/passkeys/passkey.ts";
+import { verifyAssertion } from "@edgecall/core/passkeys/verify-assertion.ts";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { isObject } from "@edgecall/core/protocol/is-object.ts";
+import type { Pressed, RuleButton, RulePress } from "../../api/notices.ts";
+import type { NewPasskey, PasskeyView, Place, Refusal, Registration, Shown } from "../../api/passkeys.ts";
+import { randomCode } from "../../random-code.ts";
+import { auditDecision } from "../audit/decisions.ts";
+import type { HomeContext } from "../context.ts";
+import { challengeText, decisionOf } from "./confirmations.ts";
+import { notifyOwners } from "./notify-owners.ts";
+import { PASSKEYS_OF_PERSON, passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
+
+const REGISTRATION_MS = 5 * 60_000;
+const CODE_MS = 10 * 60_000;
+const CODE_LENGTH = 10;
+const ABOUT = "passkey:new";
+/** Flags of authenticator data: the person was there and was verified, it may be copied, and a key follows. */
+const UP_UV = 0x05;
+const BE = 0x08;
+const AT = 0x40;
+const BUTTON = /^p-([0-9a-f]{12})$/;
+
+type Caller = AuditLine["caller"];
+
+/** @returns undefined: this person has too many */
+export async function beginRegistration(
+  home: HomeContext,
+  { person, place, shown }: { person: string; place: Place; shown: Shown },
+): Promise<Registration | Refusal> {
+  const store = passkeysOf(home);
+  if (store.isFull(person))
+    return {
+      ok: false,
+      status: 409,
+      code: "too_many",
+      message: `there are ${PASSKEYS_OF_PERSON} passkeys; remove one first`,
+    };
+  const now = Date.now();
+  const challenge = store.challenge(
+    {
+      person,
+      host: place.host,
+      about: ABOUT,
+      answer: "add",
+      keep: "",
+      what: "",
+      shown,
+      until: now + REGISTRATION_MS,
+    },
+    now,
+  );
+  return {
+    nonce: challenge.nonce,
+    challenge: await challengeText(home, challenge),
+    rp_id: place.host,
+    user: { id: store.handleOf(person), name: `${person}, edgecall: approvals` },
+    exclude: store.of(person, place.host).map(({ id }) => id),
+    until: challenge.until,
+  };
+}
+
+/** It ends with an assertion, which shows that the browser's passkey has the private half of this key. */
+export async function register(
+  home: HomeContext,
+  { person, place, made }: { person: string; place: Place; made: NewPasskey },
+  caller: Caller,
+): Promise<{ ok: true; passkey: PasskeyView } | Refusal> {
+  const store = passkeysOf(home);
+  const now = Date.now();
+  const challenge = store.openChallenge(made.nonce, person, now);
+  if (!challenge || challenge.about !== ABOUT || challenge.shown === null || challenge.host !== place.host)
+    return refused(
+      "nonce: this registration is over, or was begun by another person or at another address; begin again",
+    );
+  store.useUp(made.nonce);
+  const problem = await faultOf(home, made, challenge, place);
+  if (problem !== undefined) return refused(problem);
+  const isSynced = (flagsOf(made.authenticator_data) & BE) !== 0;
+  const passkey: StoredPasskey = {
+    id: made.id,
+    algorithm: made.algorithm,
+    publicKey: made.public_key,
+    counter: 0,
+    isSynced,
+    person,
+    host: place.host,
+    name: made.name,
+    by: challenge.shown,
+  };
+  const verified = await verifyAssertion(passkey, made.assertion, {
+    challenge: await challengeOf(decisionOf(home, challenge)),
+    origin: place.origin,
+    rpId: place.host,
+    userHandle: store.handleOf(person),
+  });
+  if (!verified.ok) return refused(`assertion: it does not belong to this passkey (${verified.why})`);
+  // No await from here on.
+  if (store.get(made.id))
+    return { ok: false, status: 409, code: "conflict", message: "id: this passkey is known" };
+  if (store.isFull(person))
+    return { ok: false, status: 409, code: "too_many", message: "there are too many passkeys" };
+  store.add({ ...passkey, counter: verified.counter }, now);
+  auditDecision(home, "passkey_add", caller, { name: made.name, host: place.host, by: challenge.shown });
+  const mark = await markOf(made.id);
+  const buttons: RuleButton[] = [{ label: "It wasn't me", do: "stop", rule: mark, occurrence: 0 }];
+  await notifyOwners(
+    home,
+    `${person} added the passkey “${made.name}” for ${place.host} (${WAYS[challenge.shown]}). With it ${person} confirms what needs more than a press. If that was somebody else, press "It wasn't me", or remove it in the console (Setup, Passkeys).`,
+    buttons,
+  );
+  const passkeyView = store.list(person).find(({ id }) => id === made.id);
+  return passkeyView ? { ok: true, passkey: passkeyView } : refused("it was removed at once");
+}
+
+const WAYS: Readonly<Record<Shown, string>> = {
+  token: "with the token",
+  code: "with a code of the machine",
+  passkey: "with another passkey",
+};
+
+/** What is wrong with the registration's answer; undefined: nothing. It is unsigned: the assertion beside it is what counts. */
+async function faultOf(
+  home: HomeContext,
+  { client_data, authenticator_data, assertion, id }: NewPasskey,
+  challenge: StoredChallenge,
+  { host, origin }: Place,
+): Promise<string | undefined> {
+  if (assertion.id !== id) return "assertion: it is another passkey's";
+  const data = jsonOf(client_data);
+  if (data?.type !== "webauthn.create") return "client_data: expected the answer to a registration";
+  if (
+    data.challenge !==
+    toBase64Url(fromHex(await challengeOf(decisionOf(home, challenge))) ?? new Uint8Array())
+  )
+    return "client_data: it is for another registration";
+  if (data.origin !== origin || (data.crossOrigin ?? false) !== false)
+    return `client_data: expected the origin ${origin}`;
+  const bytes = tryFromBase64Url(authenticator_data);
+  if (!bytes || bytes.length < 37 || toHex(bytes.subarray(0, 32)) !== (await sha256Hex(host)))
+    return `authenticator_data: expected that of ${host}`;
+  const flags = bytes[32] ?? 0;
+  if ((flags & UP_UV) !== UP_UV)
+    return "authenticator_data: the authenticator did not verify the person; a fingerprint, a face or the device's PIN is needed";
+  return (flags & AT) === 0 ? "authenticator_data: it names no passkey" : undefined;
+}
+
+function jsonOf(base64url: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(tryFromBase64Url(base64url)));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function flagsOf(authenticatorData: string): number {
+  return tryFromBase64Url(authenticatorData)?.[32] ?? 0;
+}
+
+/** @returns a code that lets this person make one passkey; undefined: too many are open */
+export async function makeCode(
+  home: HomeContext,
+  person: string,
+): Promise<{ code: string; expiresAt: number } | undefined> {
+  const code = randomCode(CODE_LENGTH);
+  const hash = await hashOf(code);
+  const now = Date.now();
+  const expiresAt = now + CODE_MS;
+  return passkeysOf(home).addCode(hash, person, expiresAt, now) ? { code, expiresAt } : undefined;
+}
+
+/** @returns true once: the code is this person's, and open */
+export async function useCode(home: HomeContext, code: string, person: string): Promise<boolean> {
+  const hash = await hashOf(code.trim().toUpperCase());
+  return passkeysOf(home).useCode(hash, person, Date.now());
+}
+
+async function hashOf(code: string): Promise<string> {
+  return await sha256Hex(`edgecall passkey code ${code}`);
+}
+
+/** @param how in words, for the record and for owners */
+export async function removePasskey(
+  home: HomeContext,
+  passkey: StoredPasskey,
+  caller: Caller,
+  how: string,
+): Promise<void> {
+  passkeysOf(home).remove(passkey.id);
+  auditDecision(home, "passkey_remove", caller, { name: passkey.name, person: passkey.person, by: how });
+  const left = passkeysOf(home).has(passkey.person)
+    ? ""
+    : ` ${passkey.person} has none now, so a press in a browser counts again where nothing else is needed.`;
+  await notifyOwners(
+    home,
+    `The passkey “${passkey.name}” of ${passkey.person} was removed by ${caller.principal} (${how}).${left}`,
+  );
+}
+
+export function isPasskeyButton(rule: string): boolean {
+  return BUTTON.test(rule);
+}
+
+/** "It wasn't me". A press in the console is not enough: whatever drives the person's browser could end their passkey there. */
+export async function pressPasskeyButton(home: HomeContext, { rule, by }: RulePress): Promise<Pressed> {
+  const { principal, role, conversation } = by;
+  const channel = conversation?.split("/")[1] ?? "api";
+  if (role !== "owner" || channel === "api")
+    return { done: false, text: "Only an owner can end a passkey here, in a chat app." };
+  return { done: true, text: await endByButton(home, rule, { principal, role, channel }) };
+}
+
+/** @returns words for the person */
+async function endByButton(home: HomeContext, rule: string, caller: Caller): Promise<string> {
+  for (const { id } of passkeysOf(home).list()) {
+    if ((await markOf(id)) !== rule) continue;
+    const passkey = passkeysOf(home).get(id);
+    if (!passkey) break;
+    await removePasskey(home, passkey, caller, "It wasn't me");
+    return `The passkey “${passkey.name}” is removed. Replace the token of ${passkey.person} too: something had more than the browser's session.`;
+  }
+  return "This passkey is removed already.";
+}
+
+/** The passkey in a button, whose text is short. */
+async function markOf(id: string): Promise<string> {
+  return `p-${(await sha256Hex(id)).slice(0, 12)}`;
+}
+
+function refused(message: string): Refusal {
+  return { ok: false, status: 400, code: "invalid_body", message };
+}

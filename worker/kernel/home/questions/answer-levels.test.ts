@@ -1,0 +1,230 @@
+/** What an answer needs: a press, a tap in a chat or another browser, or a passkey. */
+import { reset, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { device, hosting, READ, UNLOCK } from "../../../../test/hosted-device.ts";
+import { call as mcpCall } from "../../../../test/mcp-requests.ts";
+import { SignIn } from "../../../../test/oauth-sign-in.ts";
+import { PasskeyBrowser } from "../../../../test/passkey-browser.ts";
+import { script } from "../../../../test/scripted-model.ts";
+import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
+import { AGENTS, gatewayAsks, openQuestions } from "../../../../test/turns.ts";
+import { setVariables } from "../../../../test/variables.ts";
+import { until } from "../../../../test/wait.ts";
+import { ask, TestBridge } from "../../../../test/workerd.ts";
+import type { Button, Line } from "../../../features/chat/platforms/chat-platform.ts";
+import { type Content, isPlain } from "../../../features/chat/platforms/format/blocks.ts";
+import { telegramHtml } from "../../../features/chat/platforms/format/telegram-html.ts";
+import { telegram } from "../../../features/chat/platforms/telegram.ts";
+
+const OWNER = 1;
+const LOCK = device("front-door", { line: "lock", tools: [READ, UNLOCK] });
+const LAMP = device("kitchen-lamp");
+const YES = { answer: "approve" };
+
+let sent: Array<{ chat: number; text: string; buttons: readonly Button[] }> = [];
+let updates = 0;
+let anna: PasskeyBrowser;
+
+beforeEach(async () => {
+  sent = [];
+  const note = (line: Line, content: Content, buttons: readonly Button[]) => {
+    const text = isPlain(content)
+      ? content.blocks.map((block) => (block.kind === "plain" ? block.text : "")).join("\n")
+      : telegramHtml(content.blocks);
+    sent.push({ chat: Number(line.address.chat), text, buttons });
+    return String(sent.length);
+  };
+  vi.spyOn(telegram, "text").mockImplementation(async (line, content) => note(line, content, []));
+  vi.spyOn(telegram, "question").mockImplementation(async (line, content, buttons) =>
+    note(line, content, buttons),
+  );
+  vi.spyOn(telegram, "typing").mockImplementation(async () => undefined);
+  vi.spyOn(telegram, "close").mockImplementation(async () => undefined);
+  anna = await PasskeyBrowser.signIn(TOKENS.owner);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await reset();
+});
+
+function update(body: Record<string, unknown>) {
+  updates += 1;
+  return ask("/webhooks/telegram/family", {
+    method: "POST",
+    token: null,
+    headers: { "x-telegram-bot-api-secret-token": CHANNEL_SECRETS.telegram },
+    body: JSON.stringify({ update_id: updates, ...body }),
+  });
+}
+const privateChat = (id: number) => ({ message_id: 1, chat: { id, type: "private" } });
+const writes = (from: number) =>
+  update({
+    message: {
+      ...privateChat(from),
+      from: { id: from, first_name: "Anna" },
+      text: script({ text: "hello" }),
+    },
+  });
+const presses = async (from: number, data: string | undefined) =>
+  await (
+    await update({ callback_query: { id: "q", from: { id: from }, message: privateChat(from), data } })
+  ).text();
+/** The owner has written to the bot, so there is another place where it can be decided. */
+const withChat = async () => {
+  await writes(OWNER);
+  await until(() => sent.some(({ text }) => text.includes("hello")));
+};
+
+async function hosted(): Promise<void> {
+  const bridge = await hosting([LAMP, LOCK]);
+  bridge.onCall = () => ({ status: "success", confirmed: true, result: "done", tainted: false });
+}
+
+const newest = (before: Set<string>) =>
+  until(async () => ((await openQuestions()) as Array<{ id: string }>).find(({ id }) => !before.has(id)), {
+    what: "a question",
+  });
+const known = async () => new Set(((await openQuestions()) as Array<{ id: string }>).map(({ id }) => id));
+
+/** @returns the route of its question */
+async function commandAsked(agent: string, tool: string): Promise<string> {
+  const before = await known();
+  void ask(`/v1/agents/${agent}/commands`, {
+    method: "POST",
+    body: JSON.stringify({ command: "tool", payload: { tool, parameters: { on: true } } }),
+  });
+  return `POST /v1/questions/${(await newest(before)).id}`;
+}
+
+async function programAsked(): Promise<string> {
+  const signIn = new SignIn((path, init = {}) => ask(path, { token: null, ...init }), "https://gateway");
+  const { access_token } = await signIn.connect(TOKENS.owner, { command: "yes" });
+  const before = await known();
+  const args = { agent_id: "kitchen-lamp", action: "set", params: { on: true } };
+  void mcpCall("edge_call", args, { token: access_token });
+  return `POST /v1/questions/${(await newest(before)).id}`;
+}
+
+describe("a press in the console", () => {
+  test("decides what is harmless and one's own, also where there is a chat", async () => {
+    await withChat();
+    await hosted();
+    expect(await anna.send(await commandAsked("kitchen-lamp", "set"), YES)).toMatchObject({
+      status: 200,
+      body: { answered_how: "press" },
+    });
+  });
+
+  test("decides all where nobody has a chat or a passkey, as before", async () => {
+    setVariables({ CHANNELS: "[]" });
+    await hosted();
+    expect((await anna.send(await commandAsked("front-door", "unlock"), YES)).body).toMatchObject({
+      answered_how: "press",
+    });
+    expect((await anna.send(await programAsked(), YES)).body).toMatchObject({ answered_how: "press" });
+  });
+
+  test.each([
+    ["a program's call", () => hosted().then(programAsked)],
+    ["a dangerous one", () => hosted().then(() => commandAsked("front-door", "unlock"))],
+    [
+      "a call for which a text of others is in the conversation",
+      async () =>
+        `POST /v1/questions/${(await gatewayAsks("tainted", await TestBridge.connect(AGENTS))).question.id}`,
+    ],
+  ])("is not enough for %s where somebody has a chat; a second browser is", async (_, asked) => {
+    await withChat();
+    const route = await asked();
+    const answer = await anna.send(route, YES);
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: "needs_other_device" } } });
+    expect(answer.body.error?.message).toContain("answer in Telegram");
+    expect((await anna.send(route, YES)).status).toBe(403);
+    const phone = await PasskeyBrowser.signIn(TOKENS.owner);
+    expect((await phone.send(route, YES)).body).toMatchObject({ answered_how: "tap on another device" });
+  });
+
+  test("of a browser that signs in anew is one of the same browser", async () => {
+    await withChat();
+    await hosted();
+    const route = await programAsked();
+    expect((await anna.send(route, YES)).status).toBe(403);
+    const again = await anna.signInAgain(TOKENS.owner);
+    expect((await again.send(route, YES)).status).toBe(403);
+  });
+
+  test("that asks elsewhere reaches the owner's chat, and the tap there decides", async () => {
+    await withChat();
+    await hosted();
+    const route = await programAsked();
+    expect((await anna.send(`${route}/elsewhere`)).body).toMatchObject({
+      asked: expect.arrayContaining([expect.stringContaining("telegram:1")]),
+    });
+    const { buttons } = await until(() => sent.find((one) => one.buttons[0]?.data.startsWith("q:")), {
+      what: "the chat",
+    });
+    await presses(OWNER, buttons[0]?.data);
+    await until(async () => (await openQuestions()).length === 0);
+    const how = await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+      storage.sql.exec("SELECT answered_how FROM question WHERE answer IS NOT NULL").toArray(),
+    );
+    expect(how).toEqual([{ answered_how: "tap in Telegram" }]);
+  });
+
+  test("never accepts a text for good once there is a passkey", async () => {
+    await anna.register({ token: TOKENS.owner });
+    const bridge = await TestBridge.connectUnread(AGENTS);
+    const { question } = await gatewayAsks("accepts", bridge);
+    const route = `POST /v1/questions/${question.id}`;
+    expect((await anna.send(route, { answer: "accept" })).status).toBe(403);
+    const confirmed = await anna.confirmed(route, YES);
+    expect(confirmed.body).toMatchObject({ answered_how: "passkey" });
+  });
+});
+
+describe("a tap in a chat", () => {
+  async function unlockInChat() {
+    await commandAsked("front-door", "unlock");
+    const [question] = (await openQuestions()) as Array<{ id: string }>;
+    await anna.send(`POST /v1/questions/${question?.id}/elsewhere`);
+    const { buttons } = await until(() => sent.find((one) => one.buttons[0]?.data.startsWith("q:")), {
+      what: "the chat",
+    });
+    return buttons;
+  }
+
+  test("confirms a dangerous call until there is a passkey, then only where an owner said so", async () => {
+    await withChat();
+    await hosted();
+    await anna.register({ token: TOKENS.owner });
+    sent = [];
+    const buttons = await unlockInChat();
+    expect(await presses(OWNER, buttons[0]?.data)).toContain("needs a passkey");
+    expect(await openQuestions()).toHaveLength(1);
+    expect((await anna.send("PUT /v1/passkeys/taps/telegram:1")).status).toBe(403);
+    expect((await anna.confirmed("PUT /v1/passkeys/taps/telegram:9")).status).toBe(404);
+    expect((await anna.confirmed("PUT /v1/passkeys/taps/telegram:1")).status).toBe(204);
+    await presses(OWNER, buttons[0]?.data);
+    await until(async () => (await openQuestions()).length === 0);
+  });
+});
+
+describe("a new passkey", () => {
+  test("is told to owners, and an owner ends it in a chat; nobody else, and no press in a browser", async () => {
+    await withChat();
+    const added = await anna.register({ token: TOKENS.owner });
+    expect(added.status).toBe(201);
+    const told = await until(() => sent.find(({ text }) => text.includes("added the passkey")), {
+      what: "the owners are told",
+    });
+    const [button] = told.buttons;
+    expect(button?.label).toBe("It wasn't me");
+    const rule = /r:stop:(p-[0-9a-f]{12}):0/.exec(button?.data ?? "")?.[1];
+    expect((await anna.send(`POST /v1/rules/${rule}/press`, { do: "stop" })).status).toBe(400);
+    await presses(7, button?.data);
+    expect((await anna.send("GET /v1/passkeys")).body.passkeys).toHaveLength(1);
+    await presses(OWNER, button?.data);
+    await until(async () => ((await anna.send("GET /v1/passkeys")).body.passkeys as []).length === 0);
+    await until(() => sent.find(({ text }) => text.includes("was removed")));
+  });
+});
