@@ -21,7 +21,8 @@ export default class Report {
       }
       if (!module.ok() && failed.length === at) add("failed", "", []);
     }
-    for (const error of unhandledErrors) failed.push({ state: "outside of the tests", name: "", errors: [text(error)] });
+    for (const error of unhandledErrors)
+      failed.push({ state: "outside of the tests", name: "", errors: [text(error)] });
     writeFileSync(process.env.REPORT, JSON.stringify({ passed, failed }));
   }
 }
