@@ -6,7 +6,6 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import {
   builtConsole,
-  checkSizes,
   isConsoleScript,
   SCREEN_MAX_BYTES,
   SCRIPT_MAX_BYTES,
@@ -21,7 +20,6 @@ const kib = (bytes: number) => (bytes / 1024).toFixed(1);
 console.log(`the first scripts: ${kib(sizes.first)} KiB gzip, of ${kib(SCRIPT_MAX_BYTES)}`);
 console.log(`the largest script of a screen: ${kib(sizes.largest)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
 console.log(`all until the page can be used: ${kib(sizes.start)} KiB gzip, of ${kib(START_MAX_BYTES)}`);
-checkSizes(sizes);
 for (const name of await readdir(at(""))) if (isConsoleScript(name)) await rm(at(name));
 for (const [name, text] of Object.entries(files)) await writeFile(at(name), text);
 const { installer, program } = await buildDeviceFiles();

