@@ -13,6 +13,7 @@ import type { NewPasskey, PasskeyView, Place, Refusal, Registration, Shown } fro
 import { randomCode } from "../../random-code.ts";
 import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
+import { endGivenSince } from "../permissions/ends.ts";
 import { challengeText, decisionOf } from "./confirmations.ts";
 import { notifyOwners } from "./notify-owners.ts";
 import { PASSKEYS_OF_PERSON, passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
@@ -219,12 +220,15 @@ export async function pressPasskeyButton(home: HomeContext, { rule, by }: RulePr
 
 /** @returns words for the person */
 async function endByButton(home: HomeContext, rule: string, caller: Caller): Promise<string> {
-  for (const { id } of passkeysOf(home).list()) {
+  for (const { id, created_at } of passkeysOf(home).list()) {
     if ((await markOf(id)) !== rule) continue;
     const passkey = passkeysOf(home).get(id);
     if (!passkey) break;
+    // What the passkey's holder said yes to must not stay allowed.
+    const ended = endGivenSince(home, passkey.person, created_at, caller);
     await removePasskey(home, passkey, caller, "It wasn't me");
-    return `The passkey “${passkey.name}” is removed. Replace the token of ${passkey.person} too: something had more than the browser's session.`;
+    const given = ended === 0 ? "" : ` What ${passkey.person} allowed since then asks again (${ended}).`;
+    return `The passkey “${passkey.name}” is removed.${given} Replace the token of ${passkey.person} too: something had more than the browser's session.`;
   }
   return "This passkey is removed already.";
 }
