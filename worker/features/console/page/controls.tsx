@@ -37,7 +37,7 @@ type FieldProps = {
   pattern?: string;
   title?: string;
   placeholder?: string;
-  autocomplete?: "off";
+  autocomplete?: "off" | "one-time-code";
   list?: string;
 };
 

@@ -2,13 +2,11 @@
 
 import type { NoticesApi } from "../../api/notices-api.ts";
 import { onLost } from "../notices/hand-over.ts";
-import { pressButton } from "../notices/press.ts";
 import type { HomePart } from "../part.ts";
-import { isPasskeyButton, pressPasskeyButton } from "../passkeys/registrations.ts";
+import { pressNotice } from "../passkeys/press.ts";
 
 export const noticesRpc: HomePart<NoticesApi> = {
-  pressRule: async ({ home }, press) =>
-    isPasskeyButton(press.rule) ? await pressPasskeyButton(home, press) : await pressButton(home, press),
+  pressRule: async ({ home }, press) => await pressNotice(home, press),
   async noticeLost({ home }, lost) {
     await onLost(home, lost);
   },
