@@ -48,7 +48,7 @@ type FieldProps = {
   pattern?: string;
   title?: string;
   placeholder?: string;
-  autocomplete?: "off";
+  autocomplete?: "off" | "one-time-code";
   list?: string;
 };
 
