@@ -3,9 +3,9 @@
 import type { Viewer } from "../../../kernel/api/may-see.ts";
 import type { Pressed } from "../../../kernel/api/notices.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { pressNotice } from "../../../kernel/home/passkeys/press.ts";
 import { isPasskeyButton } from "../../../kernel/home/passkeys/registrations.ts";
 import { outcomeText } from "../../../kernel/home/questions/outcome-text.ts";
+import { pressNotice } from "../../../kernel/home/rpc/notices.ts";
 import { answerAs } from "../../../kernel/home/rpc/questions.ts";
 import type { LinkedAnswer, PressClaims } from "../contract.ts";
 import { viewerOf } from "./subscription-access.ts";

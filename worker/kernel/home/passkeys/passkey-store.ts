@@ -38,6 +38,7 @@ export type StoredPasskey = Passkey & {
   by: Shown;
   countsAt: number;
   harmAt: number;
+  createdAt: number;
 };
 
 /** What one assertion may be used for. @property shown of a registration: the way that let it begin */
@@ -127,7 +128,7 @@ class PasskeyStore extends SqlStore {
     );
   }
 
-  add(passkey: StoredPasskey, now: number): void {
+  add(passkey: StoredPasskey): void {
     this.sql.insert("INTO passkey", {
       id: passkey.id,
       person: passkey.person,
@@ -140,7 +141,7 @@ class PasskeyStore extends SqlStore {
       made_by: passkey.by,
       counts_at: passkey.countsAt,
       harm_at: passkey.harmAt,
-      created_at: now,
+      created_at: passkey.createdAt,
       used_at: null,
     });
   }
@@ -268,6 +269,7 @@ function toPasskey(row: Row): StoredPasskey {
     by: row.made_by,
     countsAt: row.counts_at,
     harmAt: row.harm_at,
+    createdAt: row.created_at,
   };
 }
 

@@ -16,6 +16,7 @@ import { auditDecision } from "../audit/decisions.ts";
 import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { ownersOf } from "../notices/reach.ts";
+import { endGivenSince } from "../permissions/ends.ts";
 import { challengeText, decisionOf } from "./confirmations.ts";
 import { notifyOwners } from "./notify-owners.ts";
 import { PASSKEYS_OF_PERSON, passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
@@ -103,6 +104,7 @@ export async function register(
     by: challenge.shown,
     countsAt: challenge.shown === "wait" ? now + WAIT_MS : 0,
     harmAt: challenge.shown === "wait" ? now + WAIT_MS : 0,
+    createdAt: now,
   };
   const verified = await verifyAssertion(passkey, made.assertion, {
     challenge: await challengeOf(decisionOf(home, challenge)),
@@ -118,7 +120,7 @@ export async function register(
     return { ok: false, status: 409, code: "too_many", message: "there are too many passkeys" };
   const refusal = challenge.shown === "wait" ? whyNoneWaits(home, person, now) : undefined;
   if (refusal) return refusal;
-  store.add({ ...passkey, counter: verified.counter }, now);
+  store.add({ ...passkey, counter: verified.counter });
   auditDecision(home, "passkey_add", caller, { name: made.name, host: place.host, by: challenge.shown });
   await notifyOwners(home, addedText(home, passkey, now), await buttonsOf(passkey));
   const passkeyView = store.list(person).find(({ id }) => id === made.id);
@@ -291,10 +293,13 @@ async function endByButton(
 ): Promise<string> {
   const { name, person, by } = passkey;
   if (by === "wait") passkeysOf(home).stopUntil(person, Date.now() + STOPPED_MS);
+  // What the passkey's holder said yes to must not stay allowed.
+  const ended = endGivenSince(home, person, passkey.createdAt, caller);
   await removePasskey(home, passkey, caller, "It wasn't me");
+  const given = ended === 0 ? "" : ` What ${person} allowed since then asks again (${ended}).`;
   return waits
-    ? `The passkey “${name}” is stopped. Sign ${person} out of browsers that others or programs use.`
-    : `The passkey “${name}” is removed. Replace the token of ${person} too: something had more than the browser's session.`;
+    ? `The passkey “${name}” is stopped.${given} Sign ${person} out of browsers that others or programs use.`
+    : `The passkey “${name}” is removed.${given} Replace the token of ${person} too: something had more than the browser's session.`;
 }
 
 /** The tap of an account that an owner named counts for everything; another one leaves an hour for what may do harm. @returns words for the person */

@@ -323,4 +323,84 @@ describe("a new passkey", () => {
     await until(async () => ((await anna.send("GET /v1/passkeys")).body.passkeys as []).length === 0);
     await until(() => sent.find(({ text }) => text.includes("was removed")));
   });
+
+  test("ends with what its holder allowed since, and with nothing from before", async () => {
+    await withChat();
+    await hosted();
+    const allow = async (device: string, parameters: object) => {
+      const before = await known();
+      void ask(`/v1/agents/${device}/commands`, {
+        method: "POST",
+        body: JSON.stringify({ command: "tool", payload: { tool: "set", parameters } }),
+      });
+      const route = `POST /v1/questions/${(await newest(before)).id}`;
+      return await anna.send(route, { answer: "approve", keep: { offer: "always" } });
+    };
+    expect((await allow("kitchen-lamp", { on: true })).status).toBe(200);
+    await anna.register({ token: TOKENS.owner });
+    expect((await allow("kitchen-lamp", { brightness_pct: 10 })).status).toBe(200);
+    const told = await until(() => sent.find(({ text }) => text.includes("added the passkey")));
+    await presses(OWNER, told.buttons[0]?.data);
+    const permissions = async () =>
+      (await anna.send("GET /v1/permissions?ended=yes")).body.permissions as Array<{
+        actions: object;
+        ended: { why: string; by: string } | null;
+      }>;
+    await until(async () => (await permissions()).some(({ ended }) => ended !== null));
+    expect(await permissions()).toMatchObject([
+      { actions: { set: { brightness_pct: {} } }, ended: { why: "not_me", by: "telegram:1" } },
+      { actions: { set: { on: {} } }, ended: null },
+    ]);
+  });
+});
+
+describe("a permission's message", () => {
+  test("has a button that ends all that this yes made, for its people and owners", async () => {
+    await withChat();
+    await hosted();
+    const asked = async (text: string) => {
+      const before = await known();
+      await update({ message: { ...privateChat(OWNER), from: { id: OWNER, first_name: "Anna" }, text } });
+      return (await newest(before)).id;
+    };
+    const set = (params: object) => ({ arguments: { agent_id: "kitchen-lamp", action: "set", params } });
+    const both = { calls: [set({ on: true }), set({ brightness_pct: 10 })] };
+    const keep = async (id: string, body: object = {}) => {
+      const question = (
+        (await openQuestions()) as Array<{ id: string; members?: Array<{ id: string }> }>
+      ).find((one) => one.id === id);
+      const questions = question?.members?.map((one) => one.id);
+      const kept = { offer: "always", ...(questions && { questions }), ...body };
+      return await ask(`/v1/questions/${id}`, {
+        method: "POST",
+        body: JSON.stringify({ answer: "approve", keep: kept }),
+      });
+    };
+    // Another yes, which stays.
+    const route = await commandAsked("kitchen-lamp", "set");
+    expect((await keep(route.split("/").at(-1) ?? "")).status).toBe(200);
+    const answered = await keep(await asked(script(both, { text: "done" })), { who: "everybody" });
+    expect([answered.status, await answered.text()]).toEqual([200, expect.anything()]);
+    const list = async () =>
+      (
+        (await (await ask("/v1/permissions?ended=yes")).json()) as {
+          permissions: Array<{ who: unknown; ended: { why: string } | null }>;
+        }
+      ).permissions;
+    expect((await list()).map(({ who }) => who)).toEqual(["everybody", "everybody", { person: "anna" }]);
+    // Anna's token has no chat: the message is for those of her chat account.
+    const rows = (await list()) as unknown as Array<{ id: string }>;
+    const mark = `g-${rows.map(({ id }) => id.replaceAll("-", "").slice(0, 12))[0]}`;
+    const press = (token: string, rule = mark) =>
+      ask(`/v1/rules/${rule}/press`, { method: "POST", token, body: JSON.stringify({ do: "stop" }) });
+    expect(await (await press(TOKENS.member)).json()).toMatchObject({ done: false });
+    expect(await (await press(TOKENS.owner, "g-000000000000")).json()).toMatchObject({ done: false });
+    expect((await list()).every(({ ended }) => ended === null)).toBe(true);
+    expect(await (await press(TOKENS.owner)).json()).toMatchObject({
+      done: true,
+      text: expect.stringContaining("2 permissions have ended"),
+    });
+    expect((await list()).map(({ ended }) => ended?.why)).toEqual(["not_me", "not_me", undefined]);
+    expect(await (await press(TOKENS.owner)).json()).toMatchObject({ text: "It has ended already." });
+  });
 });
