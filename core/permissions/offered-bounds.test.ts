@@ -14,6 +14,8 @@ const SCHEMA = {
     text: { type: "string", maxLength: 20 },
     code: { type: "string", maxLength: 8, writeOnly: true },
     kelvin: { type: "integer", minimum: 2_000, maximum: 6_500 },
+    seconds: { type: "number", minimum: 0, maximum: 60 },
+    volume: { type: "integer", minimum: 0, maximum: 100 },
     free: { type: "number" },
     ["__proto__"]: { type: "boolean" },
   },
@@ -30,24 +32,44 @@ test("the whole range of an action has each parameter that bounds can say", () =
     text: { any: "text", max: 80, optional: true },
     code: { any: "text", max: 32, optional: true },
     kelvin: { from: 2_000, to: 6_500, optional: true },
+    seconds: { from: 0, to: 60, optional: true },
+    volume: { from: 0, to: 100, optional: true },
   });
   expect(wholeBounds({ type: "object", properties: {} })).toEqual({});
   expect(wholeBounds({ properties: { level: { type: "number" } }, required: ["level"] })).toBeUndefined();
 });
 
+const LIGHT: Bounds = {
+  on: { oneOf: [true, false], optional: true },
+  brightness_pct: { from: 1, to: 100, optional: true },
+  kelvin: { from: 2_000, to: 6_500, optional: true },
+  rgb: { each: { from: 0, to: 255 }, length: 3, optional: true },
+};
+
 describe("a card offers", () => {
+  test("on and off alone for a switch", () => {
+    const plug = { properties: { on: { type: "boolean" } }, required: ["on"] };
+    expect(offeredBounds(plug, { on: true })).toEqual({ on: { oneOf: [true, false] } });
+  });
+
   test.each<[string, Record<string, unknown>, Bounds | undefined]>([
-    ["on and off", { on: true }, { on: { oneOf: [true, false] } }],
+    ["all of a light for one value of it", { on: true }, LIGHT],
+    ["the same for several", { brightness_pct: 40, kelvin: 2_700 }, LIGHT],
+    ["the same for a colour", { rgb: [1, 2, 3] }, LIGHT],
+    [
+      "what is asked alone beside anything else",
+      { on: true, text: "a" },
+      { on: { oneOf: [true, false] }, text: { is: "a" } },
+    ],
     ["two degrees around a temperature", { temperature: 21 }, { temperature: { from: 19, to: 23 } }],
     ["no degree beyond the device's own", { temperature: 29.5 }, { temperature: { from: 27.5, to: 30 } }],
-    ["each level", { brightness_pct: 40 }, { brightness_pct: { from: 1, to: 100 } }],
-    ["another number as it is", { kelvin: 2_700 }, { kelvin: { is: 2_700 } }],
+    ["each level", { volume: 40 }, { volume: { from: 0, to: 100 } }],
+    ["another number as it is", { seconds: 20 }, { seconds: { is: 20 } }],
     ["a choice as it is", { effect: "candle" }, { effect: { is: "candle" } }],
-    ["each colour", { rgb: [1, 2, 3] }, { rgb: { each: { from: 0, to: 255 }, length: 3 } }],
     ["a text as it is", { text: "milk" }, { text: { is: "milk" } }],
     ["no secret", { code: "4712" }, undefined],
     ["nothing with a secret beside it", { on: true, code: "4712" }, undefined],
-    ["no parameter that the device does not name", { volume: 1 }, undefined],
+    ["no parameter that the device does not name", { loudness: 1 }, undefined],
     ["no number as text", { temperature: "21" }, undefined],
     ["no temperature beyond the device's range", { temperature: 90 }, undefined],
     ["no text as a switch", { on: "true" }, undefined],

@@ -19,6 +19,8 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A thermostat's range is so many degrees around what was asked for. */
 const DEGREES = 2;
 const IS_TEMPERATURE = /^(?:temperature|low|high)$|_temperature$/;
+/** What a light is switched and dimmed by. One yes is for all of it: none of it harms more than the others. */
+const OF_A_LIGHT: readonly string[] = ["on", "brightness_pct", "kelvin", "rgb"];
 /** A text of one character takes at most so many bytes of UTF-8. */
 const BYTES_A_CHARACTER = 4;
 /** What a file may get, in bytes. */
@@ -65,11 +67,25 @@ function range(from: unknown, to: unknown): { from: number; to: number } | undef
 }
 
 /**
- * The bounds of a card for exactly this call: on and off of a switch, all per cent of a level, and a few degrees around a temperature. Any
- * other value stays as it was asked for.
+ * The bounds of a card for this call: on and off of a switch, all per cent of a level, and a few degrees around a temperature. Any
+ * other value stays as it was asked for. Whoever may switch a light may dim and colour it.
  * @returns undefined: the call has a value that cannot be kept, such as a secret
  */
 export function offeredBounds(schema: Schema, asked: Readonly<Record<string, unknown>>): Bounds | undefined {
+  const bounds = boundsOf(schema, asked);
+  const names = Object.keys(asked);
+  if (!bounds || names.length === 0 || !names.every((name) => OF_A_LIGHT.includes(name))) return bounds;
+  const light = propertiesOf(schema).filter(([name]) => OF_A_LIGHT.includes(name));
+  // A switch has nothing beside it.
+  if (light.length < 2) return bounds;
+  const whole = light.flatMap(([name, property]): [string, Bound][] => {
+    const bound = wholeBound(property);
+    return bound ? [[name, { ...bound, optional: true }]] : [];
+  });
+  return { ...bounds, ...Object.fromEntries(whole) };
+}
+
+function boundsOf(schema: Schema, asked: Readonly<Record<string, unknown>>): Bounds | undefined {
   const properties = new Map(propertiesOf(schema));
   const bounds: Record<string, Bound> = {};
   for (const [name, value] of Object.entries(asked)) {
@@ -91,12 +107,13 @@ function offeredBound(name: string, property: Schema, value: unknown): Bound | u
   if (!whole || typeof value !== "number") return { is: value };
   if (IS_TEMPERATURE.test(name))
     return { from: Math.max(whole.from, value - DEGREES), to: Math.min(whole.to, value + DEGREES) };
-  return whole.to === 100 && (whole.from === 0 || whole.from === 1) ? whole : { is: value };
+  const isLevel = whole.to === 100 && (whole.from === 0 || whole.from === 1);
+  return isLevel || OF_A_LIGHT.includes(name) ? whole : { is: value };
 }
 
 /** The bounds of exactly these values. @returns undefined: one of them cannot be kept */
 export function exactBounds(schema: Schema, asked: Readonly<Record<string, unknown>>): Bounds | undefined {
-  const offered = offeredBounds(schema, asked);
+  const offered = boundsOf(schema, asked);
   if (!offered) return undefined;
   return Object.fromEntries(
     Object.entries(offered).map(([name, bound]) => {

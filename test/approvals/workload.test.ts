@@ -1,6 +1,8 @@
 /** The 30 days are what they are said to be. */
 import { expect, test } from "vitest";
 import { DEVICES } from "../../local/demo/house.ts";
+import adverts from "./adverts.json" with { type: "json" };
+import { demoAdverts } from "./demo-adverts.ts";
 import {
   A_DAY,
   DAYS,
@@ -55,4 +57,9 @@ test("the devices are the demo home's", () => {
 
 test("who is asked about the same thing again wants not to be asked any more", () => {
   expect([0, 1, 2].map(replyTo)).toEqual(["once", "always", "always"]);
+});
+
+test("the actions of adverts.json are those that discovery makes of what the house publishes", () => {
+  expect(JSON.parse(JSON.stringify(demoAdverts()))).toEqual(adverts);
+  expect(Object.keys(adverts).toSorted()).toEqual([...Object.keys(HARMLESS), "Front door"].toSorted());
 });

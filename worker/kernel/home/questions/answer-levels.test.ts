@@ -327,16 +327,16 @@ describe("a new passkey", () => {
   test("ends with what its holder allowed since, and with nothing from before", async () => {
     await withChat();
     await hosted();
-    const allow = async (device: string, parameters: object) => {
+    const allow = async (device: string, parameters: object, bounds?: object) => {
       const before = await known();
       void ask(`/v1/agents/${device}/commands`, {
         method: "POST",
         body: JSON.stringify({ command: "tool", payload: { tool: "set", parameters } }),
       });
       const route = `POST /v1/questions/${(await newest(before)).id}`;
-      return await anna.send(route, { answer: "approve", keep: { offer: "always" } });
+      return await anna.send(route, { answer: "approve", keep: { offer: "always", bounds } });
     };
-    expect((await allow("kitchen-lamp", { on: true })).status).toBe(200);
+    expect((await allow("kitchen-lamp", { on: true }, { on: { is: true } })).status).toBe(200);
     await anna.register({ token: TOKENS.owner });
     expect((await allow("kitchen-lamp", { brightness_pct: 10 })).status).toBe(200);
     const told = await until(() => sent.find(({ text }) => text.includes("added the passkey")));
