@@ -15,8 +15,8 @@ const PARTS = [
   "/v1/connections",
 ];
 
-/** What changes by itself: times of use, and who was asked meanwhile. */
-const MOVING = new Set(["last_used_at", "used_at", "at", "last_seen", "asked"]);
+/** What changes by itself: times of use, who was asked meanwhile, and whether a bridge is connected. */
+const MOVING = new Set(["last_used_at", "used_at", "at", "last_seen", "asked", "online", "reason"]);
 
 /** @returns it as its owner sees it, to be compared */
 export async function heldRights(): Promise<string> {
