@@ -244,7 +244,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     const place = await until(async () => (await worker()).evaluate<string | undefined>("self.opened"), {
       what: "it is opened",
     });
-    await page.goto(`${stack.gateway.url}${place}`);
+    await page.goto(`${addressInBrowser(stack.gateway.url)}${place}`);
     taps += 1;
     await page.getByRole("button", { name: "Switch on" }).first().click();
     await waitForText(sent, /so: .*on/s);
