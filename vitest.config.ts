@@ -18,6 +18,7 @@ const IN_NODE = [
   "cli",
   "client",
   "bench",
+  "release",
   "test/approvals",
   "test/chaos",
   "test/hostile",
