@@ -121,7 +121,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     await waitForAgent(new Client(client), stack.agentId);
     if (house) await furnish(client, ended.signal);
     if (settings.ask === undefined) {
-      announce(stack, client, settings);
+      announce(stack, client, settings, await passkeyCode(client));
       if (settings.demo) console.log(demoText(settings.demo));
       return 0;
     }
@@ -193,12 +193,27 @@ function announceModel({ model }: StartSettings, env: Environment): void {
     );
 }
 
-function announce(stack: Stack, client: Access, settings: StartSettings): void {
+/** @returns a code by which the owner adds a first passkey; undefined: there is one, or none is to be had */
+async function passkeyCode(access: Access): Promise<string | undefined> {
+  const client = new Client(access);
+  try {
+    const { passkeys } = await client.json("GET /v1/passkeys");
+    return passkeys.length > 0 ? undefined : (await client.json("POST /v1/passkeys/codes")).code;
+  } catch {
+    // The gateway runs without it, and `edgecall passkey` prints another one.
+    return undefined;
+  }
+}
+
+function announce(stack: Stack, client: Access, settings: StartSettings, code: string | undefined): void {
+  const page = `${client.url.replace("127.0.0.1", "localhost")}/`;
+  const passkey =
+    code && `  passkey  ${code}   (adds your first one within 10 minutes: ${page}#/setup/passkeys)\n`;
   console.log(`
 edgecall runs. Ctrl-C ends it.
 
-  console  ${client.url.replace("127.0.0.1", "localhost")}/   (sign in with the token)
-  gateway  ${client.url}
+  console  ${page}   (sign in with the token)
+${passkey ?? ""}  gateway  ${client.url}
   token    ${client.token}
   broker   ${stack.mqttUrl}
   agent    ${settings.agentId}

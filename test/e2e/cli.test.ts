@@ -157,8 +157,8 @@ describe("ask, on a terminal", () => {
 
   test("an answer from elsewhere removes the question, and Ctrl-C at a question cancels", async () => {
     const conversation = crypto.randomUUID();
-    const write = action("pi", "write", { path: "third.txt", content: "x" });
-    const question = script(write, write, { text: "the end" });
+    const write = (path: string) => action("pi", "write", { path, content: "x" });
+    const question = script(write("third.txt"), write("fourth.txt"), { text: "the end" });
     const command = edgecallOnTerminal(["ask", "-c", conversation, question], env());
     await command.writes("Write? [y/n]");
     const { id } = await stack.gateway.question(conversation);

@@ -7,7 +7,7 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { askIn, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { addressInBrowser, askIn, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -58,7 +58,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
   let cdp: CDPSession;
   useChromium(async (browser) => {
     page = await openWindow(browser, PHONE);
-    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
     // No push service can be reached from here, so the browser's subscription is played. All else is the browser's own.
     await page.addInitScript(
       `PushManager.prototype.subscribe = async ({ applicationServerKey }) => ({ toJSON: () => (${JSON.stringify(

@@ -45,11 +45,14 @@ route(rules, "DELETE /v1/rules/:rule", { scope: "ask", path }, async (c, { token
   return nothing(c);
 });
 
+/** A rule, or a permission as the button "It wasn't me" names it. */
+const PRESSED = /^(?:[wr]-[0-9a-f]{4,12}|g-[0-9a-f]{12})$/;
+
 /** Answers a firing, as a button of its message does. */
 route(
   rules,
   "POST /v1/rules/:rule/press",
-  { scope: "ask", path, body: PressBody },
+  { scope: "ask", path: { rule: text(PRESSED, "a rule's id, as in w-7f2c") }, body: PressBody },
   async (c, { token, path: { rule }, body }) => {
     const by = { principal: token.name, role: token.role };
     const { do: what, occurrence, minutes } = body;

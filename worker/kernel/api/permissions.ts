@@ -7,7 +7,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
  * Why a permission ended. `date`, `unused`, `silent`: its time was over. `ended`: a person ended it. `changed`: the device does something
  * else now. `paired_again`: the device has another key. `mode`: the device is off or may only be read. `giver`: the person who allowed
  * it may not any more. `left`: its person is gone. `disconnected`: its program is. `returned`: the lending ended. `rule`: the rule changed or
- * is gone. `device_gone`: the device was removed.
+ * is gone. `device_gone`: the device was removed. `not_me`: the yes was somebody else's.
  */
 export type EndReason =
   | "date"
@@ -22,7 +22,8 @@ export type EndReason =
   | "disconnected"
   | "returned"
   | "rule"
-  | "device_gone";
+  | "device_gone"
+  | "not_me";
 
 /** @property at epoch ms @property by the person; null: the gateway */
 export type Ended = { at: number; why: EndReason; by: string | null };
@@ -43,6 +44,8 @@ export type PermissionView = Omit<StandingPermission, "key" | "version"> & {
  * @property who whose calls; the first one is proposed @property until its latest end, epoch ms
  * @property level the proof that a person was there which it takes
  * @property tainted a stranger's text may have led to the call: kept only where the person says so on the card
+ * @property chain another agent asked for the call: kept in the same way
+ * @property question of a question that lists several: the one whose call it is
  */
 export type PermissionOffer = {
   id: "conversation" | "always";
@@ -53,11 +56,20 @@ export type PermissionOffer = {
   until: number;
   level: StandingPermission["how"];
   tainted?: true;
+  chain?: true;
+  question?: string;
 };
+
+/** Calls of one question. */
+const KEPT_MAX = 200;
 
 /** What a person keeps of an offer: the same, or less. */
 export const Keep = z.strictObject({
   offer: z.enum(["conversation", "always"]),
+  /** Of a question that lists several: those of them, by their ids, for whose calls it is kept. Absent: all. */
+  questions: z.optional(
+    z.array(z.string().check(z.maxLength(100))).check(z.minLength(1), z.maxLength(KEPT_MAX)),
+  ),
   /** One of those that are offered. Absent: the first one. */
   who: z.optional(Who),
   /** Absent: as offered. */
@@ -68,5 +80,7 @@ export const Keep = z.strictObject({
   until: z.optional(Instant),
   /** Also where a stranger's text may have led to a call. */
   tainted: z.optional(z.literal(true)),
+  /** Also where another agent asks for a call. */
+  chain: z.optional(z.literal(true)),
 });
 export type Keep = z.infer<typeof Keep>;

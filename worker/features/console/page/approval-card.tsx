@@ -109,9 +109,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {question.asked && question.asked.length > 0 && (
         <p class="quiet">{`Asked: ${visible(question.asked.map(({ name, time }) => `${name} (${time})`).join(", "))}.`}</p>
       )}
-      {mayApprove && offers.length > 0 && (
-        <NextTime offers={offers} several={members !== undefined} onKeep={setKeep} />
-      )}
+      {mayApprove && offers.length > 0 && <NextTime offers={offers} members={members} onKeep={setKeep} />}
       {!mayApprove && <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>}
       {mayApprove && isUnseen && <p class="quiet">Show all of it before you approve.</p>}
       {mayApprove && !isUnseen && isTooSmall && <p class="quiet">Read it on a larger screen.</p>}

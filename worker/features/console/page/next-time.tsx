@@ -2,13 +2,14 @@
  * What a person keeps with a yes: it asks again, or not in this conversation, or not for this action within these bounds. Nothing but "ask
  * me again" is chosen before the person chooses. The gateway takes an offer as it is, or less.
  */
-import type { PermissionOffer, Routes } from "@edgecall/client/routes.ts";
+import type { PermissionOffer, Routes, TurnQuestion } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useId, useState } from "preact/hooks";
 import { locale, say } from "./texts/say.ts";
 
 export type Keep = NonNullable<Routes["POST /v1/questions/{id}"]["body"]["keep"]>;
 type Bound = PermissionOffer["bounds"][string];
+type Line = NonNullable<TurnQuestion["members"]>[number];
 type Range = { name: string; from: number; to: number };
 
 const DAY_MS = 86_400_000;
@@ -16,22 +17,25 @@ const DAY_MS = 86_400_000;
 const ENDS = [1, 7, 30];
 const VALUES_SHOWN = 6;
 
-/** @param several the question lists several calls: each device keeps what was offered for it */
+/** @param members of a question that lists several calls: those that are ticked keep what was offered for them, each a permission of its own */
 export function NextTime({
   offers,
-  several,
+  members,
   onKeep,
 }: {
   offers: readonly PermissionOffer[];
-  several: boolean;
+  members: TurnQuestion["members"];
   onKeep: (keep: Keep | undefined) => void;
 }) {
   const [chosen, setChosen] = useState<PermissionOffer>();
   const name = useId();
+  const several = members !== undefined;
   const choose = (offer: PermissionOffer | undefined) => {
     setChosen(offer);
-    onKeep(offer && keepOf(offer));
+    onKeep(offer && keepOf(offer, linesOf(offer)));
   };
+  const linesOf = ({ id }: PermissionOffer): readonly Line[] =>
+    (members ?? []).filter((line) => offers.some((one) => one.id === id && one.question === line.id));
   // Of several calls each has the same offers: one of each kind is shown.
   const shown = offers.filter(({ id }, at) => offers.findIndex((one) => one.id === id) === at);
   const option = (offer: PermissionOffer) => (
@@ -43,10 +47,13 @@ export function NextTime({
           <span class="quiet">
             {several ? "" : `${boundsText(offer)}; `}
             {endText(offer)}
+            {(offer.tainted || offer.chain) && `. ${say("evenForOthers")}`}
           </span>
         </span>
       </label>
-      {chosen === offer && offer.id === "always" && <Less offer={offer} several={several} onKeep={onKeep} />}
+      {chosen === offer && (offer.id === "always" || several) && (
+        <Less offer={offer} lines={linesOf(offer)} several={several} onKeep={onKeep} />
+      )}
     </div>
   );
   const plain = shown.filter(({ tainted }) => !tainted);
@@ -74,31 +81,48 @@ const TITLES: Readonly<Record<PermissionOffer["id"], (several: boolean) => strin
   always: (several) => say(several ? "notOnDevices" : "notOnDevice"),
 };
 
-function keepOf({ id, tainted }: PermissionOffer): Keep {
-  return { offer: id, ...(tainted && { tainted: true as const }) };
+/** @param lines those that are ticked; without one nothing is kept */
+function keepOf({ id, tainted, chain, question }: PermissionOffer, lines: readonly Line[]): Keep | undefined {
+  if (question !== undefined && lines.length === 0) return undefined;
+  return {
+    offer: id,
+    ...(question !== undefined && { questions: lines.map((line) => line.id) }),
+    ...(tainted && { tainted: true as const }),
+    ...(chain && { chain: true as const }),
+  };
 }
 
-/** For whom, until when, and the ends of its ranges. */
+/** For which calls, for whom, until when, and the ends of its ranges. */
 function Less({
   offer,
+  lines,
   several,
   onKeep,
 }: {
   offer: PermissionOffer;
+  lines: readonly Line[];
   several: boolean;
-  onKeep: (keep: Keep) => void;
+  onKeep: (keep: Keep | undefined) => void;
 }) {
+  const [ticked, setTicked] = useState(lines);
   const [who, setWho] = useState(0);
   const [days, setDays] = useState(0);
   const [ranges, setRanges] = useState<readonly Range[]>(several ? [] : rangesOf(offer));
-  const tell = (next: { who?: number; days?: number; ranges?: readonly Range[] }) => {
-    const now = { who, days, ranges, ...next };
+  const tell = (next: {
+    who?: number;
+    days?: number;
+    ranges?: readonly Range[];
+    ticked?: readonly Line[];
+  }) => {
+    const now = { who, days, ranges, ticked, ...next };
+    const kept = keepOf(offer, now.ticked);
+    if (!kept) return onKeep(undefined);
     const one = offer.who[now.who];
     const bounds = Object.fromEntries(
       Object.entries(offer.bounds).map(([name, bound]) => [name, narrowed(name, bound, now.ranges)]),
     );
     onKeep({
-      ...keepOf(offer),
+      ...kept,
       ...(now.who > 0 && one !== undefined && { who: one }),
       ...(now.ranges.length > 0 && { bounds }),
       ...(now.days > 0 && { until: Date.now() + now.days * DAY_MS }),
@@ -111,6 +135,22 @@ function Less({
   };
   return (
     <div class="less">
+      {lines.map((line) => (
+        <label key={line.id} class="kept-line">
+          <input
+            type="checkbox"
+            checked={ticked.includes(line)}
+            onChange={({ currentTarget }) => {
+              const next = lines.filter((one) =>
+                one === line ? currentTarget.checked : ticked.includes(one),
+              );
+              setTicked(next);
+              tell({ ticked: next });
+            }}
+          />
+          {visible(line.text)}
+        </label>
+      ))}
       {ranges.map(({ name, from, to }, at) => {
         const [least, most] = endsOf(offer.bounds[name]);
         const label = labelOf(name) || "value";
@@ -142,7 +182,7 @@ function Less({
           </span>
         );
       })}
-      {offer.who.length > 1 && (
+      {offer.id === "always" && offer.who.length > 1 && (
         <label>
           {say("keepFor")}
           <select
@@ -160,23 +200,25 @@ function Less({
           </select>
         </label>
       )}
-      <label>
-        {say("keepUntil")}
-        <select
-          value={days}
-          onChange={({ currentTarget }) => {
-            setDays(Number(currentTarget.value));
-            tell({ days: Number(currentTarget.value) });
-          }}
-        >
-          <option value={0}>{dateText(offer.until)}</option>
-          {ENDS.map((count) => (
-            <option key={count} value={count}>
-              {dateText(Date.now() + count * DAY_MS)}
-            </option>
-          ))}
-        </select>
-      </label>
+      {offer.id === "always" && (
+        <label>
+          {say("keepUntil")}
+          <select
+            value={days}
+            onChange={({ currentTarget }) => {
+              setDays(Number(currentTarget.value));
+              tell({ days: Number(currentTarget.value) });
+            }}
+          >
+            <option value={0}>{dateText(offer.until)}</option>
+            {ENDS.map((count) => (
+              <option key={count} value={count}>
+                {dateText(Date.now() + count * DAY_MS)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <p class="quiet">{say("anythingElse")}</p>
     </div>
   );

@@ -8,6 +8,7 @@ import { useAttempt } from "./attempt.ts";
 import { Field, Form, Panel, Small } from "./controls.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Sure } from "./sure.tsx";
+import { timeText } from "./texts/say.ts";
 import { ago } from "./times.ts";
 import { assertionOf, bytesOf, textOf, whyNoPasskeys } from "./web-authn.ts";
 
@@ -45,7 +46,9 @@ export function Passkeys({ session }: { session: SessionView }) {
           <Sure
             label="Remove"
             about={`the passkey ${visible(passkey.name)}`}
-            note="It takes your token or a code below, or another passkey."
+            {...(passkey.counts_at <= Date.now() && {
+              note: "It takes your token or a code below, or another passkey.",
+            })}
             onSure={() => void remove(passkey.id)}
           />
         </div>
@@ -54,7 +57,7 @@ export function Passkeys({ session }: { session: SessionView }) {
         <Field
           label="Your token, or a code of `edgecall passkey`"
           type="password"
-          autocomplete="off"
+          autocomplete="one-time-code"
           value={shows}
           onValue={setShows}
         />
@@ -65,7 +68,7 @@ export function Passkeys({ session }: { session: SessionView }) {
         value && (
           <Add
             shows={shows}
-            hasOne={own.some(({ host }) => host === value.host)}
+            isFirst={own.length === 0}
             onAdded={() => {
               setShows("");
               reload();
@@ -95,26 +98,27 @@ function shownBody(shows: string): { token?: string; code?: string } | undefined
   return /^[A-Za-z0-9]{10}$/.test(text) ? { code: text } : { token: text };
 }
 
-function factsOf({ is_synced, host, used_at, created_at }: Passkey, here: string | null, now: number) {
+function factsOf(passkey: Passkey, here: string | null, now: number): string {
+  const { is_synced, host, used_at, created_at, counts_at, harm_at } = passkey;
   const facts = [
     is_synced ? "in your password manager" : "on one device only",
     ...(host === here ? [] : [`for ${host}`]),
     `made ${ago(created_at, now)}`,
+    ...(counts_at > now ? [`counts from ${timeText(counts_at, now)} on`] : []),
+    ...(counts_at <= now && harm_at > now ? [`for what may do harm from ${timeText(harm_at, now)} on`] : []),
     used_at === null ? "never used" : `used ${ago(used_at, now)}`,
   ];
   return facts.join(", ");
 }
 
-type AddProps = { shows: string; hasOne: boolean; onAdded: () => void };
+type AddProps = { shows: string; isFirst: boolean; onAdded: () => void };
 
-function Add({ shows, hasOne, onAdded }: AddProps) {
+function Add({ shows, isFirst, onAdded }: AddProps) {
   const [name, setName] = useState("");
   const { failed, busy, attempt } = useAttempt();
   const add = () =>
     attempt(async () => {
-      const body = shownBody(shows);
-      if (!body && !hasOne)
-        throw new Error("Type your token, or a code of `edgecall passkey`: being signed in is not enough.");
+      const body = shownBody(shows) ?? (isFirst ? { wait: true as const } : undefined);
       const registration = await client.json("POST /v1/passkeys/registrations", body ? { body } : {});
       await client.json("POST /v1/passkeys", { body: await make(registration, name.trim()) });
       setName("");
@@ -129,6 +133,12 @@ function Add({ shows, hasOne, onAdded }: AddProps) {
         </button>
       </div>
       <p class="quiet">Your device asks twice: it makes the passkey, and tries it.</p>
+      {isFirst && (
+        <p class="quiet">
+          Without your token or a code it counts in an hour, or when an owner lets it count in their chat. All
+          owners are told, and each can stop it.
+        </p>
+      )}
       <Problem text={failed} />
     </Form>
   );

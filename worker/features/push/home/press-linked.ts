@@ -3,8 +3,9 @@
 import type { Viewer } from "../../../kernel/api/may-see.ts";
 import type { Pressed } from "../../../kernel/api/notices.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { pressButton } from "../../../kernel/home/notices/press.ts";
+import { isPasskeyButton } from "../../../kernel/home/passkeys/registrations.ts";
 import { outcomeText } from "../../../kernel/home/questions/outcome-text.ts";
+import { pressNotice } from "../../../kernel/home/rpc/notices.ts";
 import { answerAs } from "../../../kernel/home/rpc/questions.ts";
 import type { LinkedAnswer, PressClaims } from "../contract.ts";
 import { viewerOf } from "./subscription-access.ts";
@@ -19,8 +20,12 @@ export async function pressLinked(home: HomeContext, claims: PressClaims): Promi
   if ("question" in claims) return await answerLinked(home, claims, viewer, now);
   if (!isFirstUse(home, claims, now)) return undefined;
   const { outlet, do: what, rule, occurrence } = claims;
-  const by = { principal: viewer.name, role: "member", conversation: outlet } as const;
-  return await pressButton(home, { do: what, rule, occurrence, by });
+  const by = {
+    principal: viewer.name,
+    role: isPasskeyButton(rule) ? viewer.role : "member",
+    conversation: outlet,
+  } as const;
+  return await pressNotice(home, { do: what, rule, occurrence, by });
 }
 
 /** A press too many, or too late, shows what happened. */

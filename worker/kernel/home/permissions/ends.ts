@@ -34,6 +34,19 @@ export async function endAllOver(home: HomeContext, now: number): Promise<Permis
   return endWhatIsOver(home, now);
 }
 
+/** "It wasn't me": ends what was given in this person's name since then, epoch ms. @returns their number */
+export function endGivenSince(
+  home: HomeContext,
+  person: string,
+  since: number,
+  caller: AuditLine["caller"],
+): number {
+  return permissionsOf(home)
+    .open()
+    .filter(({ permission: { by, at } }) => by === person && at >= since)
+    .filter(({ permission: { id } }) => endPermission(home, id, "not_me", caller)).length;
+}
+
 /** @param by the person; absent: the gateway @returns undefined: it had ended */
 export function endPermission(
   home: HomeContext,

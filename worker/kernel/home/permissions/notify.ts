@@ -1,23 +1,74 @@
-/** One message when a permission is made: to the person who gave it, and to the one for whom it is. */
+/**
+ * One message when permissions are made with one yes: to the person who gave it, and to the one for whom they are. Its button "It wasn't
+ * me" ends all that this yes made.
+ */
 import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import type { Pressed, RuleButton, RulePress } from "../../api/notices.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 import { sendNotice } from "../notices/hand-over.ts";
 import { connectionsOf, ownSubscriptions, privateChatOf } from "../notices/reach.ts";
 import { personText } from "../people/person-name.ts";
+import { endPermission } from "./ends.ts";
+import { permissionsOf } from "./permission-store.ts";
 
-export function notifyMade(home: HomeContext, permission: StandingPermission, now: number): void {
-  const { id, by, who } = permission;
+const BUTTON = /^g-([0-9a-f]{12})$/;
+const LISTED_MAX = 10;
+
+/** @param made with one yes: they differ in device, action and bounds */
+export function notifyMade(
+  home: HomeContext,
+  made: readonly [StandingPermission, ...StandingPermission[]],
+  now: number,
+): void {
+  const [{ id, by, who }] = made;
   const people = typeof who === "object" && "person" in who ? [by, who.person] : [by];
   const recipients = [...new Set(people.flatMap((principal) => placesOf(home, principal)))];
-  const text = `${describePermission(home, permission)} End it on the page Devices of the console, or with 'edgecall permissions end ${id}'.`;
+  const end = made.length === 1 ? `'edgecall permissions end ${id}'` : "'edgecall permissions end'";
+  const text = `${describeMade(home, made)} End it on the page Devices of the console, or with ${end}. If that was somebody else, press "It wasn't me".`;
+  const buttons: RuleButton[] = [{ label: "It wasn't me", do: "stop", rule: markOf(id), occurrence: 0 }];
   sendNotice(
     home,
     recipients,
-    { id: `permission:${id}`, text, rules: [], buttons: [], critical: false, at: now },
+    { id: `permission:${id}`, text, rules: [], buttons, critical: false, at: now },
     null,
     now,
   );
+}
+
+export function isPermissionButton(rule: string): boolean {
+  return BUTTON.test(rule);
+}
+
+/** "It wasn't me": all that this yes made ends. It takes rights away, so a press in the console is enough. */
+export function pressPermissionButton(home: HomeContext, { rule, by }: RulePress): Pressed {
+  const all = [...permissionsOf(home).open(), ...permissionsOf(home).ended()];
+  const first = all.find(({ permission: { id } }) => markOf(id) === rule)?.permission;
+  if (!first) return { done: false, text: "This permission is over." };
+  const { who } = first;
+  const isFor = typeof who === "object" && "person" in who && who.person === by.principal;
+  if (by.role !== "owner" && first.by !== by.principal && !isFor)
+    return {
+      done: false,
+      text: "Only an owner, or a person whom the permission names, can end it.",
+    };
+  const channel = by.conversation?.split("/")[1] ?? "api";
+  const caller = { principal: by.principal, role: by.role, channel };
+  const ended = permissionsOf(home)
+    .open()
+    .filter(({ permission }) => permission.by === first.by && permission.at === first.at)
+    .flatMap(({ permission: { id } }) => endPermission(home, id, "not_me", caller) ?? []);
+  const count = ended.length === 1 ? "The permission has" : `${ended.length} permissions have`;
+  const text =
+    ended.length === 0
+      ? "It has ended already."
+      : `${count} ended, and what was allowed asks again. Somebody else has what ${personText(home, { principal: first.by })} signs in with: replace the token, and look at the passkeys.`;
+  return { done: true, text };
+}
+
+/** The permission in a button, whose text is short. */
+function markOf(id: string): string {
+  return `g-${id.replaceAll("-", "").slice(0, 12)}`;
 }
 
 /** Private chats, browsers and topics of a person. */
@@ -30,9 +81,16 @@ function placesOf(home: HomeContext, principal: string): string[] {
   return [...chats, ...ownSubscriptions(home, principal)];
 }
 
-function describePermission(home: HomeContext, permission: StandingPermission): string {
-  const { device, actions, who, by, until, conversation } = permission;
-  const names = rosterOf(home).withNames([device]).join();
+function describeMade(
+  home: HomeContext,
+  made: readonly [StandingPermission, ...StandingPermission[]],
+): string {
+  const [{ who, by, until, conversation }] = made;
+  const listed = made.slice(0, LISTED_MAX).map(({ device, actions }) => {
+    const names = rosterOf(home).withNames([device]).join();
+    return `${Object.keys(actions).join(", ")} on ${names}`;
+  });
+  const more = made.length > LISTED_MAX ? `; and ${made.length - LISTED_MAX} more` : "";
   const whose =
     who === "everybody"
       ? "everybody of the home"
@@ -45,5 +103,5 @@ function describePermission(home: HomeContext, permission: StandingPermission): 
             : "a rule";
   const where = conversation === null ? "" : " in one conversation";
   const end = new Date(until).toISOString().slice(0, 10);
-  return `${personText(home, { principal: by })} allowed ${whose}${where}, without a question until ${end}: ${Object.keys(actions).join(", ")} on ${names}.`;
+  return `${personText(home, { principal: by })} allowed ${whose}${where}, without a question until ${end}: ${listed.join("; ")}${more}.`;
 }

@@ -14,6 +14,7 @@ import { PERMISSIONS_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { NEEDS_PASSKEY } from "../../api/passkeys.ts";
 import type { Keep, PermissionOffer } from "../../api/permissions.ts";
+import type { Question } from "../../api/questions.ts";
 import { agentRowsOf } from "../agents/agent-rows.ts";
 import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
@@ -46,11 +47,11 @@ function offersFor(home: HomeContext, call: AskedCall, now: number): StoredOffer
   const { tool, parameters } = payload;
   const device = boundDevice(home, agent, tool);
   const asker = askerOf({ caller, asker: call.asker ?? undefined, program: flags.program });
-  const isChain = call.asker?.by === "agent" || caller.chain !== undefined;
-  if (!device || !asker || isChain || !isOfferable(home, device)) return [];
+  if (!device || !asker || !isOfferable(home, device)) return [];
   const { advert, key, version } = device;
   if (!advert || version === undefined || !isParameters(parameters)) return [];
   const tainted = flags.tainted === true;
+  const isChain = call.asker?.by === "agent" || caller.chain !== undefined;
   const isPerson = "person" in asker;
   // A device that checks it once more knows a person's name alone.
   if (!device.hosted && !isPerson) return [];
@@ -58,13 +59,13 @@ function offersFor(home: HomeContext, call: AskedCall, now: number): StoredOffer
   const common = { device: agent, action: advert.name, until: now + LIFE_MAX_MS, key, version };
   const offers: StoredOffer[] = [];
   const exact = exactBounds(advert.parameters, parameters);
-  if (exact && device.hosted && conversation !== null && isPerson && !tainted)
+  if (exact && device.hosted && conversation !== null && isPerson && !tainted && !isChain)
     offers.push({ ...common, id: "conversation", bounds: exact, who: [asker], level: "press", conversation });
   const bounds = isFile ? folderBounds(parameters) : offeredBounds(advert.parameters, parameters);
   // What a program's model or a stranger's text may have asked for is kept by a person who is known to be there.
-  const level =
-    tainted || isFile || "home" in asker ? "verified" : isPerson && device.hosted ? "press" : "tap";
-  const who: Who[] = isPerson ? [asker, "everybody"] : [asker];
+  const isOthers = tainted || isChain || "home" in asker;
+  const level = isOthers || isFile ? "verified" : isPerson && device.hosted ? "press" : "tap";
+  const who: Who[] = isPerson && !isChain ? [asker, "everybody"] : [asker];
   if (bounds)
     offers.push({
       ...common,
@@ -74,6 +75,7 @@ function offersFor(home: HomeContext, call: AskedCall, now: number): StoredOffer
       level,
       conversation: null,
       ...(tainted && { tainted: true as const }),
+      ...(isChain && { chain: true as const }),
     });
   return offers;
 }
@@ -91,14 +93,17 @@ function isParameters(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** @param questions one, or those that it lists: then only what each of them offers @returns the offers for a card */
-export function shownOffers(home: HomeContext, questions: readonly string[]): PermissionOffer[] | undefined {
-  const all = questions.map((id) => permissionsOf(home).offers(id) ?? []);
-  const common = all
-    .flat()
-    .filter((offer) => all.every((offers) => offers.some(({ id }) => id === offer.id)))
-    .map(({ key: _, version: __, conversation: ___, ...shown }) => shown);
-  return common.length > 0 ? common : undefined;
+/** @returns the offers for a card: those of the question, or of each question that it lists, with this one's id */
+export function shownOffers(
+  home: HomeContext,
+  { id, members }: Pick<Question, "id"> & { members?: readonly Pick<Question, "id">[] | undefined },
+): PermissionOffer[] | undefined {
+  const shown = (members ?? [{ id }]).flatMap(({ id: question }) =>
+    (permissionsOf(home).offers(question) ?? []).map(
+      ({ key: _, version: __, conversation: ___, ...offer }) => (members ? { ...offer, question } : offer),
+    ),
+  );
+  return shown.length > 0 ? shown : undefined;
 }
 
 type Refused = { ok: false; status: 400 | 403 | 409; code: string; message: string };
@@ -107,17 +112,23 @@ type By = { principal: string; how: StandingPermission["how"]; isOwner: boolean;
 
 const LEVELS: readonly StandingPermission["how"][] = ["press", "tap", "verified"];
 
-/** @returns the permissions that a person keeps of these questions' offers; they are not stored yet */
+/**
+ * @param open the question's id, or of one that lists others, the ids of those that are open
+ * @returns the permissions that a person keeps of their offers, a row for each; they are not stored yet
+ */
 export function keptPermissions(
   home: HomeContext,
-  questions: readonly string[],
+  open: readonly string[],
   keep: Keep,
   by: By,
 ): { ok: true; permissions: StandingPermission[] } | Refused {
   const now = Date.now();
   const permissions: StandingPermission[] = [];
+  const questions = keep.questions ? [...new Set(keep.questions)] : open;
+  if (!questions.every((question) => open.includes(question)))
+    return wrong("keep.questions: expected ids of questions that this one lists, and that are open");
   if (questions.length > 1 && keep.bounds)
-    return wrong("keep.bounds: expected none where a question lists several calls");
+    return wrong("keep.bounds: expected none where it is kept for several calls");
   for (const question of questions) {
     const kept = keptPermission(home, question, keep, by, now);
     if (!kept.ok) return kept;
@@ -128,20 +139,29 @@ export function keptPermissions(
   return { ok: false, status: 409, code: "too_many", message };
 }
 
-/** A person keeps a permission. The record says so, and the people hear of it. */
-export function keepPermission(home: HomeContext, permission: StandingPermission, now: number): void {
-  if (!permissionsOf(home).add(permission)) return;
-  const { id, device, actions, who, by, how, until, conversation, hours, tainted } = permission;
-  const role = rightsOf(home, by)?.role ?? "member";
-  const caller = { principal: by, role, channel: "api" };
-  const kept = { id, device, actions, who, until, ...(conversation !== null && { conversation }) };
-  auditDecision(home, "permission", caller, {
-    ...kept,
-    ...(hours && { hours }),
-    ...(tainted && { tainted }),
-    how,
-  });
-  notifyMade(home, permission, now);
+/** A person keeps permissions with one yes. The record says so, and the people hear of it. */
+export function keepPermissions(
+  home: HomeContext,
+  permissions: readonly StandingPermission[],
+  now: number,
+): void {
+  const added = permissions.filter((permission) => permissionsOf(home).add(permission));
+  for (const permission of added) {
+    const { id, device, actions, who, by, how, until, conversation, hours, tainted, chain } = permission;
+    const role = rightsOf(home, by)?.role ?? "member";
+    const caller = { principal: by, role, channel: "api" };
+    const kept = { id, device, actions, who, until, ...(conversation !== null && { conversation }) };
+    auditDecision(home, "permission", caller, {
+      ...kept,
+      ...(hours && { hours }),
+      ...(tainted && { tainted }),
+      ...(chain && { chain }),
+      how,
+    });
+  }
+  const [first, ...more] = added;
+  if (!first) return;
+  notifyMade(home, [first, ...more], now);
   void home.alarm.arm();
 }
 
@@ -169,6 +189,8 @@ function keptPermission(
   if (until <= now || until > offer.until)
     return wrong(`keep.until: expected a time to come, at most ${offer.until}`);
   if (keep.tainted && !offer.tainted) return wrong("keep.tainted: this call is not tainted; leave it out");
+  if (keep.chain && !offer.chain)
+    return wrong("keep.chain: no other agent asked for this call; leave it out");
   const isOwn = typeof who === "object" && "person" in who && who.person === by.principal;
   if (!isOwn && !by.isOwner)
     return {
@@ -205,7 +227,7 @@ function keptPermission(
       conversation: offer.conversation,
       channels: null,
       tainted: keep.tainted === true,
-      chain: false,
+      chain: keep.chain === true,
       hours: keep.hours ?? null,
       until,
       by: by.principal,

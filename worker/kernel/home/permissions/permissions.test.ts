@@ -5,35 +5,27 @@ import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FarHome } from "../../../../test/far-home.ts";
-import { device, hosting, READ, SET, UNLOCK } from "../../../../test/hosted-device.ts";
+import { device, hosting, READ, UNLOCK } from "../../../../test/hosted-device.ts";
 import { post } from "../../../../test/keyed-home.ts";
 import { call as mcpCall } from "../../../../test/mcp-requests.ts";
+import {
+  answer,
+  command,
+  HEAT,
+  keeping,
+  LAMP,
+  LIMIT,
+  permissions,
+  questions,
+  RADIATOR,
+} from "../../../../test/permission-home.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../../test/signed-agent.ts";
 import { theHome } from "../../../../test/states.ts";
 import { rowsOf } from "../../../../test/stopping.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
-import { openQuestions } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
-import type { PermissionOffer, PermissionView } from "../../api/permissions.ts";
-
-const HEAT: ActionAdvert = {
-  ...SET,
-  parameters: {
-    type: "object",
-    properties: {
-      temperature: { type: "number", minimum: 5, maximum: 30 },
-      mode: { type: "string", enum: ["heat", "auto", "boost"] },
-      on: { type: "boolean" },
-      code: { type: "string", maxLength: 8, writeOnly: true },
-    },
-    additionalProperties: false,
-  },
-};
-const LIMIT: ActionAdvert = { ...HEAT, name: "set_limit", danger: true, setting: true };
-const RADIATOR = device("radiator", { line: "radiator", tools: [READ, HEAT, LIMIT, UNLOCK] });
-const LAMP = device("lamp");
 
 let bridge: TestBridge;
 beforeEach(async () => {
@@ -42,48 +34,9 @@ beforeEach(async () => {
 });
 afterEach(reset);
 
-type Question = { id: string; conversation: string; agent: string; offers?: PermissionOffer[] };
-type Listed = PermissionView & { ended: { why: string; by: string | null } | null };
-
-const questions = async () => (await openQuestions()) as unknown as Question[];
-const answer = (id: string, body: object, token = TOKENS.owner) =>
-  ask(`/v1/questions/${id}`, { method: "POST", body: JSON.stringify(body), token });
-const listed = async (query = "", token = TOKENS.owner) => {
-  const response = await ask(`/v1/permissions${query}`, { token });
-  return ((await response.json()) as { permissions: Listed[] }).permissions;
-};
 const patch = (id: string, body: object) =>
   ask(`/v1/devices/${id}`, { method: "PATCH", body: JSON.stringify(body) });
 const sent = () => bridge.calls().filter(({ payload }) => !payload.includes('"tool":"read"'));
-
-/** A command over the API. @returns what came of it: it ran, a person is asked, or it was refused */
-async function command(
-  agent: string,
-  tool: string,
-  parameters: unknown,
-  init: Parameters<typeof ask>[1] = {},
-): Promise<"ran" | "asks" | "refused"> {
-  const before = (await questions()).length;
-  const response = await ask(`/v1/agents/${agent}/commands?wait=0`, {
-    method: "POST",
-    body: JSON.stringify({ command: "tool", payload: { tool, parameters } }),
-    ...init,
-  });
-  if (response.status >= 400) return "refused";
-  return (await questions()).length > before ? "asks" : "ran";
-}
-
-/** Asks over the API for a change, and answers its question. @returns the answer's status and text */
-async function keeping(
-  keep: object,
-  agent = "radiator",
-  parameters: object = { temperature: 21 },
-): Promise<{ status: number; text: string; question: Question }> {
-  expect(await command(agent, "set", parameters)).toBe("asks");
-  const question = (await questions()).at(-1) as Question;
-  const response = await answer(question.id, { answer: "approve", keep });
-  return { status: response.status, text: await response.text(), question };
-}
 
 /** A change in a conversation. @returns true if a person was asked, who denied it */
 async function asks(conversation: string, agent: string, params: object, token = TOKENS.owner) {
@@ -122,7 +75,7 @@ describe("a card", () => {
     expect(question.offers).toEqual(offers);
     // The conversation has the same for its card.
     const turns = (await (await ask("/v1/conversations/warm")).json()) as {
-      turns: Array<{ questions: Question[] }>;
+      turns: Array<{ questions: Array<{ offers?: unknown }> }>;
     };
     expect(turns.turns.at(-1)?.questions[0]?.offers).toEqual(offers);
     await answer(question.id, { answer: "deny" });
@@ -150,7 +103,7 @@ describe("always, for me", () => {
     bridge = await hosting([RADIATOR, LAMP]);
     bridge.onCall = () => ({ status: "success", result: "again", tainted: false });
     expect(await asks("two", "radiator", { temperature: 23 })).toBe(false);
-    const [permission] = await listed();
+    const [permission] = await permissions();
     expect(permission).toMatchObject({
       device: "radiator",
       name: expect.stringContaining("Radiator"),
@@ -174,15 +127,15 @@ describe("always, for me", () => {
     expect((await ask(`/v1/permissions/${permission?.id}`, { method: "DELETE" })).status).toBe(200);
     expect((await ask(`/v1/permissions/${permission?.id}`, { method: "DELETE" })).status).toBe(404);
     expect(await asks("three", "radiator", { temperature: 21 })).toBe(true);
-    expect(await listed()).toEqual([]);
-    expect(await listed("?ended=yes")).toMatchObject([{ ended: { why: "ended", by: "anna" }, uses: 2 }]);
+    expect(await permissions()).toEqual([]);
+    expect(await permissions("?ended=yes")).toMatchObject([{ ended: { why: "ended", by: "anna" }, uses: 2 }]);
   });
 
   test("is less than was offered where a person keeps less", async () => {
     const until = Date.now() + 3_600_000;
     const narrow = { bounds: { temperature: { from: 20, to: 21 } }, until, hours: { from: 0, to: 1_440 } };
     expect(await keeping({ offer: "always", who: "everybody", ...narrow })).toMatchObject({ status: 200 });
-    expect(await listed()).toMatchObject([{ actions: { set: narrow.bounds }, until, who: "everybody" }]);
+    expect(await permissions()).toMatchObject([{ actions: { set: narrow.bounds }, until, who: "everybody" }]);
     expect(await command("radiator", "set", { temperature: 21 })).toBe("ran");
     expect(await command("radiator", "set", { temperature: 22 })).toBe("asks");
   });
@@ -268,7 +221,7 @@ test(`${WIDER.length} answers that want more than was offered keep nothing, and 
     ),
   ])
     expect.soft((await answer(id, body)).status).toBe(400);
-  expect(await listed("?ended=yes")).toEqual([]);
+  expect(await permissions("?ended=yes")).toEqual([]);
   expect(sent()).toEqual([]);
   expect((await questions()).map((one) => one.id)).toEqual([id]);
 });
@@ -322,7 +275,7 @@ test(`${OUTSIDE.length} calls beside a permission ask or are refused: none is se
       .soft([tool, parameters, agent, await command(agent, tool, parameters)])
       .not.toEqual([tool, parameters, agent, "ran"]);
   expect(sent()).toHaveLength(1);
-  expect(await listed()).toMatchObject([{ uses: 0 }]);
+  expect(await permissions()).toMatchObject([{ uses: 0 }]);
   // What it is for does run.
   expect(await command("radiator", "set", { temperature: 21 })).toBe("ran");
   await until(() => sent().length === 2, { what: "the call that it is for" });
@@ -367,7 +320,7 @@ describe("nobody else's calls", () => {
 });
 
 describe("a permission ends", () => {
-  const whys = async () => (await listed("?ended=yes")).map(({ ended }) => ended?.why);
+  const whys = async () => (await permissions("?ended=yes")).map(({ ended }) => ended?.why);
   const ran = () => command("radiator", "set", { temperature: 21 });
   beforeEach(async () => {
     expect(await keeping({ offer: "always", who: "everybody" })).toMatchObject({ status: 200 });
@@ -386,7 +339,7 @@ describe("a permission ends", () => {
     bridge.send({ t: "agent", agent: taker });
     await until(async () => (await (await ask("/v1/devices")).text()).includes("heater"));
     expect(await command("heater", "set", { temperature: 21 })).toBe("ran");
-    expect((await listed())[0]).toMatchObject({ device: "heater", ended: null });
+    expect((await permissions())[0]).toMatchObject({ device: "heater", ended: null });
   });
 
   test("when the device sends something else, also when it is as before again", async () => {
@@ -456,18 +409,18 @@ describe("a permission ends", () => {
   });
 
   test("all of a device, and of a person, by one request of an owner; a member ends only their own", async () => {
-    expect(await listed("", TOKENS.member)).toEqual([]);
-    const own = (await listed())[0]?.id;
+    expect(await permissions("", TOKENS.member)).toEqual([]);
+    const own = (await permissions())[0]?.id;
     expect((await ask(`/v1/permissions/${own}`, { method: "DELETE", token: TOKENS.member })).status).toBe(
       404,
     );
     await ask("/v1/permissions?device=radiator", { method: "DELETE", token: TOKENS.member });
-    expect(await listed()).toHaveLength(1);
+    expect(await permissions()).toHaveLength(1);
     expect((await ask("/v1/permissions", { method: "DELETE" })).status).toBe(400);
     await ask("/v1/permissions?device=lamp", { method: "DELETE" });
-    expect(await listed()).toHaveLength(1);
+    expect(await permissions()).toHaveLength(1);
     await ask("/v1/permissions?device=radiator", { method: "DELETE" });
-    expect(await listed()).toEqual([]);
+    expect(await permissions()).toEqual([]);
   });
 });
 
@@ -568,7 +521,9 @@ describe("an agent with a policy of its own", () => {
       t: "agent",
       agent: await key.state({ tools: [other], features: [...FEATURES, "permissions"] }),
     });
-    await until(async () => (await listed("?ended=yes"))[0]?.ended?.why === "changed", { what: "the end" });
+    await until(async () => (await permissions("?ended=yes"))[0]?.ended?.why === "changed", {
+      what: "the end",
+    });
     expect((await toldAgent("write", milk)).permission).toBeUndefined();
   });
 

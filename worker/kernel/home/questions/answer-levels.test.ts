@@ -209,6 +209,102 @@ describe("a tap in a chat", () => {
   });
 });
 
+describe("a first passkey of a session alone", () => {
+  const HOUR = 3_600_000;
+  const passkeys = async () =>
+    (await anna.send("GET /v1/passkeys")).body.passkeys as Array<{ counts_at: number; harm_at: number }>;
+  const toldButtons = async (words = "counts only from") =>
+    (await until(() => sent.find(({ text }) => text.includes(words)), { what: "the owners are told" }))
+      .buttons;
+  const anHourLater = () =>
+    runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+      storage.sql
+        .exec("UPDATE passkey SET counts_at = counts_at - ?, harm_at = harm_at - ?", HOUR, HOUR)
+        .toArray(),
+    );
+
+  test("needs an owner's chat that could stop it", async () => {
+    setVariables({ CHANNELS: "[]" });
+    expect(await anna.register({ wait: true })).toMatchObject({
+      status: 409,
+      body: { error: { code: "nobody_hears" } },
+    });
+  });
+
+  test("waits an hour: until then it confirms nothing, and a press is what it was", async () => {
+    await withChat();
+    await hosted();
+    const added = await anna.register({ wait: true });
+    expect(added).toMatchObject({ status: 201, body: { by: "wait" } });
+    expect(Math.abs(Number(added.body.counts_at) - Date.now() - HOUR)).toBeLessThan(60_000);
+    const route = await commandAsked("front-door", "unlock");
+    expect(
+      (await anna.send("POST /v1/passkeys/challenges", { method: "POST", path: "/v1/tokens" })).status,
+    ).toBe(403);
+    const token = { name: "x", role: "guest", scopes: ["ask"] };
+    expect((await anna.send("POST /v1/tokens", token)).status).toBe(201);
+    expect((await anna.register({ wait: true })).body.error?.message).toContain("only a first passkey waits");
+    await anHourLater();
+    expect((await anna.confirmed(route, YES)).body).toMatchObject({ answered_how: "passkey" });
+    expect((await anna.send("POST /v1/tokens", token)).status).toBe(403);
+  });
+
+  test("counts when an owner lets it in a chat: at once, and an hour later for what may do harm", async () => {
+    await withChat();
+    await hosted();
+    await anna.register({ wait: true });
+    const [letIt] = await toldButtons();
+    expect(letIt?.label).toBe("Let it count");
+    await presses(7, letIt?.data);
+    expect((await passkeys())[0]?.counts_at).toBeGreaterThan(Date.now());
+    await presses(OWNER, letIt?.data);
+    await until(async () => ((await passkeys())[0]?.counts_at ?? 0) <= Date.now());
+    expect((await anna.confirmed(await programAsked(), YES)).body).toMatchObject({ answered_how: "passkey" });
+    const route = await commandAsked("front-door", "unlock");
+    const refused = await anna.confirmed(route, YES);
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: "not_confirmed" } } });
+    expect(refused.body.error?.message).toContain("is new and confirms what may do harm");
+    await anHourLater();
+    expect((await anna.confirmed(route, YES)).body).toMatchObject({ answered_how: "passkey" });
+  });
+
+  test("counts for everything at once where the owner's chat is one that was named", async () => {
+    await withChat();
+    await hosted();
+    expect((await anna.send("PUT /v1/passkeys/taps/telegram:1")).status).toBe(204);
+    await anna.register({ wait: true });
+    const [letIt] = await toldButtons();
+    await presses(OWNER, letIt?.data);
+    await until(async () => ((await passkeys())[0]?.harm_at ?? Number.POSITIVE_INFINITY) <= Date.now());
+    const route = await commandAsked("front-door", "unlock");
+    expect((await anna.confirmed(route, YES)).body).toMatchObject({ answered_how: "passkey" });
+  });
+
+  test("is stopped by an owner, and then none waits for a day", async () => {
+    await withChat();
+    await anna.register({ wait: true });
+    const [letIt, stop] = await toldButtons();
+    await presses(OWNER, stop?.data);
+    await until(async () => (await passkeys()).length === 0);
+    expect(await anna.register({ wait: true })).toMatchObject({
+      status: 409,
+      body: { error: { code: "stopped" } },
+    });
+    await presses(OWNER, letIt?.data);
+    expect(await passkeys()).toEqual([]);
+  });
+
+  test("is not let by a press in the browser, and its session may end it while it waits", async () => {
+    await withChat();
+    const { body } = await anna.register({ wait: true });
+    const [letIt] = await toldButtons();
+    const rule = /r:ack:(p-[0-9a-f]{12}):0/.exec(letIt?.data ?? "")?.[1];
+    expect((await anna.send(`POST /v1/rules/${rule}/press`, { do: "ack" })).status).toBe(400);
+    expect((await passkeys())[0]?.counts_at).toBeGreaterThan(Date.now());
+    expect((await anna.send(`DELETE /v1/passkeys/${body.id}`)).status).toBe(204);
+  });
+});
+
 describe("a new passkey", () => {
   test("is told to owners, and an owner ends it in a chat; nobody else, and no press in a browser", async () => {
     await withChat();
@@ -226,5 +322,85 @@ describe("a new passkey", () => {
     await presses(OWNER, button?.data);
     await until(async () => ((await anna.send("GET /v1/passkeys")).body.passkeys as []).length === 0);
     await until(() => sent.find(({ text }) => text.includes("was removed")));
+  });
+
+  test("ends with what its holder allowed since, and with nothing from before", async () => {
+    await withChat();
+    await hosted();
+    const allow = async (device: string, parameters: object) => {
+      const before = await known();
+      void ask(`/v1/agents/${device}/commands`, {
+        method: "POST",
+        body: JSON.stringify({ command: "tool", payload: { tool: "set", parameters } }),
+      });
+      const route = `POST /v1/questions/${(await newest(before)).id}`;
+      return await anna.send(route, { answer: "approve", keep: { offer: "always" } });
+    };
+    expect((await allow("kitchen-lamp", { on: true })).status).toBe(200);
+    await anna.register({ token: TOKENS.owner });
+    expect((await allow("kitchen-lamp", { brightness_pct: 10 })).status).toBe(200);
+    const told = await until(() => sent.find(({ text }) => text.includes("added the passkey")));
+    await presses(OWNER, told.buttons[0]?.data);
+    const permissions = async () =>
+      (await anna.send("GET /v1/permissions?ended=yes")).body.permissions as Array<{
+        actions: object;
+        ended: { why: string; by: string } | null;
+      }>;
+    await until(async () => (await permissions()).some(({ ended }) => ended !== null));
+    expect(await permissions()).toMatchObject([
+      { actions: { set: { brightness_pct: {} } }, ended: { why: "not_me", by: "telegram:1" } },
+      { actions: { set: { on: {} } }, ended: null },
+    ]);
+  });
+});
+
+describe("a permission's message", () => {
+  test("has a button that ends all that this yes made, for its people and owners", async () => {
+    await withChat();
+    await hosted();
+    const asked = async (text: string) => {
+      const before = await known();
+      await update({ message: { ...privateChat(OWNER), from: { id: OWNER, first_name: "Anna" }, text } });
+      return (await newest(before)).id;
+    };
+    const set = (params: object) => ({ arguments: { agent_id: "kitchen-lamp", action: "set", params } });
+    const both = { calls: [set({ on: true }), set({ brightness_pct: 10 })] };
+    const keep = async (id: string, body: object = {}) => {
+      const question = (
+        (await openQuestions()) as Array<{ id: string; members?: Array<{ id: string }> }>
+      ).find((one) => one.id === id);
+      const questions = question?.members?.map((one) => one.id);
+      const kept = { offer: "always", ...(questions && { questions }), ...body };
+      return await ask(`/v1/questions/${id}`, {
+        method: "POST",
+        body: JSON.stringify({ answer: "approve", keep: kept }),
+      });
+    };
+    // Another yes, which stays.
+    const route = await commandAsked("kitchen-lamp", "set");
+    expect((await keep(route.split("/").at(-1) ?? "")).status).toBe(200);
+    const answered = await keep(await asked(script(both, { text: "done" })), { who: "everybody" });
+    expect([answered.status, await answered.text()]).toEqual([200, expect.anything()]);
+    const list = async () =>
+      (
+        (await (await ask("/v1/permissions?ended=yes")).json()) as {
+          permissions: Array<{ who: unknown; ended: { why: string } | null }>;
+        }
+      ).permissions;
+    expect((await list()).map(({ who }) => who)).toEqual(["everybody", "everybody", { person: "anna" }]);
+    // Anna's token has no chat: the message is for those of her chat account.
+    const rows = (await list()) as unknown as Array<{ id: string }>;
+    const mark = `g-${rows.map(({ id }) => id.replaceAll("-", "").slice(0, 12))[0]}`;
+    const press = (token: string, rule = mark) =>
+      ask(`/v1/rules/${rule}/press`, { method: "POST", token, body: JSON.stringify({ do: "stop" }) });
+    expect(await (await press(TOKENS.member)).json()).toMatchObject({ done: false });
+    expect(await (await press(TOKENS.owner, "g-000000000000")).json()).toMatchObject({ done: false });
+    expect((await list()).every(({ ended }) => ended === null)).toBe(true);
+    expect(await (await press(TOKENS.owner)).json()).toMatchObject({
+      done: true,
+      text: expect.stringContaining("2 permissions have ended"),
+    });
+    expect((await list()).map(({ ended }) => ended?.why)).toEqual(["not_me", "not_me", undefined]);
+    expect(await (await press(TOKENS.owner)).json()).toMatchObject({ text: "It has ended already." });
   });
 });

@@ -9,7 +9,7 @@ import { ACCEPT, type Question } from "../../api/questions.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { connectionsOf, peopleOver, privateChatOf } from "../notices/reach.ts";
-import { verifyProof } from "../passkeys/confirmations.ts";
+import { countsLater, verifyProof } from "../passkeys/confirmations.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { isOfProgram, kindOf } from "./question-kind.ts";
 
@@ -61,7 +61,7 @@ export async function confirmAnswer(
   if (way.by === "chat") return level === "verified" ? tapOf(home, by) : pass(tapText(by.name));
   if (way.proof) return await provenOf(home, question, { answer, by, way, proof: way.proof });
   // It accepts a text for good, so it widens rights.
-  const widens = answer === ACCEPT && passkeysOf(home).has(by.name);
+  const widens = answer === ACCEPT && passkeysOf(home).any();
   return level === "press" && !widens ? pass(HOW.press) : pressOf(home, question, { by, way, level });
 }
 
@@ -104,6 +104,8 @@ async function provenOf(
     subject: { about, what, answer, keep },
   });
   if (!proven.ok) return proven;
+  const isRisky = levelOf(home, question) === "verified" || answer === ACCEPT;
+  if (isRisky && proven.passkey.harmAt > Date.now()) return countsLater(home, proven.passkey);
   return {
     ok: true,
     how: HOW.passkey,

@@ -36,7 +36,7 @@ import { ledgerOf } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { personName } from "../people/person-name.ts";
-import { keepPermission, keptPermissions, prepareOffers } from "../permissions/offers.ts";
+import { keepPermissions, keptPermissions, prepareOffers } from "../permissions/offers.ts";
 import { permissionsOf, type StoredOffer } from "../permissions/permission-store.ts";
 import { traceQuestion } from "../trace.ts";
 import { confirmAnswer } from "./answer-levels.ts";
@@ -261,7 +261,7 @@ export async function answerQuestion(
   if (unused) return unused;
   const result = questionsOf(home).answer(id, answered, { ...by, how: confirmed.how }, now);
   if (!result.ok) return result;
-  for (const permission of kept.permissions) keepPermission(home, permission, now);
+  keepPermissions(home, kept.permissions, now);
   if (answered !== answer)
     for (const { agent } of unreadIn(result.question)) agentRowsOf(home).acceptText(agent, undefined);
   const answeredByName = personName(home, by.principal, by.displayName);
@@ -272,7 +272,7 @@ export async function answerQuestion(
 
 const NOTHING = { ok: true, permissions: [] } as const;
 
-/** What an answer keeps: of a question that lists others, the same of each of them. */
+/** What an answer keeps: of a question that lists others, the same of each of them that it names. */
 function keepOf(
   home: HomeContext,
   id: string,

@@ -18,7 +18,7 @@ export function shownOf(
   const call = ledgerOf(home).get(question.call);
   // A person sees it at the call with which the chain began.
   const members = question.members && listedMembers(question.members);
-  const offers = shownOffers(home, question.members?.map((one) => one.id) ?? [id]);
+  const offers = shownOffers(home, question);
   return {
     id,
     call: members?.[0]?.call ?? (call ? idInConversation(call) : question.call),

@@ -44,7 +44,7 @@ export const questionsRpc: HomePart<QuestionsApi> = {
       const asked = question.asked?.filter((one) => one.principal !== principal);
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
-      const offers = shownOffers(home, question.members?.map((one) => one.id) ?? [question.id]);
+      const offers = shownOffers(home, question);
       return {
         ...question,
         via: chain?.via,

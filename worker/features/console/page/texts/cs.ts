@@ -181,6 +181,7 @@ export const spoken: Spoken = {
     untilQuiet: "dokud nebude den ticho",
     keptFor: "pro: {who}, do {date}",
     anythingElse: "Na vše ostatní se ptá.",
+    evenForOthers: "I když k tomu vede cizí text nebo jiné zařízení.",
     keepFor: "Pro",
     keepUntil: "Do",
     keepFrom: "{name} od",

@@ -182,6 +182,7 @@ export const spoken: Spoken = {
     untilQuiet: "bis es einen Tag still ist",
     keptFor: "für {who}, bis {date}",
     anythingElse: "Alles andere fragt.",
+    evenForOthers: "Auch wenn ein fremder Text oder ein anderes Gerät dazu führt.",
     keepFor: "Für",
     keepUntil: "Bis",
     keepFrom: "{name} von",

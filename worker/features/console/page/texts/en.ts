@@ -181,6 +181,7 @@ export const en = {
   untilQuiet: "until it is quiet for a day",
   keptFor: "for {who}, until {date}",
   anythingElse: "Anything else asks.",
+  evenForOthers: "Also where another's text, or another device, leads to it.",
   keepFor: "For",
   keepUntil: "Until",
   keepFrom: "{name} from",

@@ -180,6 +180,7 @@ export const spoken: Spoken = {
     untilQuiet: "hasta un día de silencio",
     keptFor: "para {who}, hasta el {date}",
     anythingElse: "Lo demás se pregunta.",
+    evenForOthers: "También cuando lleva a ello un texto ajeno u otro dispositivo.",
     keepFor: "Para",
     keepUntil: "Hasta",
     keepFrom: "{name} de",

@@ -181,6 +181,7 @@ export const spoken: Spoken = {
     untilQuiet: "jusqu'à un jour de silence",
     keptFor: "pour {who}, jusqu'au {date}",
     anythingElse: "Tout le reste est demandé.",
+    evenForOthers: "Aussi quand un texte d'autrui ou un autre appareil y conduit.",
     keepFor: "Pour",
     keepUntil: "Jusqu'au",
     keepFrom: "{name} de",

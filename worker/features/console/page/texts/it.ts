@@ -180,6 +180,7 @@ export const spoken: Spoken = {
     untilQuiet: "fino a un giorno di silenzio",
     keptFor: "per {who}, fino al {date}",
     anythingElse: "Il resto viene chiesto.",
+    evenForOthers: "Anche quando vi porta un testo altrui o un altro dispositivo.",
     keepFor: "Per",
     keepUntil: "Fino al",
     keepFrom: "{name} da",

@@ -181,6 +181,7 @@ export const spoken: Spoken = {
     untilQuiet: "tot het een dag stil is",
     keptFor: "voor {who}, tot {date}",
     anythingElse: "Al het andere wordt gevraagd.",
+    evenForOthers: "Ook als andermans tekst of een ander apparaat ertoe leidt.",
     keepFor: "Voor",
     keepUntil: "Tot",
     keepFrom: "{name} van",

@@ -182,6 +182,7 @@ export const spoken: Spoken = {
     untilQuiet: "aż przez dzień będzie cisza",
     keptFor: "dla: {who}, do {date}",
     anythingElse: "O wszystko inne pyta.",
+    evenForOthers: "Także gdy prowadzi do tego cudzy tekst lub inne urządzenie.",
     keepFor: "Dla",
     keepUntil: "Do",
     keepFrom: "{name} od",

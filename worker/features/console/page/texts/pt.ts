@@ -179,6 +179,7 @@ export const spoken: Spoken = {
     untilQuiet: "até um dia de silêncio",
     keptFor: "para {who}, até {date}",
     anythingElse: "Tudo o resto é perguntado.",
+    evenForOthers: "Também quando um texto alheio ou outro dispositivo leva a isso.",
     keepFor: "Para",
     keepUntil: "Até",
     keepFrom: "{name} de",

@@ -176,6 +176,7 @@ export const spoken: Spoken = {
     untilQuiet: "直到安静一天",
     keptFor: "适用于 {who}，直到 {date}",
     anythingElse: "其他一律询问。",
+    evenForOthers: "即使由他人的文字或其他设备引起。",
     keepFor: "对象",
     keepUntil: "直到",
     keepFrom: "{name} 从",
