@@ -5,7 +5,7 @@ import type { StandingPermission, Who } from "./permission.ts";
 /**
  * A call that would ask a person.
  * @property key of the device as it is now @property version of the device, or the action's advert, as it is now
- * @property dangerous the device says that this call may do harm: no permission covers it
+ * @property effect what this very call does, as the action's advert says it @property dangerous the device says that this call may do harm: no permission covers it
  * @property minute of the home's day
  */
 export type UnapprovedCall = {
@@ -18,10 +18,14 @@ export type UnapprovedCall = {
   channel: string;
   tainted: boolean;
   chain: boolean;
+  effect: string | undefined;
   dangerous: boolean;
   now: number;
   minute: number;
 };
+
+/** What a permission may be for: text for a shell, and what goes out of the home, asks each time. */
+const EFFECTS: readonly unknown[] = ["write", "device"];
 
 /** @returns true if the permission covers the whole call. Two permissions that cover half of it each do not. */
 export function covers(permission: StandingPermission, call: UnapprovedCall): boolean {
@@ -30,6 +34,7 @@ export function covers(permission: StandingPermission, call: UnapprovedCall): bo
   return (
     bounds !== undefined &&
     !call.dangerous &&
+    EFFECTS.includes(call.effect) &&
     call.now >= permission.at &&
     call.now < permission.until &&
     permission.key === call.key &&

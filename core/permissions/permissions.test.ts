@@ -41,6 +41,7 @@ const CALL: UnapprovedCall = {
   channel: "console",
   tainted: false,
   chain: false,
+  effect: "device",
   dangerous: false,
   now: NOW,
   minute: 14 * 60,
@@ -193,6 +194,9 @@ const CALLS: Row[] = [
   ["a device that changed", false, HEAT, { ...CALL, version: "v2" }],
   ["a version that begins so", false, HEAT, { ...CALL, version: "v1.1" }],
   ["a dangerous call", false, HEAT, { ...CALL, dangerous: true }],
+  ["text for a shell", false, HEAT, { ...CALL, effect: "exec" }],
+  ["what goes out of the home", false, HEAT, { ...CALL, effect: "network" }],
+  ["an effect that is not told", false, HEAT, { ...CALL, effect: undefined }],
   [
     "a dangerous call in a permission for everything",
     false,

@@ -19,9 +19,6 @@ export type StandingParts = {
   isSkill: (tool: Tool) => boolean;
 };
 
-/** What a permission may be for: text for a shell, and what goes out of the home, asks each time. */
-const EFFECTS: readonly string[] = ["write", "device"];
-
 /** @property input as it would run @property effect of this very call @property plain it would write no link, and nothing that git runs */
 export type Asking = {
   tool: Tool;
@@ -44,8 +41,7 @@ export async function standingApproval(
   const read = check(StandingPermission, command.permission);
   const now = parts.clock();
   const asker = personOf(caller);
-  if (!isKnown || !read.ok || !asker || now === undefined || !plain || !EFFECTS.includes(effect))
-    return undefined;
+  if (!isKnown || !read.ok || !asker || now === undefined || !plain) return undefined;
   const permission = read.value;
   const time = new Date(now);
   const isCovered = covers(permission, {
@@ -58,6 +54,7 @@ export async function standingApproval(
     channel: caller.channel,
     tainted,
     chain: command.caller?.chain !== undefined,
+    effect,
     dangerous: danger !== undefined,
     now,
     minute: time.getHours() * 60 + time.getMinutes(),

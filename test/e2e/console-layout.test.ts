@@ -112,7 +112,7 @@ const STATES: readonly State[] = [
   { ...at("chat-new", "#/chat/console-new", ".welcome") },
   at("rules", "#/rules", ".screen h2"),
   at("record", "#/record", ".lines tr"),
-  at("more", "#/more", ".line"),
+  at("more", "#/more", ".tile"),
   at("setup", "#/setup", ".tasks"),
   ...TASKS.map((task) => at(`setup-${task}`, `#/setup/${task}`, "main h2, main .panel")),
 ];

@@ -83,7 +83,9 @@ describe("a browser", { tags: ["needs/chromium"] }, () => {
     await row.getByText("ended", { exact: false }).waitFor();
     await openScreen(other, "Connect a client");
     await other.getByRole("combobox", { name: "Client" }).selectOption("Claude Code");
-    await other.getByText(`claude mcp add --transport http home ${addressInBrowser(stack.gateway.url)}/mcp`).waitFor();
+    await other
+      .getByText(`claude mcp add --transport http home ${addressInBrowser(stack.gateway.url)}/mcp`)
+      .waitFor();
     await other.close();
   });
 });

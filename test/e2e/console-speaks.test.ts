@@ -17,7 +17,15 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { addressInBrowser, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import {
+  addressInBrowser,
+  axeFinds,
+  openScreen,
+  openWindow,
+  PHONE,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { useStack } from "./stack.ts";
 

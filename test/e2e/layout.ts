@@ -43,8 +43,12 @@ const LOOK = `(() => {
 
   // Overflow: the page, and a screen, never scroll sideways.
   for (const one of document.querySelectorAll("html, main, .screen, .card, .panel, .news, dialog[open], .turns"))
-    if (one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)
-      faults.push("wider than its place by " + (one.scrollWidth - one.clientWidth) + " px: " + nameOf(one));
+    if (one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0) {
+      const end = one.getBoundingClientRect().left + one.clientWidth;
+      const out = [...one.querySelectorAll("*:not(.scroll *)")].filter((part) => part.getBoundingClientRect().right > end + 1);
+      const inner = out.find((part) => !out.some((other) => other !== part && part.contains(other))) ?? one;
+      faults.push(one.localName + " is " + (one.scrollWidth - one.clientWidth) + " px wider than its place: " + nameOf(inner));
+    }
 
   // Colours: those of the tokens, as this theme has them.
   const probe = document.createElement("i");

@@ -17,7 +17,7 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { addressInBrowser, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { button } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
@@ -159,7 +159,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   let registrationId: string;
   useChromium(async (browser) => {
     page = await openWindow(browser);
-    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
     // No push service can be reached from here, so the browser's subscription is played. All else is the browser's own.
     const subscription = { endpoint: `${service.url}/push/one`, keys: receiver.keys };
     await page.addInitScript(
@@ -183,7 +183,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     until<Worker | undefined>(() => page.context().serviceWorkers()[0], { what: "it runs" });
   const deliver = (message: Message) =>
     cdp.send("ServiceWorker.deliverPushMessage", {
-      origin: new URL(stack.gateway.url).origin,
+      origin: new URL(addressInBrowser(stack.gateway.url)).origin,
       registrationId,
       data: JSON.stringify(message),
     });

@@ -133,17 +133,17 @@ function whyNoneWaits(home: HomeContext, person: string, now: number): Refusal |
   const stopped = store.stoppedUntil(person);
   const refusal = (code: string, message: string): Refusal => ({ ok: false, status: 409, code, message });
   if (store.list(person).length > 0)
-    return refusal("conflict", "wait: only a first passkey waits; confirm with the one that you have");
+    return refusal("conflict", "only a first passkey waits: confirm with the one that you have");
   if (stopped > now)
     return refusal(
       "stopped",
-      `wait: an owner stopped the last one, so none waits before ${phrasesOf().time(stopped, clockOf(home).read().zone, now)}; use your token, or a code of \`edgecall passkey\``,
+      `an owner stopped the last one, so none waits before ${phrasesOf().time(stopped, clockOf(home).read().zone, now)}; use your token, or a code of \`edgecall passkey\``,
     );
   // Somebody has to be able to stop it.
   if (!ownersOf(home).some((recipient) => recipient.includes("/")))
     return refusal(
       "nobody_hears",
-      "wait: no owner has a chat app here that could stop it; use your token, or a code of `edgecall passkey`",
+      "being signed in is not enough here, since no owner has a chat app that could stop it: type your token, or a code of `edgecall passkey`",
     );
   return undefined;
 }

@@ -68,6 +68,7 @@ export function standingFor(
     channel: call.caller.channel,
     tainted: call.tainted,
     chain: call.asker?.by === "agent" || call.caller.chain !== undefined,
+    effect: advert.effect,
     dangerous: advert.danger === true || advert.setting === true,
     now,
     minute: time.hour * 60 + time.minute,

@@ -1,0 +1,123 @@
+/** `edgecall permissions`: what it asks the gateway, and what it writes. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { COMMANDS } from "../commands.ts";
+import { runCommandLine } from "../run-command-line.ts";
+
+const DAY_MS = 86_400_000;
+const HEAT = {
+  id: "7f0e9c1a-0000-4000-8000-000000000001",
+  device: "radiator",
+  actions: { set: { temperature: { from: 18, to: 23 }, on: { oneOf: [true, false] } }, stop: {} },
+  who: { person: "ben" },
+  until: Date.UTC(2027, 1, 26),
+  by: "anna",
+  uses: 3,
+  used_at: Date.now() - DAY_MS,
+  ended: null,
+};
+const NOTES = {
+  ...HEAT,
+  id: "7f0e9c1a-0000-4000-8000-000000000002",
+  device: "garden\u202e\u001b[31m",
+  actions: { write: { path: { under: "/home/pi/notes" }, content: { any: "text", max: 64 } } },
+  who: "everybody",
+  uses: 0,
+  used_at: null,
+  ended: { at: 1, why: "paired_again", by: null },
+};
+
+/** @param answer of the gateway @returns the requests, and what was written */
+async function run(words: readonly string[], answer: object, status = 200) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.statusCode = status;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const said = { out: "", err: "" };
+  const io = {
+    out: (text: string) => {
+      said.out += text;
+    },
+    err: (text: string) => {
+      said.err += text;
+    },
+    terminal: false,
+    watched: false,
+    person: false,
+  };
+  try {
+    const { port } = server.address() as AddressInfo;
+    const env = {
+      EDGECALL_URL: `http://127.0.0.1:${port}`,
+      EDGECALL_TOKEN: "t".repeat(20),
+      HOME: "/nowhere",
+    };
+    return { code: await runCommandLine(COMMANDS, ["permissions", ...words], env, io), asked, ...said };
+  } finally {
+    server.close();
+  }
+}
+
+test("list has a line for each, with values, uses, end and id, and no control of the terminal", async () => {
+  const { code, asked, out } = await run(["list", "--ended"], { permissions: [HEAT, NOTES] });
+  expect([code, asked]).toEqual([0, ["GET /v1/permissions?ended=yes"]]);
+  const [, heat = "", notes = ""] = out.split("\n");
+  for (const text of [
+    "radiator",
+    "set temperature 18–23 on true|false; stop",
+    "ben",
+    "anna",
+    "2027-02-26",
+    "3",
+    HEAT.id,
+  ])
+    expect(heat).toContain(text);
+  for (const text of [
+    "write path /home/pi/notes/… content any text (64 bytes)",
+    "everybody",
+    "ended: paired_again",
+  ])
+    expect(notes).toContain(text);
+  for (const control of ["\u202e", "\u001b"]) expect(out).not.toContain(control);
+});
+
+test("list is JSON for a program, and says where there is none", async () => {
+  expect(JSON.parse((await run(["list", "--json"], { permissions: [HEAT] })).out)).toEqual([HEAT]);
+  expect(await run(["list"], { permissions: [] })).toMatchObject({
+    code: 0,
+    asked: ["GET /v1/permissions"],
+    out: "",
+    err: "there is no permission: each change of a device asks\n",
+  });
+  expect((await run(["list", "all"], { permissions: [] })).code).toBe(2);
+});
+
+test("end ends one, or all of a device or a person, and says what asks again", async () => {
+  expect(await run(["end", HEAT.id], HEAT)).toMatchObject({
+    code: 0,
+    asked: [`DELETE /v1/permissions/${HEAT.id}`],
+    err: "ended: 'radiator' asks again before set, stop\n",
+  });
+  expect(
+    (await run(["end", "--device", "radiator", "--person", "ben"], { permissions: [HEAT] })).asked,
+  ).toEqual(["DELETE /v1/permissions?person=ben&device=radiator"]);
+  expect((await run(["end", "--person", "ben"], { permissions: [] })).err).toBe(
+    "there is none that could end\n",
+  );
+});
+
+test.each([[[]], [["one", "two"]], [["one", "--device", "radiator"]]])("end takes no %j", async (words) => {
+  const { code, asked } = await run(["end", ...words], HEAT);
+  expect([code, asked]).toEqual([2, []]);
+});
+
+test("what the gateway refuses is an error with its words", async () => {
+  const refused = { error: { code: "not_found", message: "no such permission, or it has ended" } };
+  const { code, err } = await run(["end", HEAT.id], refused, 404);
+  expect([code, err]).toEqual([1, expect.stringContaining("no such permission, or it has ended")]);
+});
