@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { COMMAND_LINES, PROGRAMS } from "@edgecall/node/places.ts";
+import { COMMAND_LINES, commandOnPath, PROGRAMS } from "@edgecall/node/places.ts";
 import { claim, type Running, runningIn, runsAlready } from "@edgecall/node/running.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
 import { type DemoHome, startDemoHome } from "./demo/demo.ts";
@@ -221,14 +221,21 @@ ${passkey ?? ""}  gateway  ${client.url}
 
 Ask it:
 
-  curl -s ${client.url}/v1/conversations/hello/messages \\
-    -H "Authorization: Bearer ${client.token}" \\
-    -H "Content-Type: application/json" -d '{"text":"How full is the root disk?"}'
+  ${exampleOf(client)}
 
 ${inNetwork(settings, client.url)}Another machine as a device: a shell there, which lends it this machine's addresses, for the command of "Add a device"
 
   ssh ${lent(client.url, stack.mqttUrl)} YOU@DEVICE
 `);
+}
+
+function exampleOf({ url, token }: Access): string {
+  const question = "How full is the root disk?";
+  const command = commandOnPath(process.env);
+  if (command !== undefined) return `${command} ask "${question}"`;
+  return `curl -s ${url}/v1/conversations/hello/messages \\
+    -H "Authorization: Bearer ${token}" \\
+    -H "Content-Type: application/json" -d '{"text":"${question}"}'`;
 }
 
 /** The lines about the network, where HOST opens the gateway to it. */

@@ -53,6 +53,11 @@ export const COMMAND_LINES: Readonly<Record<"start" | "deploy" | "bridge", strin
   ? { start: "npm start", deploy: "npm run deploy", bridge: "npm run bridge" }
   : { start: "edgecall start", deploy: "edgecall deploy", bridge: "edgecall bridge run" };
 
+/** `edgecall` as a person can type it here; undefined: npx, or a checkout, which put it on no PATH. */
+export function commandOnPath(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return IS_CHECKOUT || env.npm_command === "exec" ? undefined : "edgecall";
+}
+
 /** A package lies below node_modules, and a bundle has no sources. */
 function isCheckout(root: string): boolean {
   return !/[\\/]node_modules[\\/]/.test(root) && existsSync(join(root, "worker/index.ts"));

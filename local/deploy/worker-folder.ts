@@ -28,5 +28,6 @@ export async function writeFiles(dir: string, files: Record<string, string | Uin
 function standingAlone(wranglerToml: string): string {
   const { build: _, alias: __, ...config } = parseToml(wranglerToml);
   const assets = { ...(config.assets as object), directory: "public" };
-  return toToml({ ...config, main: "index.js", no_bundle: true, assets });
+  // Else pages of the assets are uploaded once more, as modules.
+  return toToml({ ...config, main: "index.js", no_bundle: true, find_additional_modules: false, assets });
 }
