@@ -15,8 +15,11 @@ const PARTS = [
   "/v1/connections",
 ];
 
-/** @returns it as its owner sees it, without the times of use, to be compared */
+/** What changes by itself: times of use, who was asked meanwhile, and whether a bridge is connected. */
+const MOVING = new Set(["last_used_at", "used_at", "at", "last_seen", "asked", "online", "reason"]);
+
+/** @returns it as its owner sees it, to be compared */
 export async function heldRights(): Promise<string> {
-  const all = await Promise.all(PARTS.map(async (path) => [path, await (await ask(path)).text()] as const));
-  return JSON.stringify(all).replaceAll(/\\"(last_used_at|used_at|at|last_seen)\\":(\d+|null)/g, "");
+  const all = await Promise.all(PARTS.map(async (path) => [path, await (await ask(path)).json()] as const));
+  return JSON.stringify(all, (key, value: unknown) => (MOVING.has(key) ? undefined : value));
 }

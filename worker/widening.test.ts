@@ -129,6 +129,7 @@ beforeAll(async () => {
   const bridge = await hosting([lock]);
   bridge.onCall = () => ({ status: "success", confirmed: true, result: "done", tainted: false });
   anna = await PasskeyBrowser.signIn(TOKENS.owner);
+  cookie = await signIn.cookie(TOKENS.owner);
   bearers.made = String((await anna.send("POST /v1/tokens", { name: "anna", ...ALL })).body.token);
   bearers.program = (await signIn.connect(TOKENS.owner, { command: "yes" })).access_token;
   const made = await ask("/v1/tokens", { method: "POST", body: JSON.stringify({ name: "otto", ...ALL }) });
@@ -159,6 +160,18 @@ function filled(route: string): string {
     return VALUES[name]?.() ?? ID;
   });
 }
+
+/** What the browser says of a request that is not of the console's own page; empty: nothing. */
+const FOREIGN: Array<Record<string, string>> = [
+  { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+  { origin: "https://evil.example", "sec-fetch-site": "" },
+  { origin: "null" },
+  { origin: "" },
+  { "x-edgecall-console": "" },
+  { "sec-fetch-site": "same-site" },
+];
+let cookie = "";
+let attempts = 0;
 
 /** Refused as what it is, not for a fault of the request. */
 const CODES = [
@@ -210,8 +223,22 @@ describe("a control that widens rights", () => {
       else if (status === 409) expect(["conflict", "nobody_hears"], `${at}`).toContain(code);
       else expect(CODES, `${at}: ${code}`).toContain(code);
     }
+    // A page of another site, a form, a frame: with the cookie, and even with a confirmation for exactly this request.
+    const own = { origin: "https://gateway", "x-edgecall-console": "1", "sec-fetch-site": "same-origin" };
+    const exact = await anna.proof(await anna.challenge(path, body));
+    for (const change of FOREIGN) {
+      const headers = { cookie, ...own, ...change, "x-edgecall-proof": exact };
+      const present = Object.entries(headers).filter(([, value]) => value !== "");
+      const init = { method, token: null, headers: Object.fromEntries(present) };
+      const response = await ask(at, { ...init, ...(body !== undefined && { body: JSON.stringify(body) }) });
+      expect(response.status, JSON.stringify(change)).toBe(403);
+      attempts += 1;
+    }
+    attempts += answers.length;
     expect(await heldRights()).toBe(before);
   });
+
+  test("was tried often enough", () => expect(attempts).toBeGreaterThan(400));
 
   test("a program is not connected by a session alone", async () => {
     const cookie = await signIn.cookie(TOKENS.owner);

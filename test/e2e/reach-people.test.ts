@@ -41,7 +41,7 @@ const vars: Record<string, string> = { PUSH_SERVERS: service.url, TIMEZONE: "Eur
 const person = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
 vars.CHANNELS = JSON.stringify([{ ...person.settings, role_of: { [OWNER]: "owner", [MEMBER]: "member" } }]);
 /** Each test has its own: the first yes to one is for its other changes too. */
-const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug"];
+const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug", "cellar-plug"];
 
 let publisher: MqttClient;
 const stack = useStack(
@@ -230,5 +230,25 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await until(async () => !(await shown()).some(({ actions }) => actions.length === 2), {
       what: "it is gone",
     });
+  });
+
+  test("without buttons it is two taps: on the notification, and on the verb", WITHIN, async () => {
+    let taps = 0;
+    const sent = await person.say(switchOn("cellar-plug"), MEMBER);
+    await deliver(await about("cellar-plug"));
+    await until(async () => (await shown()).length > 0, { what: "it is shown" });
+    // A window opens after a tap of a person alone, which a test cannot do.
+    await (await worker()).evaluate("clients.openWindow = async (place) => { self.opened = place; }");
+    taps += 1;
+    await press("");
+    const place = await until(async () => (await worker()).evaluate<string | undefined>("self.opened"), {
+      what: "it is opened",
+    });
+    await page.goto(`${stack.gateway.url}${place}`);
+    taps += 1;
+    await page.getByRole("button", { name: "Switch on" }).first().click();
+    await waitForText(sent, /so: .*on/s);
+    expect(taps).toBeLessThanOrEqual(2);
+    await page.goto("about:blank");
   });
 });

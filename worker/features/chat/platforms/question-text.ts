@@ -163,9 +163,9 @@ function shown(text: string): string {
   return visible(text).replace(/&(?=#?\w{1,40};)/g, "\\&");
 }
 
-/** A text of the card, in which nothing is markup. */
+/** A text of the card, in which nothing is markup, and no bare address a link. */
 function plain(text: string): string {
-  return visible(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|&]|^[#+>-]/g, "\\$&");
+  return visible(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|&@]|:(?=\/\/)|(?<=www)\.|^[#+>-]/gi, "\\$&");
 }
 
 /** The chain of agents, where other agents asked for the call. */
