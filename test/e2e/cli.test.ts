@@ -251,12 +251,13 @@ test("what a token may not see is reported, and a wrong command line sends no re
 });
 
 test("login stores a working token, readable only by its owner, and stores nothing else", async () => {
-  const alone = { HOME: home };
+  // Nothing of this checkout's own home.
+  const alone = { HOME: home, EDGECALL_DIR: join(home, "state") };
   const url = stack.gateway.url;
   const wrong = await edgecall(["login", url], alone, "not-the-token-of-this-home\n");
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("does not know this token") });
   expect((await edgecall(["status"], alone)).err).toContain(
-    "no gateway is known here: run `edgecall login URL`",
+    "no gateway runs here, and none is known: `edgecall start` starts one; else run `edgecall login URL`",
   );
   const none = await edgecall(["login", url], alone, "\n");
   expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no token was given") });
