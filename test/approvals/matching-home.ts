@@ -17,12 +17,12 @@ import { type Change, type Event, PEOPLE } from "./workload.ts";
 const MINUTE_MS = 60_000;
 
 /** A person's account in a chat app is another principal than their token, and their program has a grant of its own. */
-export function askerOf({ person, way }: Event): Exclude<Who, "everybody"> {
+function askerOf({ person, way }: Event): Exclude<Who, "everybody"> {
   if (way === "program") return { program: `grant of ${person.name}` };
   return { person: way === "chat" ? chatOf(person.name) : person.name };
 }
 
-export function chatOf(name: string): string {
+function chatOf(name: string): string {
   return `telegram:${PEOPLE.findIndex((one) => one.name === name) + 1}`;
 }
 

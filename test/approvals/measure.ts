@@ -16,7 +16,7 @@ export type HomeToMeasure = {
 
 const MINUTES_A_DAY = 1_440;
 
-export const isHarmful = ({ way }: Pick<Event, "way">): boolean => way === "unlock" || way === "script";
+const isHarmful = ({ way }: Pick<Event, "way">): boolean => way === "unlock" || way === "script";
 
 /** Questions of each person and day, but those about unlocks and scripts. */
 class Counts {
@@ -47,11 +47,7 @@ function median(all: readonly number[]): number {
 }
 
 /** Lets one event happen, with the person's answer. @param answered questions about each action that each person has answered */
-export async function happen(
-  home: HomeToMeasure,
-  event: Event,
-  answered: Map<string, number>,
-): Promise<Came> {
+async function happen(home: HomeToMeasure, event: Event, answered: Map<string, number>): Promise<Came> {
   const came = await home.call(event);
   if (came !== "asked" || !event.change) return came;
   const about = `${event.person.name} ${event.change.device} ${event.change.action}`;

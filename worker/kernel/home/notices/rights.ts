@@ -1,5 +1,6 @@
 /** The rights that a person of the home has now, by their principal: the name of a token, or the sender of a chat app. */
-import { type Role, roleInSettings } from "../../settings/chat.ts";
+import { type Role, readConnections, roleInSettings } from "../../settings/chat.ts";
+import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
 import { roleOfTokens } from "../people/roles.ts";
@@ -16,6 +17,8 @@ export function rightsOf(
 ): { role: Role | undefined; approves: boolean } | undefined {
   const [channel = ""] = principal.split(":", 1);
   try {
+    // `connectionsOf` goes on without those of settings that cannot be read: its people would be gone.
+    readConnections(home.env);
     if (channel === principal || connectionsOf(home).every((one) => one.channel !== channel))
       return { role: roleOfTokens(home, principal), approves: mayTokenApprove(home, principal) };
     const roles = rolesInChat(home, principal, channel);
@@ -24,7 +27,7 @@ export function rightsOf(
       approves: roles.some(({ approves }) => approves),
     };
   } catch (error) {
-    if (error instanceof AuthSettingsError) return undefined;
+    if (error instanceof AuthSettingsError || error instanceof SettingsError) return undefined;
     throw error;
   }
 }

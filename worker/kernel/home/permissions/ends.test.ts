@@ -144,6 +144,17 @@ describe("its holder", () => {
     expect(await heats((again.body as unknown as { token: string }).token)).toBe("asks");
   });
 
+  test("a person of a chat app: a mistake in CHANNELS ends nothing, and their absence from it does", async () => {
+    const chat = { channel: "generic", connection: "door", home: "a", secret: "a-bearer-token-of-the-door" };
+    setVariables({ CHANNELS: JSON.stringify([{ ...chat, role_of: { "7": "member" } }]) });
+    await put([{ who: { person: "generic:7" } }]);
+    expect(await whys()).toEqual(["holds"]);
+    setVariables({ CHANNELS: "[{" });
+    expect(await whys()).toEqual(["holds"]);
+    setVariables({ CHANNELS: JSON.stringify([{ ...chat, role_of: { "8": "member" } }]) });
+    expect(await whys()).toEqual(["left"]);
+  });
+
   test.each<[string, (id: string) => Promise<unknown>]>([
     ["changed", (id) => call(`/v1/rules/${id}`, { method: "PATCH", body: '{"value": -12}' })],
     ["paused", (id) => call(`/v1/rules/${id}`, { method: "PATCH", body: '{"status": "paused"}' })],
