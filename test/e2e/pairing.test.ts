@@ -188,5 +188,8 @@ test("an incomplete download runs nothing", async () => {
 
 test("shellcheck finds nothing", { tags: ["needs/shellcheck"] }, async () => {
   const scripts = ["worker/features/pairing/install.sh", "release/build.sh"];
-  await promisify(execFile)("shellcheck", scripts.map((path) => join(import.meta.dirname, "../..", path)));
+  await promisify(execFile)(
+    "shellcheck",
+    scripts.map((path) => join(import.meta.dirname, "../..", path)),
+  );
 });
