@@ -10,10 +10,10 @@ export type WorkerStart = { kept: number; today: number; ratio: number };
 
 export const KEPT = "0.3.0";
 const EMPTY = "export class Home {}\nexport class Conversation {}\nexport default {};";
-/** With seven a single measurement was off by a tenth and more. */
-const ROUNDS = 15;
+/** With fifteen a single measurement was off by a twentieth. */
+const ROUNDS = 31;
 
-/** @param dir for the Workers' files @returns medians; the starts take turns, so that other work of the machine meets all of them */
+/** @param dir for the Workers' files @returns medians, the ratio of those of the rounds; the starts take turns, so that other work of the machine meets all of them */
 export async function measureWorkerStart(dir: string): Promise<WorkerStart> {
   const kept = keptWorker(KEPT);
   const minified = await bundleWorker({ minify: true, program: `${"0".repeat(64)} 700000` });
@@ -28,9 +28,11 @@ export async function measureWorkerStart(dir: string): Promise<WorkerStart> {
   }));
   for (let round = 0; round < ROUNDS; round += 1)
     for (const { config, ms } of spent) ms.push(await startMs(config));
-  const [empty = Number.NaN, ofKept = Number.NaN, ofToday = Number.NaN] = spent.map(({ ms }) => median(ms));
-  const own = { kept: ofKept - empty, today: ofToday - empty };
-  return { ...own, ratio: own.today / own.kept };
+  const [empties = [], ofKept = [], ofToday = []] = spent.map(({ ms }) => ms);
+  const empty = median(empties);
+  // Of each round: what slows the machine down for a while slows both of a round down.
+  const ratios = ofToday.map((ms, round) => (ms - empty) / ((ofKept[round] ?? Number.NaN) - empty));
+  return { kept: median(ofKept) - empty, today: median(ofToday) - empty, ratio: median(ratios) };
 }
 
 /** @returns milliseconds of processor time until workerd listens: by then it has run the Worker's modules */

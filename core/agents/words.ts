@@ -1,5 +1,7 @@
 /** Cuts ids, lines and questions into words that can be compared: folded, lightly stemmed, numbers without leading zeros. Pure. */
 
+import { lazy } from "../text/lazy.ts";
+
 /** Longer words are cut there: nobody writes them, and hashes would fill the index. */
 const WORD_MAX = 32;
 
@@ -99,7 +101,7 @@ const JOINED: ReadonlyArray<[RegExp, string]> = [
 ];
 
 const MAY_JOIN = /\b(?:car|air|hot|open|colou?r)[ -]/;
-const SHORT_PAIR = /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu;
+const SHORT_PAIR = lazy(() => /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu);
 
 /** Scripts without blanks between words, and Hangul, whose words take endings. */
 const UNSPACED =
@@ -141,7 +143,7 @@ function cut(text: string, ofRun: (run: string) => string[]): string[] {
     : folded;
   // hi-fi, e-bike: also as one word.
   if (joined.includes("-"))
-    for (const pair of joined.match(SHORT_PAIR) ?? []) words.push(pair.replace("-", ""));
+    for (const pair of joined.match(SHORT_PAIR()) ?? []) words.push(pair.replace("-", ""));
   for (const word of joined.match(/[\p{L}\p{N}]+/gu) ?? []) {
     const short = word.slice(0, WORD_MAX);
     if (isUnspaced(short)) words.push(...ofRun(short));

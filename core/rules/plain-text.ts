@@ -1,4 +1,5 @@
 /** Other people's words in a message of ours: on one line, with nothing hidden, and never a link. */
+import { lazy } from "../text/lazy.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { visible } from "../tools/visible.ts";
 
@@ -7,11 +8,11 @@ const DEVICE_WORDS_MAX = 200;
 /** Not seen, and no chat app takes an address with it for one. */
 const JOINER = "\u2060";
 /** A scheme, the dots of a domain, an address of e-mail, a name that a chat app would notify, a command, a tag. */
-const LINKS = /:(?=\/\/)|(?<=\p{L}|\d)\.(?=\p{L})|@|(?<!\S)[/#](?=\p{L})/gu;
+const LINKS = lazy(() => /:(?=\/\/)|(?<=\p{L}|\d)\.(?=\p{L})|@|(?<!\S)[/#](?=\p{L})/gu);
 
 /** Names and texts of people and models. */
 export function plainText(text: string, max: number): string {
-  return shownText(text, max).replace(LINKS, (sign) => `${sign}${JOINER}`);
+  return shownText(text, max).replace(LINKS(), (sign) => `${sign}${JOINER}`);
 }
 
 /** The same where nothing becomes a link, and where a person may edit it. */

@@ -1,5 +1,7 @@
 /** Cuts a sentence into words that can be compared: folded, signs of scripts without blanks one by one, numbers and times whole. Pure. */
+
 import { fold } from "../agents/words.ts";
+import { lazy } from "../text/lazy.ts";
 
 export type Word = {
   /** Folded. */
@@ -13,10 +15,12 @@ export type Word = {
 };
 
 /** Signs of scripts without blanks. Each is a word. */
-const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]$/u;
-const LETTER = /^\p{L}$/u;
-const MARK = /^\p{M}$/u;
-const LATIN_OR_NUMBER = /^[\p{Script=Latin}\p{N}]$/u;
+const UNSPACED = lazy(
+  () => /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]$/u,
+);
+const LETTER = lazy(() => /^\p{L}$/u);
+const MARK = lazy(() => /^\p{M}$/u);
+const LATIN_OR_NUMBER = lazy(() => /^[\p{Script=Latin}\p{N}]$/u);
 /** Signs that say nothing. */
 const SILENT = ".!:…¡¿()[]-_–—'’`´。！：·/";
 const SPACE = /^\s$/;
@@ -127,14 +131,14 @@ function isLetter(sign: string): boolean {
       (sign >= "a" && sign <= "z") || (sign >= "A" && sign <= "Z") || (sign !== "" && LATIN_1.includes(sign))
     );
   if (sign < "\u02b0") return sign !== "×" && sign !== "÷";
-  return isHan(sign) || LETTER.test(sign);
+  return isHan(sign) || LETTER().test(sign);
 }
 
 /** Letters before À that are none of ASCII. */
 const LATIN_1 = "ªµº";
 
 function isMark(sign: string): boolean {
-  return sign >= "\u0300" && !isHan(sign) && MARK.test(sign);
+  return sign >= "\u0300" && !isHan(sign) && MARK().test(sign);
 }
 
 function isHan(sign: string): boolean {
@@ -142,14 +146,14 @@ function isHan(sign: string): boolean {
 }
 
 function isUnspacedSign(sign: string): boolean {
-  return sign >= "\u0e00" && (isHan(sign) || UNSPACED.test(sign));
+  return sign >= "\u0e00" && (isHan(sign) || UNSPACED().test(sign));
 }
 
 /** A minus behind a word joins it to the number. */
 function isAfterWord(sentence: string, at: number): boolean {
   const [before] = [...sentence.slice(Math.max(0, at - 2), at)].slice(-1);
   if (before === undefined) return false;
-  return before < "\u00aa" ? isDigit(before) || isLetter(before) : LATIN_OR_NUMBER.test(before);
+  return before < "\u00aa" ? isDigit(before) || isLetter(before) : LATIN_OR_NUMBER().test(before);
 }
 
 function isLetterNext(sentence: string, from: number): boolean {
@@ -184,10 +188,10 @@ export function keyOf(text: string): string {
 
 /** The signs alone: most sentences have none of them. */
 const QUOTE = /["'“”„«»「」『』‹›‘’]/;
-const QUOTES = /["“”„«»「」『』‹›]|(?<![\p{L}\p{N}])['‘’](?=\S)[^'’]*\S['’](?![\p{L}\p{N}])/u;
+const QUOTES = lazy(() => /["“”„«»「」『』‹›]|(?<![\p{L}\p{N}])['‘’](?=\S)[^'’]*\S['’](?![\p{L}\p{N}])/u);
 
 export function hasQuotation(sentence: string): boolean {
-  return QUOTE.test(sentence) && QUOTES.test(sentence);
+  return QUOTE.test(sentence) && QUOTES().test(sentence);
 }
 
 export function isQuestion(sentence: string): boolean {

@@ -3,10 +3,12 @@
  * an order: "Kitchen lamp", "IKEA TRADFRI bulb".
  */
 
+import { lazy } from "./lazy.ts";
+
 const LABEL_WORDS_MAX = 5;
 const LABEL_CHARS_MAX = 40;
 /** Letters, digits and what stands in names, models and units. No sentence can be told from the next one with these. */
-const LABEL = /^[\p{L}\p{M}\p{N} '’()[\]._/+&#°%²³µ,*:…-]+$/u;
+const LABEL = lazy(() => /^[\p{L}\p{M}\p{N} '’()[\]._/+&#°%²³µ,*:…-]+$/u);
 /** The end of a sentence or of a clause. */
 const PAUSE = /[.:,] /;
 /** Words that speak to a model, and hardly ever name a thing. */
@@ -21,7 +23,7 @@ const ID_CHARS_MAX = 48;
 export function isLabel(text: string): boolean {
   return (
     text.length <= LABEL_CHARS_MAX &&
-    LABEL.test(text) &&
+    LABEL().test(text) &&
     !PAUSE.test(text) &&
     !SPEAKS.test(text) &&
     text.trim().split(/[\s_]+/).length <= LABEL_WORDS_MAX

@@ -4,6 +4,7 @@
  */
 
 import { graphemeCut } from "../text/cut.ts";
+import { lazy } from "../text/lazy.ts";
 
 /** An emoji with its joiners and selectors. It is kept, because together they are one visible sign. */
 const EMOJI = String.raw`\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?(?:\u200D\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?)*`;
@@ -13,7 +14,7 @@ const EMOJI = String.raw`\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?(?:\u200D\p{Ext
  * characters, and all spaces except the ordinary one. And marks beyond the fourth on one letter: they cover the lines around it.
  */
 const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}`;
-const EITHER = new RegExp(`(${EMOJI})|(${HIDDEN})`, "gu");
+const EITHER = lazy(() => new RegExp(`(${EMOJI})|(${HIDDEN})`, "gu"));
 
 /** Replaces invisible characters by escapes such as `\u202e`. Line feeds and tabs stay. */
 export function visible(text: string): string {
@@ -34,7 +35,7 @@ export function visibleJson(value: unknown, indent?: number): string {
 export function hiddenNotice(value: unknown): string | undefined {
   const found = new Set<string>();
   const look = (text: string) => {
-    for (const [sign, emoji] of text.matchAll(EITHER))
+    for (const [sign, emoji] of text.matchAll(EITHER()))
       if (emoji === undefined && sign !== "\n" && sign !== "\t") found.add(codePoint(sign));
   };
   JSON.stringify(value, (key, inner: unknown) => {
@@ -85,7 +86,7 @@ function linesOf(text: string, max: number): { head: number; tail: number } | un
 }
 
 function replaceHidden(text: string, by: (sign: string) => string): string {
-  return text.replace(EITHER, (sign, emoji: string | undefined) =>
+  return text.replace(EITHER(), (sign, emoji: string | undefined) =>
     emoji !== undefined || sign === "\n" || sign === "\t" ? sign : by(sign),
   );
 }
