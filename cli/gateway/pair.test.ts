@@ -51,7 +51,7 @@ test("only the command for the device is on stdout", async () => {
   expect(requests).toEqual(["POST /v1/device-codes Bearer a-token-of-the-test"]);
   expect({ code, out }).toEqual({ code: 0, out: `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH\n` });
   expect(err).toContain("within 10 minutes");
-  expect(err).toContain("npm start prints the ssh command");
+  expect(err).toContain("`edgecall start` prints the ssh command");
   const command = "curl -fsS https://edgecall.example.org/install.sh | sudo sh -s -- ABCD-EFGH";
   expect((await pair(201, { code: "ABCD-EFGH", command })).err).not.toContain("another machine");
 });
