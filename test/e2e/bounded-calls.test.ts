@@ -60,7 +60,7 @@ test("L14: 60 writes are one question, over a kill of the Worker; one yes gives 
     return all.length > 0 && all;
   });
   expect(question).toMatchObject({ id, members: { length: 60 } });
-  expect(question?.text).toBe("Run these 60 calls?");
+  expect(question?.text).toBe("Run these 60 calls on careful?");
   const lines = question?.members?.map(({ text }) => text).sort();
   expect(lines).toEqual(times(60, (at) => `Write f${at}.txt on careful?`).sort());
   expect(files("careful")).toEqual([]);

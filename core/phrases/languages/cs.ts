@@ -213,6 +213,8 @@ export const cs: PhraseData = {
     askRemind: "Nastavit tuto připomínku?",
     askRule: "Změnit toto pravidlo?",
     askCalls: "Spustit toto volání?|Spustit tato {count} volání?|Spustit těchto {count} volání?",
+    askCallsOn:
+      "Spustit toto volání na {name}?|Spustit tato {count} volání na {name}?|Spustit těchto {count} volání na {name}?",
     verbRun: "Spustit",
     verbWrite: "Zapsat",
     verbAppend: "Připsat",

@@ -214,6 +214,7 @@ export const de: PhraseData = {
     askRemind: "Diese Erinnerung einrichten?",
     askRule: "Diese Regel ändern?",
     askCalls: "Diesen Aufruf ausführen?|Diese {count} Aufrufe ausführen?",
+    askCallsOn: "Diesen Aufruf auf {name} ausführen?|Diese {count} Aufrufe auf {name} ausführen?",
     verbRun: "Ausführen",
     verbWrite: "Schreiben",
     verbAppend: "Anhängen",

@@ -247,6 +247,7 @@ export const en = {
     askRemind: "Set this reminder?",
     askRule: "Change this rule?",
     askCalls: "Run this call?|Run these {count} calls?",
+    askCallsOn: "Run this call on {name}?|Run these {count} calls on {name}?",
     verbRun: "Run",
     verbWrite: "Write",
     verbAppend: "Append",

@@ -213,6 +213,7 @@ export const es: PhraseData = {
     askRemind: "¿Crear este recordatorio?",
     askRule: "¿Cambiar esta regla?",
     askCalls: "¿Ejecutar esta llamada?|¿Ejecutar estas {count} llamadas?",
+    askCallsOn: "¿Ejecutar esta llamada en {name}?|¿Ejecutar estas {count} llamadas en {name}?",
     verbRun: "Ejecutar",
     verbWrite: "Escribir",
     verbAppend: "Añadir",

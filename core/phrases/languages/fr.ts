@@ -214,6 +214,7 @@ export const fr: PhraseData = {
     askRemind: "Créer ce rappel ?",
     askRule: "Modifier cette règle ?",
     askCalls: "Exécuter cet appel ?|Exécuter ces {count} appels ?",
+    askCallsOn: "Exécuter cet appel sur {name} ?|Exécuter ces {count} appels sur {name} ?",
     verbRun: "Exécuter",
     verbWrite: "Écrire",
     verbAppend: "Ajouter",

@@ -213,6 +213,7 @@ export const it: PhraseData = {
     askRemind: "Creare questo promemoria?",
     askRule: "Modificare questa regola?",
     askCalls: "Eseguire questa chiamata?|Eseguire queste {count} chiamate?",
+    askCallsOn: "Eseguire questa chiamata su {name}?|Eseguire queste {count} chiamate su {name}?",
     verbRun: "Eseguire",
     verbWrite: "Scrivere",
     verbAppend: "Aggiungere",

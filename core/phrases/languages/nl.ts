@@ -213,6 +213,7 @@ export const nl: PhraseData = {
     askRemind: "Deze herinnering instellen?",
     askRule: "Deze regel wijzigen?",
     askCalls: "Deze aanroep uitvoeren?|Deze {count} aanroepen uitvoeren?",
+    askCallsOn: "Deze aanroep uitvoeren op {name}?|Deze {count} aanroepen uitvoeren op {name}?",
     verbRun: "Uitvoeren",
     verbWrite: "Schrijven",
     verbAppend: "Toevoegen",

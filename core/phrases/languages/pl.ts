@@ -215,6 +215,8 @@ export const pl: PhraseData = {
     askRemind: "Ustawić to przypomnienie?",
     askRule: "Zmienić tę regułę?",
     askCalls: "Wykonać to wywołanie?|Wykonać te {count} wywołania?|Wykonać te {count} wywołań?",
+    askCallsOn:
+      "Wykonać to wywołanie na {name}?|Wykonać te {count} wywołania na {name}?|Wykonać te {count} wywołań na {name}?",
     verbRun: "Uruchomić",
     verbWrite: "Zapisać",
     verbAppend: "Dopisać",

@@ -212,6 +212,7 @@ export const pt: PhraseData = {
     askRemind: "Criar este lembrete?",
     askRule: "Alterar esta regra?",
     askCalls: "Executar esta chamada?|Executar estas {count} chamadas?",
+    askCallsOn: "Executar esta chamada em {name}?|Executar estas {count} chamadas em {name}?",
     verbRun: "Executar",
     verbWrite: "Escrever",
     verbAppend: "Acrescentar",

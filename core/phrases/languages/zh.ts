@@ -207,6 +207,7 @@ export const zh: PhraseData = {
     askRemind: "设置这个提醒？",
     askRule: "修改这条规则？",
     askCalls: "运行这 {count} 个调用？",
+    askCallsOn: "在 {name} 上运行这 {count} 个调用？",
     verbRun: "运行",
     verbWrite: "写入",
     verbAppend: "追加",

@@ -98,7 +98,7 @@ export function describeTogether(
   const verb = (isOneVerb ? cards[0]?.verb : undefined) ?? phrases.say("verbRun");
   const hasUnread = members.some(({ approval }) => approval.unread);
   return {
-    text: areAlike ? sentence.ask(things) : phrases.say("askCalls", { count }),
+    text: areAlike ? sentence.ask(things) : askCalls(members, calls, phrases),
     card: {
       verb,
       decline: phrases.say("declineAll"),
@@ -109,6 +109,15 @@ export function describeTogether(
       ...(!(areAlike && cards.every(({ partial }) => !partial)) && { partial: true }),
     },
   };
+}
+
+/** Names the device when it is one. */
+function askCalls(members: readonly Shown[], [first]: readonly Read[], phrases: Phrases): string {
+  const count = members.length;
+  const isOne = new Set(members.map(({ agent }) => agent)).size === 1;
+  return first && isOne
+    ? phrases.say("askCallsOn", { count, name: slotText(first.name, phrases) })
+    : phrases.say("askCalls", { count });
 }
 
 /** The language in which a call was asked for. */

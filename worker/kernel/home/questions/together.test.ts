@@ -122,7 +122,7 @@ describe("approvals of one reply", () => {
     const question = await onlyQuestion(conversation);
     expect(question.members).toHaveLength(60);
     expect(question).toMatchObject({ agent: "pi", call: question.members?.[0]?.call });
-    expect(question.text).toBe("Run these 60 calls?");
+    expect(question.text).toBe("Run these 60 calls on pi?");
     const sentences = question.members?.map(({ text }) => text);
     expect(sentences).toHaveLength(60);
     expect(sentences).toContain("Write f0.txt on pi?");
