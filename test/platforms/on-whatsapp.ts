@@ -51,7 +51,7 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
     textMax: 4_096,
     buttons: true,
     say(text, from, { delivery, picture, fields, group } = {}) {
-      const body = group ? `@${fake.number} ${text}` : text;
+      const body = group ? `@${fake.number}\n${text}` : text;
       const content = picture
         ? { type: "image", image: { id: "777", caption: text } }
         : (fields ?? { type: "text", text: { body } });
