@@ -18,6 +18,7 @@ const IN_NODE = [
   "cli",
   "client",
   "bench",
+  "release",
   "test/approvals",
   "test/chaos",
   "test/hostile",
@@ -136,7 +137,7 @@ const NIGHTLY = [
   "update-service",
   "watch-publishers",
 ].map((name) => `test/e2e/${name}.test.ts`);
-NIGHTLY.push("test/image/**/*.test.ts", "test/bare/whole.test.ts");
+NIGHTLY.push("test/image/**/*.test.ts", "test/bare/{package,whole}.test.ts");
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--disk] [--calls | --among | --fronts | --scale | --sentences] [--json FILE]`: the cost of a call, compared with the
+ * `npm run bench [-- --quick] [--disk] [--calls | --among | --fronts | --scale | --sentences | --page] [--json FILE]`: the cost of a call, compared with the
  * machine's time for the same hops without any work on the way; what many agents, turns and homes take; a model of any
  * number of homes. Figures never fail the run: it exits with 0 unless something did not run.
  */
@@ -19,6 +19,8 @@ import { measureMemory } from "./memory.ts";
 import { startMosquitto } from "./mosquitto.ts";
 import { NODE_STARTS } from "./node-starts.ts";
 import { readOptions } from "./options.ts";
+import { type FirstPaint, measureFirstPaint } from "./page/measure.ts";
+import { PAGE_NOTES, pageTable } from "./page/table.ts";
 import { startPath } from "./path.ts";
 import { LEVELS, measureRounds } from "./rounds.ts";
 import { say, startRun } from "./run.ts";
@@ -43,12 +45,13 @@ const USAGE = `npm run bench -- [options]
   --fronts       the front doors alone
   --scale        many agents, turns and homes alone
   --sentences    plain sentences that need no model alone
+  --page         the first paint of the console alone (it needs Chromium)
   --disk         the rows on this machine's disk, in place of its memory
   --json FILE    the figures as JSON too
   --tools        the device's tools; npm run bench -- --tools --help
   --help         this
 
-It needs Mosquitto (apt-get install mosquitto), but for --fronts.`;
+It needs Mosquitto (apt-get install mosquitto), but for --fronts; and Chromium for the first paint.`;
 
 /** A step of a fleet that takes longer is given up. */
 const FLEET_STEP_MS = 120_000;
@@ -69,6 +72,7 @@ const FULL = {
   among: { rounds: 6, calls: 60, probes: 10 },
   fronts: { acksMs: 30_000, firstTokens: 60 },
   sentences: { rounds: 15, turns: 100, warmUp: 10 },
+  page: { rounds: 21 },
   scale: {
     fleets: {
       fleets: (["real", "slim"] as const).flatMap((advert) =>
@@ -93,6 +97,7 @@ const QUICK = {
   among: { rounds: 2, calls: 12, probes: 2 },
   fronts: { acksMs: 3_000, firstTokens: 10 },
   sentences: { rounds: 3, turns: 10, warmUp: 2 },
+  page: { rounds: 5 },
   scale: {
     fleets: {
       fleets: [1, 10, 100].map((agents) => ({ agents, advert: "real" as const })),
@@ -125,6 +130,8 @@ const options = readOptions(USAGE, {
   scale: { type: "boolean", default: false },
   /** Measures only plain sentences: files, a cold start, turns in the demo home. */
   sentences: { type: "boolean", default: false },
+  /** Measures only the first paint of the console. */
+  page: { type: "boolean", default: false },
   json: { type: "string" },
 });
 const plan = options.quick ? QUICK : FULL;
@@ -187,14 +194,20 @@ async function benchSentences(): Promise<Sentences> {
   return await measureSentences(dir, processes, plan.sentences);
 }
 
+async function benchPage(): Promise<FirstPaint> {
+  say("the console's first paint: 200 devices, and an empty page");
+  return await measureFirstPaint(dir, processes, plan.page);
+}
+
 try {
-  const parts = ["calls", "among", "fronts", "scale", "sentences"] as const;
+  const parts = ["calls", "among", "fronts", "scale", "sentences", "page"] as const;
   const isAll = parts.every((part) => !options[part]);
   const calls = isAll || options.calls ? await benchCalls() : undefined;
   const among = isAll || options.among ? await benchAmong() : undefined;
   const fronts = isAll || options.fronts ? await benchFronts() : undefined;
   const scale = isAll || options.scale ? await measureScale(dir, plan.scale, say) : undefined;
   const sentences = isAll || options.sentences ? await benchSentences() : undefined;
+  const page = isAll || options.page ? await benchPage() : undefined;
   const counts = calls && scale && countsOf(calls.costs, scale.fleets);
   const about = {
     node: process.version,
@@ -212,6 +225,7 @@ try {
     ...(fronts ? FRONT_NOTES : []),
     ...(scale ? SCALE_NOTES : []),
     ...(sentences ? SENTENCES_NOTES : []),
+    ...(page ? PAGE_NOTES : []),
   ];
   const limits = judge({ calls, scale, sentences });
   const tables = [
@@ -220,12 +234,13 @@ try {
     ...(fronts ? [frontTable(fronts)] : []),
     ...(scale ? [scaleTables(scale)] : []),
     ...(sentences ? [sentencesTable(sentences)] : []),
+    ...(page ? [pageTable(page)] : []),
     ...(counts ? [modelTables(counts, USUAL_USE)] : []),
     ...(limits.length > 0 ? [limitLines(limits)] : []),
   ];
   console.log(`\n${[...tables, notes.join("\n")].join("\n\n")}`);
   if (options.json !== undefined) {
-    const json = { ...about, notes, limits, ...calls, among, fronts, scale, sentences, counts };
+    const json = { ...about, notes, limits, ...calls, among, fronts, scale, sentences, page, counts };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {

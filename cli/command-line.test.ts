@@ -1,3 +1,4 @@
+import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { expect, test } from "vitest";
 import { type Command, type Io, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -85,4 +86,17 @@ test("every command has help, and its code can be loaded", async () => {
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(command.about) });
     expect(await command.load()).toBeTypeOf("function");
   }
+});
+
+test.each([["version"], ["--version"]])("%s prints the version alone", async (word) => {
+  expect(await run([word], COMMANDS)).toEqual({ code: 0, out: `edgecall ${VERSION}\n`, err: "" });
+});
+
+test.each([
+  [["start", "--aks", "x"], "Unknown option '--aks'"],
+  [["start", "x"], "takes nothing but options"],
+  [["start", "--ask"], "argument missing"],
+  [["deploy", "--api-key", "k"], "Unknown option '--api-key'"],
+])("%j starts nothing", async (words, said) => {
+  expect(await run(words, COMMANDS)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(said) });
 });

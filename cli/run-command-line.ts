@@ -1,6 +1,5 @@
 /** Finds the command for the words after `edgecall`, reads its options and runs it. */
 import { parseArgs } from "node:util";
-import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
 import { type Command, type CommandCall, EXIT, type Io, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
@@ -8,14 +7,11 @@ import { fileProblem } from "./service/file-problem.ts";
 
 export async function runCommandLine(
   commands: readonly Command[],
-  words: readonly string[],
+  given: readonly string[],
   env: CommandCall["env"],
   io: Io,
 ): Promise<number> {
-  if (words[0] === "--version") {
-    io.out(`edgecall ${VERSION}\n`);
-    return EXIT.ok;
-  }
+  const words = given[0] === "--version" ? ["version"] : given;
   const command = findCommand(commands, words);
   if (!command) return withoutCommand(commands, words, io);
   const wanted = words.slice(command.name.split(" ").length);

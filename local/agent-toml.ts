@@ -16,7 +16,7 @@ export type NewAgent = { agentId: string; stateDir: string };
 export class AgentTomlError extends Error {}
 
 const HEADER =
-  "# This machine's agent. npm start wrote it once, and follows only the broker's address and login in [mqtt]; all else is yours.\n" +
+  "# This machine's agent. edgecall start wrote it once, and follows only the broker's address and login in [mqtt]; all else is yours.\n" +
   "# pi-agent/agent.example.toml has every key. A [policy] says what is done without asking.\n";
 /** Earlier versions wrote this anew at each start. */
 const WRITTEN_EACH_TIME = /^# Written by npm start each time[^\n]*\n/;
@@ -100,7 +100,7 @@ function parsed(file: string, text: string): Record<string, unknown> {
   } catch (error) {
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     throw new AgentTomlError(
-      `${file}: is no TOML (${why}). Correct it, or move it away: npm start then writes a new one. Nothing was started.`,
+      `${file}: is no TOML (${why}). Correct it, or move it away: edgecall start then writes a new one. Nothing was started.`,
     );
   }
 }

@@ -4,6 +4,7 @@
  */
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { PROGRAM } from "./built-gateway.ts";
 import {
   builtConsole,
   isConsoleScript,
@@ -11,7 +12,7 @@ import {
   SCRIPT_MAX_BYTES,
   START_MAX_BYTES,
 } from "./console-files.ts";
-import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
+import { buildDeviceFiles, INSTALLER } from "./device-files.ts";
 
 const at = (name: string) =>
   fileURLToPath(new URL(`../worker/features/console/public/${name}`, import.meta.url));

@@ -1,6 +1,11 @@
-/** Builds the Worker and the files that it serves, for a start from the sources. */
+/** Builds the Worker and the files that it serves: for a start from the sources, and for all that is shipped. */
+
+import { join } from "node:path";
+import { ROOT } from "@edgecall/node/places.ts";
+import { stop } from "esbuild";
+import type { BuiltGateway, ServedFile } from "./built-gateway.ts";
 import { bundleWorker } from "./bundles.ts";
-import { consoleFiles, galleryFiles, type ServedFile } from "./console-files.ts";
+import { consoleFiles, galleryFiles } from "./console-files.ts";
 import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 
 /**
@@ -26,4 +31,19 @@ export async function buildGateway({
     assets === undefined ? undefined : consoleFiles(assets, devices),
   ]);
   return { script, page: page && new Map([...page, ...galleryFiles()]) };
+}
+
+/** Builds them as they are deployed and installed: minified, without the page of the console's parts. */
+export async function buildToShip(): Promise<BuiltGateway> {
+  const devices = await buildDeviceFiles();
+  const [bundle, files] = await Promise.all([
+    bundleWorker({ minify: true, program: servedProgram(devices.program) }),
+    consoleFiles(join(ROOT, "worker/features/console/public"), devices),
+  ]);
+  return { bundle, files };
+}
+
+/** Ends esbuild's helper process. It comes back when a file is built on request. */
+export async function stopBuilding(): Promise<void> {
+  await stop();
 }

@@ -164,6 +164,36 @@ export function bundleHomeGateway(): Promise<string> {
   });
 }
 
+/** What npm's package has beside `edgecall`: each as a file of this name (node/places.ts). */
+const STACK_PROGRAMS: Record<string, string> = {
+  "start.mjs": "local/start.ts",
+  "worker.mjs": "local/worker.ts",
+  "deploy.mjs": "local/deploy/command.ts",
+  "worker-settings.mjs": "worker/kernel/settings/settings.ts",
+};
+
+/** The programs of npm's package that start a gateway, by the names of their files. */
+export async function bundleStack(): Promise<Record<string, string>> {
+  const bundles = Object.entries(STACK_PROGRAMS).map(
+    async ([name, entry]): Promise<[string, string]> => [
+      name,
+      await bundle({
+        ...COMMON,
+        entryPoints: [entry],
+        format: "esm",
+        target: "node22",
+        platform: "node",
+        banner: { js: REQUIRE_IN_ESM },
+        // What builds is not needed where everything is built.
+        external: ["miniflare", "*/build-gateway.ts", "bufferutil", "utf-8-validate"],
+        alias: MQTT_SLIM,
+        minify: true,
+      }),
+    ],
+  );
+  return Object.fromEntries(await Promise.all(bundles));
+}
+
 /** Bundles `edgecall` with agent and bridge, which is installed on devices and becomes the single executables. */
 export function bundleCommand(): Promise<string> {
   return bundleForDevice("cli/main.ts");

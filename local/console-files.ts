@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { PROGRAM, type ServedFile } from "./built-gateway.ts";
 import {
   bundleConsole,
   bundleConsoleStyle,
@@ -12,7 +13,7 @@ import {
   bundleGalleryStyle,
   type ConsoleScripts,
 } from "./bundles.ts";
-import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
+import { buildDeviceFiles, type DeviceFiles, INSTALLER } from "./device-files.ts";
 import { languageFiles } from "./language-files.ts";
 
 const TYPES: Record<string, string> = {
@@ -82,9 +83,6 @@ export function galleryFiles(): Map<string, ServedFile> {
 export function isConsoleScript(name: string): boolean {
   return /^console.*\.js$/.test(name);
 }
-
-type Body = string | Uint8Array;
-export type ServedFile = { type: string; body(): Body | Promise<Body> };
 
 /**
  * Returns the files by path, as Cloudflare serves them. Files of an earlier build are not used.

@@ -2,15 +2,11 @@
  * Makes the folder for Cloudflare's deploy button. It must be complete in itself, which a workspace is not. `npm run build`
  * makes it from the same sources as any deploy.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parse as parseToml, stringify as toToml } from "smol-toml";
-import { bundleWorker } from "./bundles.ts";
-import { consoleFiles } from "./console-files.ts";
-import { buildDeviceFiles, servedProgram } from "./device-files.ts";
-
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT, WRANGLER_TOML } from "@edgecall/node/places.ts";
+import { buildToShip } from "./build-gateway.ts";
+import { writeFiles, writeWorkerFolder } from "./deploy/worker-folder.ts";
 
 /** The text of the button's form beside each secret. The gateway refuses the form's placeholder values. */
 export const SECRETS = {
@@ -27,36 +23,19 @@ export const SECRETS = {
 
 /** @param dir created if missing; its files are replaced */
 export async function writeDeployButton(dir: string): Promise<void> {
-  const devices = await buildDeviceFiles();
-  const [code, page, wranglerToml, rootPackage] = await Promise.all([
-    bundleWorker({ minify: true, program: servedProgram(devices.program) }),
-    consoleFiles(join(ROOT, "worker/features/console/public"), devices),
-    readFile(join(ROOT, "wrangler.toml"), "utf8"),
+  const [gateway, wranglerToml, rootPackage] = await Promise.all([
+    buildToShip(),
+    readFile(WRANGLER_TOML, "utf8"),
     readFile(join(ROOT, "package.json"), "utf8"),
   ]);
-  const files: Record<string, string | Uint8Array> = {
-    "index.js": code,
-    "wrangler.toml": standingAlone(wranglerToml),
+  await writeWorkerFolder(dir, gateway, wranglerToml);
+  await writeFiles(dir, {
     "package.json": `${JSON.stringify(packageJson(JSON.parse(rootPackage)), null, 2)}\n`,
     ".dev.vars.example": Object.entries(SECRETS)
       .map(([name, { example }]) => `${name}="${example}"\n`)
       .join(""),
     "README.md": README,
-  };
-  for (const [path, { type, body }] of page) {
-    const name = path === "/" ? "/index" : path;
-    files[`public${name}${type.startsWith("text/html") ? ".html" : ""}`] = await body();
-  }
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, path)), { recursive: true });
-    await writeFile(join(dir, path), content);
-  }
-}
-
-function standingAlone(wranglerToml: string): string {
-  const { build: _, alias: __, ...config } = parseToml(wranglerToml);
-  const assets = { ...(config.assets as object), directory: "public" };
-  return toToml({ ...config, main: "index.js", no_bundle: true, assets });
+  });
 }
 
 function packageJson(root: { version: string; license: string; devDependencies: Record<string, string> }) {

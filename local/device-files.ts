@@ -5,7 +5,6 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { bundleCommand, type ServedProgram } from "./bundles.ts";
 import { sha256 } from "./tokens.ts";
 
-export const PROGRAM = "edgecall.cjs";
 export const INSTALLER = "install.sh";
 
 export type DeviceFiles = { program: string; installer: string };

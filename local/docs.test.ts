@@ -109,7 +109,7 @@ test("every path of the repository that a page names exists", () => {
   const named = pages.flatMap((page) =>
     [
       ...read(page).matchAll(
-        /`((?:\.ci|bench|bridge|cli|core|discovery|docs|examples|local|node|pi-agent|test|tool-browser|tool-mcp|worker)\/[\w./-]*)`/g,
+        /`((?:\.ci|bench|bridge|cli|core|discovery|docs|examples|local|node|pi-agent|release|test|tool-browser|tool-mcp|worker)\/[\w./-]*)`/g,
       ),
     ].map(([, path = ""]) => ({ page, path })),
   );

@@ -22,6 +22,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cli: ["core", "client", "node", "bridge", "pi-agent"],
   // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
   local: ["core", "client", "node", "bridge", "pi-agent"],
+  // It makes what is published from what local/ builds.
+  release: ["core", "node", "local"],
   bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],
 };
 
@@ -78,6 +80,7 @@ const LAYERED: readonly string[] = [
   "tool-mcp",
   "cli",
   "local",
+  "release",
   "bench",
 ];
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { Aedes } from "aedes";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkBroker, checkSettings } from "./preflight.ts";
+import { checkBroker, checkMachine, checkSettings } from "./preflight.ts";
 
 const MODEL = { LLM_BASE_URL: "http://127.0.0.1:11434/v1", LLM_MODEL: "qwen3:8b" };
 
@@ -65,3 +65,14 @@ test("C11 a broker that refuses the login and a missing one are distinguished", 
     "MQTT_URL: no connection to a broker at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1",
   );
 });
+
+test.each([
+  ["win32", "x64", "WSL"],
+  ["linux", "arm", "needs a 64-bit processor, and this Node is for arm"],
+] as const)(
+  "a machine that workerd is not built for is told what it can be: %s %s",
+  (platform, arch, words) => {
+    expect(() => checkMachine({ platform, arch })).toThrow(words);
+    expect(() => checkMachine({ platform: "linux", arch: "arm64" })).not.toThrow();
+  },
+);

@@ -2,9 +2,9 @@
 
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { MODULES } from "@edgecall/node/places.ts";
 import { connect } from "mqtt";
 import { type BridgeSettings, readSettings as readBridgeSettings } from "../bridge/settings.ts";
-import { WORKER_SETTINGS } from "./places.ts";
 import { type Environment, workerVars } from "./settings.ts";
 
 const BROKER_WITHIN_MS = 10_000;
@@ -13,9 +13,18 @@ const LOGIN_REFUSED = [4, 5, 134, 135];
 
 type WorkerSettings = { settingsOrError(env: Record<string, string>): object };
 
+/** workerd is built for these alone. @throws with words for a person on another machine, which can still be a device or use the commands */
+export function checkMachine({ platform, arch }: Pick<NodeJS.Process, "platform" | "arch">): void {
+  if (platform === "win32") throw new Error("on Windows the gateway runs under WSL: install edgecall there");
+  if (arch !== "x64" && arch !== "arm64")
+    throw new Error(
+      `the gateway needs a 64-bit processor, and this Node is for ${arch}. This machine can be a device: run a gateway elsewhere, and there \`edgecall pair\``,
+    );
+}
+
 /** Reads the settings as the programs will. @returns the settings for the broker */
 export async function checkSettings(env: Environment): Promise<Parsed<BridgeSettings>> {
-  const { settingsOrError } = (await import(WORKER_SETTINGS)) as WorkerSettings;
+  const { settingsOrError } = (await import(MODULES.workerSettings)) as WorkerSettings;
   const worker = settingsOrError(workerVars(env));
   if (worker instanceof Error) return { ok: false, error: worker.message };
   // npm start itself passes these to the bridge.

@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { agentIdOf, demoEnvironment, readStartSettings, workerVars } from "./settings.ts";
+import { agentIdOf, demoEnvironment, readStartSettings, type StartOptions, workerVars } from "./settings.ts";
 
-const read = (args: string[], env: Record<string, string> = {}) => {
-  const result = readStartSettings(args, env);
+const read = (options: StartOptions, env: Record<string, string> = {}) => {
+  const result = readStartSettings(options, env);
   return result.ok ? result.value : result.error;
 };
 
 test("no settings", () => {
-  expect(read([])).toMatchObject({
+  expect(read({})).toMatchObject({
     ask: undefined,
     port: undefined,
     mqttUrl: undefined,
@@ -18,32 +18,29 @@ test("no settings", () => {
 });
 
 test.for([
-  [["--aks", "x"], {}, "--aks"],
-  [["x"], {}, "usage"],
-  [["--ask"], {}, "usage"],
-  [["--ask", " "], {}, "--ask: the question is empty"],
-  [["--seed", "3"], {}, "--seed: only with --demo"],
-  [["--demo", "--seed", "x"], {}, "--seed: expected a whole number from 0 to 4294967295, got 'x'"],
-  [["--demo", "--speed", "0"], {}, "--speed: expected a number above 0 and at most 1000, got '0'"],
-  [["--demo", "--speed", "1001"], {}, "--speed"],
-  [[], { PORT: "http" }, "PORT: expected a number from 0 to 65535, got 'http'"],
-  [[], { PORT: "70000" }, "PORT"],
-  [[], { EDGECALL_TOKEN: "short" }, "EDGECALL_TOKEN: expected 16 to 256"],
-  [[], { LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL: not set"],
-  [[], { LLM_MODEL: "qwen3:8b" }, "LLM_BASE_URL: not set"],
-  [[], { API_TOKENS: "secret-that-is-no-list" }, "API_TOKENS: expected a JSON list"],
-  [[], { BRIDGE_TOKENS: '{"hash":"x"}' }, "BRIDGE_TOKENS: expected a JSON list"],
-  [[], { MQTT_URL: "localhost" }, "MQTT_URL: expected the address of a broker"],
-] as const)("wrong: %j %j", ([args, env, words]) => {
-  expect(read([...args], { ...env })).toContain(words);
+  [{ ask: " " }, {}, "--ask: the question is empty"],
+  [{ seed: "3" }, {}, "--seed: only with --demo"],
+  [{ demo: true, seed: "x" }, {}, "--seed: expected a whole number from 0 to 4294967295, got 'x'"],
+  [{ demo: true, speed: "0" }, {}, "--speed: expected a number above 0 and at most 1000, got '0'"],
+  [{ demo: true, speed: "1001" }, {}, "--speed"],
+  [{}, { PORT: "http" }, "PORT: expected a number from 0 to 65535, got 'http'"],
+  [{}, { PORT: "70000" }, "PORT"],
+  [{}, { EDGECALL_TOKEN: "short" }, "EDGECALL_TOKEN: expected 16 to 256"],
+  [{}, { LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL: not set"],
+  [{}, { LLM_MODEL: "qwen3:8b" }, "LLM_BASE_URL: not set"],
+  [{}, { API_TOKENS: "secret-that-is-no-list" }, "API_TOKENS: expected a JSON list"],
+  [{}, { BRIDGE_TOKENS: '{"hash":"x"}' }, "BRIDGE_TOKENS: expected a JSON list"],
+  [{}, { MQTT_URL: "localhost" }, "MQTT_URL: expected the address of a broker"],
+] as const)("wrong: %j %j", ([options, env, words]) => {
+  expect(read(options, { ...env })).toContain(words);
 });
 
 test("--demo: a seed, a speed and a state folder of its own", () => {
   const env = { EDGECALL_DIR: "/home-of-mine" };
-  expect(read([], env)).toMatchObject({ demo: undefined, dir: "/home-of-mine" });
-  expect(read(["--demo"], env)).toMatchObject({ demo: { seed: 1, speed: 1 }, dir: "/home-of-mine/demo" });
-  const args = ["--demo", "--seed", "7", "--speed", "0.5", "--ask", "Is it warm?"];
-  expect(read(args, env)).toMatchObject({ demo: { seed: 7, speed: 0.5 }, ask: "Is it warm?" });
+  expect(read({}, env)).toMatchObject({ demo: undefined, dir: "/home-of-mine" });
+  expect(read({ demo: true }, env)).toMatchObject({ demo: { seed: 1, speed: 1 }, dir: "/home-of-mine/demo" });
+  const options = { demo: true, seed: "7", speed: "0.5", ask: "Is it warm?" };
+  expect(read(options, env)).toMatchObject({ demo: { seed: 7, speed: 0.5 }, ask: "Is it warm?" });
 });
 
 test("--demo: nothing of a person's broker reaches it, and all devices are hosted", () => {

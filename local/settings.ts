@@ -1,23 +1,19 @@
 /** The local stack's settings: command line and environment, read once, errors that name the field. */
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { GATEWAY_VARIABLES } from "@edgecall/core/protocol/gateway-variables.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { stateFolder } from "@edgecall/node/places.ts";
 import { type Network, readNetwork, readPolling } from "./network.ts";
-import { stateFolder } from "./places.ts";
 import { readRecords } from "./tokens.ts";
 
 export type Environment = Record<string, string | undefined>;
 
 export const DEFAULT_PORT = 8787;
 
-export const USAGE = `usage: npm start                     the whole stack; Ctrl-C ends it
-       npm start -- --ask "QUESTION"   asks one question, prints the answer, ends
-       npm start -- --demo             a simulated house with 33 devices, in a state folder of its own; also with --ask
-             --seed N                  the same N gives the same house (1)
-             --speed X                 seconds of the house for each second (1)`;
+/** What a person typed after `start`. */
+export type StartOptions = Partial<Record<"ask" | "seed" | "speed", string | undefined>> & { demo?: boolean };
 
 /** Of `--demo`. */
 type DemoSettings = { seed: number; speed: number };
@@ -46,20 +42,11 @@ export type StartSettings = {
 /** The form of a bearer token (RFC 6750 §2.1), with the lengths that the Worker accepts. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 
-export function readStartSettings(args: string[], env: Environment): Parsed<StartSettings> {
-  let values: { ask?: string; demo?: boolean; seed?: string; speed?: string };
-  try {
-    const text = { type: "string" } as const;
-    const options = { ask: text, demo: { type: "boolean" }, seed: text, speed: text } as const;
-    values = parseArgs({ args, options, allowPositionals: false }).values;
-  } catch (error) {
-    return { ok: false, error: `${error instanceof Error ? error.message : String(error)}\n${USAGE}` };
-  }
-  const { ask } = values;
-  const demo = readDemo(values);
-  if (!demo.ok) return { ok: false, error: `${demo.error}\n${USAGE}` };
-  if (ask !== undefined && ask.trim() === "")
-    return { ok: false, error: `--ask: the question is empty\n${USAGE}` };
+export function readStartSettings(options: StartOptions, env: Environment): Parsed<StartSettings> {
+  const { ask } = options;
+  const demo = readDemo(options);
+  if (!demo.ok) return demo;
+  if (ask !== undefined && ask.trim() === "") return { ok: false, error: "--ask: the question is empty" };
   const port = env.PORT ? readPort(env.PORT, DEFAULT_PORT) : undefined;
   if (port?.ok === false) return port;
   const network = readNetwork(env);
@@ -80,7 +67,7 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
   for (const name of ["API_TOKENS", "BRIDGE_TOKENS"] as const) {
     const records = readRecords(env[name]);
     if (!records) {
-      const error = `${name}: expected a JSON list of token records, as \`npm run tokens\` prints it (docs/settings.md)`;
+      const error = `${name}: expected a JSON list of token records (docs/settings.md)`;
       return { ok: false, error };
     }
   }
@@ -119,16 +106,12 @@ function readModel({ LLM_BASE_URL: baseUrl, LLM_MODEL: name }: Environment): Par
 const SEED_MAX = 0xffff_ffff;
 const SPEED_MAX = 1_000;
 
-function readDemo(values: {
-  demo?: boolean;
-  seed?: string;
-  speed?: string;
-}): Parsed<DemoSettings | undefined> {
-  if (!values.demo) {
-    const lone = (["seed", "speed"] as const).find((name) => values[name] !== undefined);
+function readDemo(options: StartOptions): Parsed<DemoSettings | undefined> {
+  if (!options.demo) {
+    const lone = (["seed", "speed"] as const).find((name) => options[name] !== undefined);
     return lone ? { ok: false, error: `--${lone}: only with --demo` } : { ok: true, value: undefined };
   }
-  const [seed, speed] = [values.seed ?? "1", values.speed ?? "1"];
+  const [seed, speed] = [options.seed ?? "1", options.speed ?? "1"];
   if (!/^\d{1,10}$/.test(seed) || Number(seed) > SEED_MAX)
     return { ok: false, error: `--seed: expected a whole number from 0 to ${SEED_MAX}, got '${seed}'` };
   if (!/^\d*\.?\d+$/.test(speed) || Number(speed) <= 0 || Number(speed) > SPEED_MAX)

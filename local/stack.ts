@@ -1,11 +1,11 @@
 /** Starts the parts of the one-machine stack side by side and ends them together. */
 import { join, resolve } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import { PROGRAMS } from "@edgecall/node/places.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { agentIn, type BrokerAccess, writeAgentToml } from "./agent-toml.ts";
 import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
-import { PROGRAMS } from "./places.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { type Child, supervise } from "./supervisor.ts";
 import type { KeptTokens } from "./tokens.ts";
@@ -48,10 +48,10 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     throw error;
   }
   const common = { ...env, MQTT_URL: mqttUrl, PORT: String(port), EDGECALL_DIR: settings.dir };
-  const start = (name: string, args: string[], more: Environment): Child =>
+  const start = (name: string, args: readonly string[], more: Environment): Child =>
     supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
 
-  const worker = start("worker", [PROGRAMS.worker], {
+  const worker = start("worker", PROGRAMS.worker, {
     CONNECTIONS_KEY: tokens.connections,
     TELEGRAM_POLLING: settings.polls ? "on" : "off",
     // Paired devices get the address without the login, which is a setting of the device.
@@ -63,7 +63,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   });
   // Only after the Worker listens, because a log that begins with refused connections looks broken.
   const bridge = startAfter(worker.ready, () =>
-    start("bridge", [PROGRAMS.bridge], {
+    start("bridge", PROGRAMS.bridge, {
       GATEWAY_URL: `http://127.0.0.1:${port}`,
       BRIDGE_TOKEN: tokens.bridge,
       BRIDGE_STATE: join(settings.dir, "bridge"),
@@ -75,7 +75,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     enrol({ url: `http://127.0.0.1:${port}`, token: tokens.api, agentId, stateDir }),
   );
   const agent = startAfter(paired, () =>
-    start("agent", [...NODE_FLAGS, PROGRAMS.agent, "--config", config], NODE_ENVIRONMENT),
+    start("agent", [...NODE_FLAGS, ...PROGRAMS.agent, "--config", config], NODE_ENVIRONMENT),
   );
   const children = { worker, bridge, agent };
 

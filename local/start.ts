@@ -1,19 +1,26 @@
-/** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
+/** `edgecall start`, and `npm start` of a checkout: the whole stack on one machine; with `--ask`, one question and its answer. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import { COMMAND_LINES, commandOnPath, PROGRAMS } from "@edgecall/node/places.ts";
+import { claim, type Running, runningIn, runsAlready } from "@edgecall/node/running.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
 import { type DemoHome, startDemoHome } from "./demo/demo.ts";
 import { furnish } from "./demo/furnish.ts";
 import { demoText } from "./demo/greeting.ts";
+import { withEnvFile } from "./env-file.ts";
 import { networkUrl, PLAIN_WARNING } from "./network.ts";
 import { onStop } from "./on-stop.ts";
-import { PROGRAMS } from "./places.ts";
 import { freePort, isFree } from "./port.ts";
-import { checkBroker, checkSettings } from "./preflight.ts";
-import { claim, type Running, runningIn, runsAlready } from "./running.ts";
-import { DEFAULT_PORT, demoEnvironment, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
+import { checkBroker, checkMachine, checkSettings } from "./preflight.ts";
+import {
+  DEFAULT_PORT,
+  demoEnvironment,
+  type Environment,
+  readStartSettings,
+  type StartSettings,
+} from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
 import { loadTokens } from "./tokens.ts";
@@ -27,30 +34,44 @@ const LINES_KEPT = 50;
 /** The port when the broker's address names none. */
 const MQTT_PORT = 1883;
 
-if (process.argv.some((word) => word === "--help" || word === "-h")) {
-  console.log(USAGE);
-  process.exit(0);
-}
-const args = process.argv.slice(2);
-const env = args.includes("--demo") ? demoEnvironment(process.env) : process.env;
-const settings = readStartSettings(args, env);
-if (!settings.ok) {
-  console.error(settings.error);
-  process.exit(2);
-}
-const checked = await checkSettings(env);
-if (!checked.ok) {
-  console.error(checked.error);
-  process.exit(2);
-}
-try {
-  await main(settings.value, checked.value);
-} catch (error) {
-  const isOfSystem = error instanceof Error && "syscall" in error;
-  fail(isOfSystem ? stateError(settings.value.dir, error) : error);
+/** The part of a command of `edgecall` that this needs (cli/command.ts). */
+type StartCall = {
+  text(option: string): string | undefined;
+  flag(option: string): boolean;
+  env: Environment;
+};
+
+const EXIT_USAGE = 2;
+
+/** @returns the exit code; without a question the programs go on. @throws with words for a person when it cannot start */
+export async function start(call: StartCall): Promise<number> {
+  const mine = withEnvFile(call.env, process.cwd(), (line) => console.error(line));
+  const env = call.flag("demo") ? demoEnvironment(mine) : mine;
+  const options = {
+    ask: call.text("ask"),
+    demo: call.flag("demo"),
+    seed: call.text("seed"),
+    speed: call.text("speed"),
+  };
+  const settings = readStartSettings(options, env);
+  if (!settings.ok) return refuse(settings.error);
+  const checked = await checkSettings(env);
+  if (!checked.ok) return refuse(checked.error);
+  try {
+    checkMachine(process);
+    return await run(settings.value, checked.value, env);
+  } catch (error) {
+    const isOfSystem = error instanceof Error && "syscall" in error;
+    throw isOfSystem ? stateError(settings.value.dir, error) : error;
+  }
 }
 
-async function main(settings: StartSettings, bridge: BridgeSettings): Promise<void> {
+function refuse(error: string): number {
+  console.error(error);
+  return EXIT_USAGE;
+}
+
+async function run(settings: StartSettings, bridge: BridgeSettings, env: Environment): Promise<number> {
   makeStateFolder(settings.dir);
   const tokens = loadTokens(settings.dir, settings.token);
   const running = runningIn(settings.dir);
@@ -58,8 +79,7 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     // Before the check of its port, whose error would say that some other program has taken it.
     if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
-    process.exitCode = await answer({ url: running.url, token: tokens.api }, settings.ask);
-    return;
+    return await answer({ url: running.url, token: tokens.api }, settings.ask);
   }
   if (settings.mqttUrl !== undefined) await checkBroker(bridge);
   const port = await choosePort(settings);
@@ -89,33 +109,34 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     return stopping;
   };
   onStop(stop, settings.ask === undefined ? 0 : 1);
+  let code: number;
   let failure: string | undefined;
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };
     // An answer that no model gave says so itself.
-    if (settings.ask === undefined || settings.model) announceModel(settings);
+    if (settings.ask === undefined || settings.model) announceModel(settings, env);
     await stack.ready();
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
     await waitForAgent(new Client(client), stack.agentId);
     if (house) await furnish(client, ended.signal);
     if (settings.ask === undefined) {
-      announce(stack, client, settings);
+      announce(stack, client, settings, await passkeyCode(client));
       if (settings.demo) console.log(demoText(settings.demo));
-      return;
+      return 0;
     }
-    process.exitCode = await answer(client, settings.ask, ended.signal);
+    code = await answer(client, settings.ask, ended.signal);
   } catch (error) {
     // A part that was asked to stop has not failed.
-    if (stopping) return;
-    process.exitCode = 1;
+    if (stopping) return 1;
+    code = 1;
     log.show();
     failure = messageOf(error);
   }
   await stop();
   // The last line, below the programs' own last lines.
   if (failure !== undefined) console.error(failure);
-  process.exit();
+  process.exit(code);
 }
 
 function alreadyRuns(dir: string, by: Running): Error {
@@ -128,7 +149,9 @@ async function choosePort(settings: StartSettings): Promise<number> {
   const anyWillDo = settings.ask !== undefined && settings.port === undefined;
   if (await isFree(wanted, anyWillDo ? 0 : undefined)) return wanted;
   if (anyWillDo) return freePort();
-  throw new Error(`port ${wanted} is taken by another program; choose another one: PORT=8788 npm start`);
+  throw new Error(
+    `port ${wanted} is taken by another program; choose another one: PORT=8788 ${COMMAND_LINES.start}`,
+  );
 }
 
 /**
@@ -136,7 +159,7 @@ async function choosePort(settings: StartSettings): Promise<number> {
  * @returns its exit code
  */
 async function answer(client: Access, question: string, signal?: AbortSignal): Promise<number> {
-  const words = [PROGRAMS.cli, "ask", "--no-wait", "--", question];
+  const words = [...PROGRAMS.edgecall, "ask", "--no-wait", "--", question];
   const asking = spawn(process.execPath, words, {
     stdio: "inherit",
     ...(signal && { signal }),
@@ -162,7 +185,7 @@ function programLog(keptBack: boolean): { say(name: string, line: string): void;
   };
 }
 
-function announceModel({ model }: StartSettings): void {
+function announceModel({ model }: StartSettings, env: Environment): void {
   if (model) console.error(`model: ${model.name} at ${model.baseUrl}`);
   else if (!env.LLM_MODELS)
     console.error(
@@ -170,12 +193,27 @@ function announceModel({ model }: StartSettings): void {
     );
 }
 
-function announce(stack: Stack, client: Access, settings: StartSettings): void {
+/** @returns a code by which the owner adds a first passkey; undefined: there is one, or none is to be had */
+async function passkeyCode(access: Access): Promise<string | undefined> {
+  const client = new Client(access);
+  try {
+    const { passkeys } = await client.json("GET /v1/passkeys");
+    return passkeys.length > 0 ? undefined : (await client.json("POST /v1/passkeys/codes")).code;
+  } catch {
+    // The gateway runs without it, and `edgecall passkey` prints another one.
+    return undefined;
+  }
+}
+
+function announce(stack: Stack, client: Access, settings: StartSettings, code: string | undefined): void {
+  const page = `${client.url.replace("127.0.0.1", "localhost")}/`;
+  const passkey =
+    code && `  passkey  ${code}   (adds your first one within 10 minutes: ${page}#/setup/passkeys)\n`;
   console.log(`
 edgecall runs. Ctrl-C ends it.
 
-  console  ${client.url.replace("127.0.0.1", "localhost")}/   (sign in with the token)
-  gateway  ${client.url}
+  console  ${page}   (sign in with the token)
+${passkey ?? ""}  gateway  ${client.url}
   token    ${client.token}
   broker   ${stack.mqttUrl}
   agent    ${settings.agentId}
@@ -183,14 +221,21 @@ edgecall runs. Ctrl-C ends it.
 
 Ask it:
 
-  curl -s ${client.url}/v1/conversations/hello/messages \\
-    -H "Authorization: Bearer ${client.token}" \\
-    -H "Content-Type: application/json" -d '{"text":"How full is the root disk?"}'
+  ${exampleOf(client)}
 
 ${inNetwork(settings, client.url)}Another machine as a device: a shell there, which lends it this machine's addresses, for the command of "Add a device"
 
   ssh ${lent(client.url, stack.mqttUrl)} YOU@DEVICE
 `);
+}
+
+function exampleOf({ url, token }: Access): string {
+  const question = "How full is the root disk?";
+  const command = commandOnPath(process.env);
+  if (command !== undefined) return `${command} ask "${question}"`;
+  return `curl -s ${url}/v1/conversations/hello/messages \\
+    -H "Authorization: Bearer ${token}" \\
+    -H "Content-Type: application/json" -d '{"text":"${question}"}'`;
 }
 
 /** The lines about the network, where HOST opens the gateway to it. */
@@ -208,11 +253,6 @@ function lent(...urls: string[]): string {
   return hosts
     .map(({ hostname, port }) => `-R ${port || MQTT_PORT}:${hostname}:${port || MQTT_PORT}`)
     .join(" ");
-}
-
-function fail(error: unknown): never {
-  console.error(messageOf(error));
-  process.exit(1);
 }
 
 function messageOf(error: unknown): string {

@@ -13,7 +13,7 @@ const STEADY_MS = 30_000;
 export type Program = {
   name: string;
   /** Arguments of `node`, the script first. */
-  args: string[];
+  args: readonly string[];
   env: Record<string, string | undefined>;
   /** Each line that the child writes, and each line about it. */
   say(line: string): void;

@@ -2,17 +2,16 @@
  * `npm run worker`: the Worker alone, in the foreground.
  *
  * Settings: PORT (8787), EDGECALL_DIR (places.ts), HOST, TLS_* and TELEGRAM_POLLING (network.ts), and the Worker's own variables and
- * secrets, passed on from the environment. EDGECALL_BUILT names a folder with the built Worker; without it the Worker is built here.
+ * secrets, passed on from the environment. A checkout builds the Worker here, unless EDGECALL_BUILT names a folder with it.
  * Under the one-machine stack it also ends when its parent does.
  */
 import { join } from "node:path";
-import { stop as stopEsbuild } from "esbuild";
+import { builtGatewayFolder, stateFolder } from "@edgecall/node/places.ts";
+import { claim, runsAlready } from "@edgecall/node/running.ts";
 import { readBuiltGateway } from "./built-gateway.ts";
 import { readNetwork, readPolling } from "./network.ts";
 import { startGateway } from "./networked-gateway.ts";
 import { onStop } from "./on-stop.ts";
-import { stateFolder } from "./places.ts";
-import { claim, runsAlready } from "./running.ts";
 import { readPort, workerVars } from "./settings.ts";
 import { makeStateFolder } from "./state-folder.ts";
 import { ownTokens, rotating } from "./tokens.ts";
@@ -47,13 +46,14 @@ const own =
   process.env.OWN_TOKENS === "yes"
     ? ownTokens(dir, process.env.EDGECALL_TOKEN || undefined, process.env)
     : undefined;
+const built = builtGatewayFolder(process.env);
 const starting = startGateway({
   port: port.value,
   network: network.value,
   polls: polls.value,
   say: (line) => console.error(line),
   dir: join(dir, "worker"),
-  ...(process.env.EDGECALL_BUILT && readBuiltGateway(process.env.EDGECALL_BUILT)),
+  ...(built !== undefined && readBuiltGateway(built)),
   vars: { ...vars, ...own?.records() },
   rotateOwner: own && rotating(own),
   onRestart: () => console.error("the Workers runtime ended and was started again"),
@@ -65,8 +65,7 @@ try {
   // Miniflare would exit at a signal before its workerd is gone, so this waits for it.
   for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.removeAllListeners(event);
   onStop(() => gateway.stop().finally(() => claimed?.release()));
-  // The bundle is finished, so esbuild's helper process can end.
-  await stopEsbuild();
+  if (built === undefined) await (await import("./build-gateway.ts")).stopBuilding();
   process.send?.({ ready: true, url: gateway.url });
   console.error(`the Worker listens at ${gateway.url}`);
 } catch (error) {

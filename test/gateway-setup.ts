@@ -30,16 +30,16 @@ export default async function setup(): Promise<void> {
   symlinkSync(at("node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "agent.cjs"), await bundleAgent({ testTools: true, testClock: IS_SHORT }));
   writeFileSync(join(folder, "bridge.mjs"), await bundleBridge({ testClock: IS_SHORT }));
-  // It finds wrangler.toml in the folder above its own.
+  // It finds wrangler.toml beside itself.
   copyFileSync(at("wrangler.toml"), join(folder, "wrangler.toml"));
   await build({
     entryPoints: [at("local/worker.ts")],
-    outfile: join(folder, "local/worker.mjs"),
+    outfile: join(folder, "worker.mjs"),
     bundle: true,
     format: "esm",
     platform: "node",
     target: "node22",
-    external: ["miniflare", "esbuild", "./build-gateway.ts"],
+    external: ["miniflare", "./build-gateway.ts"],
     logLevel: "error",
   });
 }

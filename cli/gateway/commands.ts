@@ -28,6 +28,33 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./waiting.ts")).waiting,
   },
   {
+    name: "rules",
+    about: "list what the home watches for and reminds of: when, who is told, how it is now",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./rules.ts")).listRules,
+  },
+  {
+    name: "rules pause",
+    about: "stop a rule until it is resumed",
+    takes: "RULE",
+    options: {},
+    load: async () => (await import("./rules.ts")).pauseRule,
+  },
+  {
+    name: "rules resume",
+    about: "let a paused rule work again",
+    takes: "RULE",
+    options: {},
+    load: async () => (await import("./rules.ts")).resumeRule,
+  },
+  {
+    name: "rules remove",
+    about: "remove a rule, with its history",
+    takes: "RULE",
+    options: {},
+    load: async () => (await import("./rules.ts")).removeRule,
+  },
+  {
     name: "status",
     about: "show gateway, bridge, agents and calls in flight; exit code 0 when the home can be asked",
     options: { tools: { about: "show each agent's tools, and its calls so far" }, json: JSON_OPTION },

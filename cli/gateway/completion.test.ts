@@ -14,7 +14,7 @@ COMP_WORDS=(edgecall ${line}); COMP_CWORD=${words.length}; _edgecall; printf '%s
 }
 
 test.each([
-  [["sta"], ["status"]],
+  [["sta"], ["start", "status"]],
   [["agent"], ["agents", "agent"]],
   [["agent", "un"], ["uninstall"]],
   [["agent", "doctor", "--c"], ["--config"]],
@@ -29,7 +29,7 @@ test.each([
 });
 
 test.each([
-  ["edgecall sta", ["status"]],
+  ["edgecall sta", ["start", "status"]],
   ["edgecall agent un", ["uninstall"]],
   ["edgecall bridge un", ["uninstall"]],
   ["edgecall bridge doctor --j", ["--json"]],

@@ -1,5 +1,6 @@
 /**
- * The gateway's address and token: EDGECALL_URL and EDGECALL_TOKEN, else those that `edgecall login` stored.
+ * The gateway's address and token: EDGECALL_URL and EDGECALL_TOKEN, else those that `edgecall login` stored, else those of the gateway that
+ * `edgecall start` runs here.
  *
  * The stored token is sent to the stored address alone: another EDGECALL_URL may be a stranger's.
  */
@@ -9,6 +10,8 @@ import { join } from "node:path";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
+import { stateFolder } from "@edgecall/node/places.ts";
+import { runningIn } from "@edgecall/node/running.ts";
 import type { CommandCall } from "../command.ts";
 
 export type Connection = {
@@ -21,6 +24,7 @@ export type Connection = {
 
 /** The form of a bearer token (RFC 6750 §2.1), with the gateway's bounds for its length. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
+const OwnTokens = z.looseObject({ api: z.string() });
 const Kept = z.looseObject({ url: z.string(), token: z.string() });
 
 const LOGIN = "run `edgecall login URL`, or set EDGECALL_URL and EDGECALL_TOKEN";
@@ -35,14 +39,33 @@ function configFile(env: CommandCall["env"]): string {
 export function readConnection(env: CommandCall["env"]): Connection {
   const file = configFile(env);
   const stored = readStored(file);
+  const here = env.EDGECALL_URL || stored ? undefined : runningHere(env);
+  if (here) return here;
   const url = env.EDGECALL_URL ? gatewayUrl(env.EDGECALL_URL) : stored?.url;
-  if (url === undefined) throw new Error(`no gateway is known here: ${LOGIN}`);
+  if (url === undefined)
+    throw new Error(`no gateway runs here, and none is known: \`edgecall start\` starts one; else ${LOGIN}`);
   const from = env.EDGECALL_URL ? "EDGECALL_URL" : file;
   if (env.EDGECALL_TOKEN) return { url, token: wellFormed(env.EDGECALL_TOKEN, "EDGECALL_TOKEN"), from };
   if (stored === undefined || stored.url !== url) {
     throw new Error(`no token for ${url} is known here: ${LOGIN}`);
   }
   return { url, token: wellFormed(stored.token, file), from };
+}
+
+/** The gateway of `edgecall start`, and the token that is in its state folder; the demo's where the person's own home does not run. */
+function runningHere(env: CommandCall["env"]): Connection | undefined {
+  const own = stateFolder(env);
+  for (const dir of [own, join(own, "demo")]) {
+    const running = runningIn(dir);
+    if (!running) continue;
+    const { url } = running;
+    const file = join(dir, "tokens.json");
+    if (env.EDGECALL_TOKEN)
+      return { url, token: wellFormed(env.EDGECALL_TOKEN, "EDGECALL_TOKEN"), from: dir };
+    const read = checkJson(OwnTokens, readFileSync(file, "utf8"));
+    if (read.ok) return { url, token: wellFormed(read.value.api, file), from: file };
+  }
+  return undefined;
 }
 
 /** @throws with a text for a person when this is no gateway's address */

@@ -41,7 +41,7 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
 const UPGRADES = "docs/operations.md, Upgrades, has the commands";
 
 const LOG_OF_GATEWAY =
-  "its log has more: the terminal of npm start, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
+  "its log has more: the terminal of `edgecall start`, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
 
 export type HomeFound = { finding: Finding; status?: Status; agents: Agent[] };
 
@@ -59,7 +59,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
     const kind = error instanceof GatewayError ? error.kind : "failed";
     if (kind === "unauthorized" || kind === "forbidden") {
       const todo =
-        "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS";
+        "`edgecall login` with the right one; a new one on Cloudflare: `edgecall deploy --new-tokens`";
       return { finding: wrong(link, says, todo), agents: [] };
     }
     // The token is not known to be wrong.
@@ -84,7 +84,7 @@ export function findBridge({ bridge }: Status): Finding {
     return fine(link, `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim());
   }
   if (bridge.id === null) {
-    const todo = "npx edgecall pair --with-bridge, and its command on the home's first machine";
+    const todo = "`edgecall pair --with-bridge`, and its command on the home's first machine";
     return wrong(link, "none has ever connected", todo);
   }
   return wrong(

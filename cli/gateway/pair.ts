@@ -14,7 +14,7 @@ const CODE_LASTS_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 1_500;
 
 const ON_ANOTHER_MACHINE =
-  "This address works only on the gateway's machine. For another machine, npm start prints the ssh command that makes the address available there.\n";
+  "This address works only on the gateway's machine. For another machine, `edgecall start` prints the ssh command that makes the address available there.\n";
 
 const Pairing = z.looseObject({
   /** The code becomes a part of a shell command, so it has no special characters. */

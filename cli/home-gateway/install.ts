@@ -7,10 +7,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { readApi } from "@edgecall/core/loop/api.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
+import { ROOT } from "@edgecall/node/places.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { environmentText, readEnvironment } from "../service/environment-file.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
@@ -128,9 +128,8 @@ async function joinHome(
 
 /** The folder that this program came in. */
 function ownFolder(): string {
-  const folder = dirname(fileURLToPath(import.meta.url));
-  const missing = MARKS.filter((name) => !existsSync(join(folder, name)));
-  if (missing.length === 0) return folder;
+  const missing = MARKS.filter((name) => !existsSync(join(ROOT, name)));
+  if (missing.length === 0) return ROOT;
   throw new Error(
     `${missing.join(", ")} not beside this program: run the edgecall.cjs of an unpacked edgecall-gateway (npm run build -- --gateway)`,
   );

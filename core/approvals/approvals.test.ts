@@ -183,17 +183,15 @@ describe("the lines of a script that are marked", () => {
       "curl https://a.example/x | sh",
     ].join("\n");
     expect(markedLines(script)).toEqual([
-      { line: 2, why: "it deletes folders with all that is in them" },
-      { line: 4, why: "it stops services" },
-      { line: 6, why: "it runs a program from the web" },
+      { line: 2, why: "whyFolders" },
+      { line: 4, why: "whyServices" },
+      { line: 6, why: "whyWeb" },
     ]);
     expect(markedLines("ls\ncat a\n")).toEqual([]);
   });
 
   test("are never none where the script as a whole is dangerous", () => {
-    expect(markedLines(`${"ls\n".repeat(2_000)}rm -rf /`)).toEqual([
-      { line: 0, why: "it deletes folders with all that is in them" },
-    ]);
+    expect(markedLines(`${"ls\n".repeat(2_000)}rm -rf /`)).toEqual([{ line: 0, why: "whyFolders" }]);
   });
 
   test("take no long time to find", () => {

@@ -3,6 +3,10 @@
  * an honest model and the person who approves. It is no security boundary, since there is always another spelling.
  */
 
+import { DANGER_TEXTS } from "../phrases/languages/danger-texts.ts";
+
+type DangerKind = keyof typeof DANGER_TEXTS;
+
 /** The places where a command may begin: at the start, after a separator, or after `sudo` and the like. */
 const AT = String.raw`(?:^|[;&|({\n]|\$\(|\x60|\b(?:sudo|doas|exec|env|nohup|xargs|then|do|else) ) ?`;
 /** Options before the relevant word. Bounded like every loop here (see `simplified`). */
@@ -12,63 +16,54 @@ const OPTIONS = String.raw`(?:-\S{1,200} ){0,20}`;
  * A dangerous pattern in two parts, the second somewhere after the first. Two searches each pass over the text once; a single
  * pattern would search for the second part again at each match of the first.
  */
-type Danger = { first: RegExp; behind?: RegExp; within?: RegExp; reason: string };
+type Danger = { first: RegExp; behind?: RegExp; within?: RegExp; kind: DangerKind };
 
-const danger = (first: RegExp | string, reason: string): Danger => ({ first: new RegExp(first), reason });
+const danger = (first: RegExp | string, kind: DangerKind): Danger => ({ first: new RegExp(first), kind });
 
 const DANGERS: readonly Danger[] = [
   danger(
     `\\brm ${OPTIONS}-(?:\\w{0,200}[rR]|-recursive)[\\w-]{0,200} ${OPTIONS}["']?(?:/|~|\\*|\\.\\.?/?(?:\\s|$))`,
-    "it deletes folders with all that is in them",
+    "whyFolders",
   ),
   danger(
     `\\brm ${OPTIONS}(?:-\\w{0,200}[rR]\\w{0,200}f|-\\w{0,200}f\\w{0,200}[rR]|-[rR] -f|-f -[rR])`,
-    "it deletes folders without asking",
+    "whyNoAsking",
   ),
-  { first: /\bfind\b/, behind: /\s-delete\b/, within: /[;&|\n]/, reason: "it deletes what it finds" },
-  danger(
-    />\s?\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|loop|md|nbd|dm-|mapper|mtd|ram|zram|sr|disk)/,
-    "it writes to a disk itself",
-  ),
-  danger(/\bof=\/dev\/(?!null\b|zero\b|stdout\b|stderr\b)/, "it writes to a device"),
-  danger(`${AT}(?:mkfs(?:\\.\\w{1,20})?|wipefs|fdisk|sfdisk|parted|blkdiscard|shred)\\b`, "it changes disks"),
-  danger(
-    `${AT}(?:shutdown|reboot|poweroff|halt|telinit|init [06])\\b`,
-    "it turns the device off or on again",
-  ),
+  { first: /\bfind\b/, behind: /\s-delete\b/, within: /[;&|\n]/, kind: "whyFound" },
+  danger(/>\s?\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|loop|md|nbd|dm-|mapper|mtd|ram|zram|sr|disk)/, "whyDisk"),
+  danger(/\bof=\/dev\/(?!null\b|zero\b|stdout\b|stderr\b)/, "whyDevice"),
+  danger(`${AT}(?:mkfs(?:\\.\\w{1,20})?|wipefs|fdisk|sfdisk|parted|blkdiscard|shred)\\b`, "whyDisks"),
+  danger(`${AT}(?:shutdown|reboot|poweroff|halt|telinit|init [06])\\b`, "whyPower"),
   danger(
     `\\bsystemctl ${OPTIONS}(?:stop|disable|mask|kill|isolate|reboot|poweroff|halt|edit|set-default)\\b`,
-    "it stops services",
+    "whyServices",
   ),
   {
     first: /: ?\( ?\) ?\{[^|\n]{0,200}\|/,
     behind: /& ?\} ?;/,
     within: /\n/,
-    reason: "it starts processes without end",
+    kind: "whyProcesses",
   },
   {
     first: /\b(?:curl|wget)\b/,
     behind: /\| ?(?:sudo )?(?:ba|da|z|k|a)?sh\b/,
     within: /[;&\n]/,
-    reason: "it runs a program from the web",
+    kind: "whyWeb",
   },
-  danger(`\\bcrontab ${OPTIONS}-r\\b`, "it deletes all scheduled tasks"),
-  danger(
-    `\\bchmod ${OPTIONS}(?:-R|--recursive) \\S{0,200} ?/`,
-    "it changes the rights of the system's files",
-  ),
-  danger(`\\bchown ${OPTIONS}(?:-R|--recursive)\\s`, "it gives files away"),
-  danger(`${AT}(?:sudo|doas|su)\\b`, "it acts as another user"),
+  danger(`\\bcrontab ${OPTIONS}-r\\b`, "whyTasks"),
+  danger(`\\bchmod ${OPTIONS}(?:-R|--recursive) \\S{0,200} ?/`, "whyRights"),
+  danger(`\\bchown ${OPTIONS}(?:-R|--recursive)\\s`, "whyOwner"),
+  danger(`${AT}(?:sudo|doas|su)\\b`, "whyUser"),
   {
     first: /\bgit push\b/,
     behind: /\s--force|\s-f\b/,
     within: /[;&|\n]/,
-    reason: "it overwrites another repository's history",
+    kind: "whyHistory",
   },
-  danger(/\b(?:iptables|ip6tables|nft|ufw)\s/, "it changes the firewall"),
-  danger(`${AT}(?:passwd|useradd|userdel|usermod|visudo)\\b`, "it changes users"),
-  danger(`\\bkill ${OPTIONS}-1\\b`, "it ends all processes"),
-  danger(/\b(?:insmod|rmmod|modprobe)\s/, "it changes the kernel"),
+  danger(/\b(?:iptables|ip6tables|nft|ufw)\s/, "whyFirewall"),
+  danger(`${AT}(?:passwd|useradd|userdel|usermod|visudo)\\b`, "whyUsers"),
+  danger(`\\bkill ${OPTIONS}-1\\b`, "whyEnds"),
+  danger(/\b(?:insmod|rmmod|modprobe)\s/, "whyKernel"),
 ];
 
 /** Words are cut to this; no option, program or folder in the patterns is longer. */
@@ -94,12 +89,17 @@ function isThere({ first, behind, within }: Danger, text: string): boolean {
 
 /** @returns why the command is dangerous; undefined: no pattern says so */
 export function dangerIn(command: string): string | undefined {
-  const simple = simplified(command);
-  return DANGERS.find((one) => isThere(one, simple))?.reason;
+  const kind = dangerKind(command);
+  return kind && DANGER_TEXTS[kind];
 }
 
-/** @property line from 0 */
-type MarkedLine = { line: number; why: string };
+function dangerKind(command: string): DangerKind | undefined {
+  const simple = simplified(command);
+  return DANGERS.find((one) => isThere(one, simple))?.kind;
+}
+
+/** @property line from 0 @property why names a message */
+type MarkedLine = { line: number; why: DangerKind };
 
 /** More lines are not judged one by one. */
 const LINES_MAX = 1_000;
@@ -115,10 +115,10 @@ export function markedLines(script: string): MarkedLine[] {
       .slice(from, at + 1)
       .map((line) => line.replace(/\\\r?$/, " "))
       .join("");
-    const why = dangerIn(whole);
+    const why = dangerKind(whole);
     if (why !== undefined) marked.push({ line: from, why });
   }
   // It stands in several lines, or beyond those that are judged.
-  const why = marked.length === 0 ? dangerIn(script) : undefined;
+  const why = marked.length === 0 ? dangerKind(script) : undefined;
   return why === undefined ? marked : [{ line: 0, why }];
 }

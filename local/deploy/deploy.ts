@@ -1,4 +1,5 @@
-/** The steps of `npm run deploy`. Each can be repeated, so an interrupted deploy continues when it is run again. */
+/** The steps of `edgecall deploy`. Each can be repeated, so an interrupted deploy continues when it is run again. */
+import { COMMAND_LINES } from "@edgecall/node/places.ts";
 import { newToken } from "../tokens.ts";
 import {
   connectionsKey,
@@ -135,10 +136,10 @@ function nextSteps(url: string, tokens: GatewayTokens | undefined, options: Depl
 The console: ${url}/     (sign in with your token)
 
 1. The home's first machine, one that is always on: "Add the home's bridge" in the console's Fleet shows a command; run it
-   there. (A bridge by hand: GATEWAY_URL=${url} BRIDGE_TOKEN=${bridge} MQTT_URL=mqtt://127.0.0.1:1883 npm run bridge)
+   there. (A bridge by hand: GATEWAY_URL=${url} BRIDGE_TOKEN=${bridge} MQTT_URL=mqtt://127.0.0.1:1883 ${COMMAND_LINES.bridge})
 2. Each other device: "Add a device", the same way (docs/install.md).
 3. Ask:  curl ${url}/ask -H "Authorization: Bearer $TOKEN" -d "Which devices are there?"
 
-Run \`npm run deploy\` again to upgrade.
+Run \`${COMMAND_LINES.deploy}\` again to upgrade.
 `;
 }

@@ -1,5 +1,4 @@
-/** Reads and checks the flags and environment of `npm run deploy`. Pure. */
-import { parseArgs } from "node:util";
+/** Reads and checks the flags and environment of `edgecall deploy`. Pure. */
 import { type Api, readApi } from "@edgecall/core/loop/api.ts";
 import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 
@@ -29,21 +28,12 @@ export type DeployOptions = {
   dryRun: boolean;
 };
 
-export const USAGE = `npm run deploy -- [flags]        puts the gateway on Cloudflare; run again, it upgrades and asks nothing
-
-  --name NAME        the Worker's name (edgecall); another name is another gateway, with data of its own
-  --home HOME        the home of the first tokens (home)
-  --model NAME       the model's name; one that begins with @cf/ is Cloudflare's own
-  --model-url URL    an OpenAI-compatible endpoint, or Anthropic's, up to and with /v1; its key in LLM_API_KEY
-  --model-api API    openai or anthropic, where the address does not tell: the form of its requests
-  --account ID       where your sign-in has several accounts
-  --url URL          where the gateway is reached, if you gave it a domain of your own
-  --new-tokens       new tokens in place of the old ones
-  --yes              ask nothing (as without a terminal)
-  --dry-run          say what would be done, and build, but change nothing
-
-Environment: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID (instead of signing in), LLM_BASE_URL, LLM_API, LLM_MODEL, LLM_API_KEY,
-EDGECALL_TOKEN and BRIDGE_TOKEN (tokens of your own, at least 32 characters; else they are made and shown once).`;
+/** Options with a value, and those without, as they are typed. */
+export const FLAGS = ["name", "home", "model", "model-url", "model-api", "account", "url"] as const;
+export const SWITCHES = ["new-tokens", "yes", "dry-run"] as const;
+export type DeployFlags = {
+  [name in (typeof FLAGS)[number]]?: string | undefined;
+} & { [name in (typeof SWITCHES)[number]]?: boolean };
 
 /** The names that Cloudflare accepts for a workers.dev address. */
 const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
@@ -56,16 +46,10 @@ const LOCAL_HOST =
   /^(localhost|.*\.local|.*\.home\.arpa|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|169\.254\..*|\[.*\])$/;
 
 export function readOptions(
-  args: string[],
-  env: Record<string, string | undefined>,
+  flags: DeployFlags,
+  env: Readonly<Record<string, string | undefined>>,
   hasTerminal: boolean,
 ): Parsed<DeployOptions> {
-  let flags: ReturnType<typeof parse>;
-  try {
-    flags = parse(args);
-  } catch (error) {
-    return wrong(error instanceof Error ? error.message : String(error));
-  }
   const name = flags.name ?? nonEmpty(env.EDGECALL_NAME);
   const home = flags.home ?? "home";
   const tokens = { api: nonEmpty(env.EDGECALL_TOKEN), bridge: nonEmpty(env.BRIDGE_TOKEN) };
@@ -108,24 +92,6 @@ export function readOptions(
       dryRun: flags["dry-run"] ?? false,
     },
   };
-}
-
-function parse(args: string[]) {
-  const text = { type: "string" } as const;
-  const flag = { type: "boolean" } as const;
-  const options = {
-    name: text,
-    home: text,
-    model: text,
-    "model-url": text,
-    "model-api": text,
-    account: text,
-    url: text,
-    "new-tokens": flag,
-    yes: flag,
-    "dry-run": flag,
-  };
-  return parseArgs({ args, options, strict: true, allowPositionals: false }).values;
 }
 
 /** @returns undefined when no model is named */

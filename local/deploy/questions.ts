@@ -11,11 +11,14 @@ export class DeployQuestions {
     this.#say = say;
   }
 
-  async signIn(): Promise<boolean> {
-    const answer = await this.#ask(
-      "You are not signed in to Cloudflare. Open the browser to sign in? [Y/n] ",
-    );
-    return answer === "" || /^y/i.test(answer);
+  signIn(): Promise<boolean> {
+    return this.#confirm("You are not signed in to Cloudflare. Open the browser to sign in?");
+  }
+
+  /** @param what its name, its size and where it goes */
+  fetch(what: string): Promise<boolean> {
+    this.#say(what);
+    return this.#confirm("Fetch it?");
   }
 
   async account(accounts: readonly Account[]): Promise<Account> {
@@ -52,6 +55,11 @@ export class DeployQuestions {
       if (read.ok && read.value) return read.value;
       if (!read.ok) this.#say(read.error);
     }
+  }
+
+  async #confirm(question: string): Promise<boolean> {
+    const answer = await this.#ask(`${question} [Y/n] `);
+    return answer === "" || /^y/i.test(answer);
   }
 
   async #ask(question: string, { hidden = false } = {}): Promise<string> {

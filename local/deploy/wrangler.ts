@@ -1,14 +1,9 @@
-/** Runs the installed wrangler. Secrets go through its stdin, because every process can see argv. */
+/** Runs wrangler in the folder that it deploys. Secrets go through its stdin, because every process can see argv. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { buildDeviceFiles, servedProgram } from "../device-files.ts";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const WRANGLER = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
 
 export type Account = { id: string; name: string };
 
@@ -18,12 +13,22 @@ class WranglerError extends Error {
 }
 
 export class Wrangler {
-  readonly #env: Record<string, string | undefined>;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #program: string;
+  readonly #folder: string;
   #account: string | undefined;
 
-  constructor(env: Record<string, string | undefined>, account: string | undefined) {
-    this.#env = env;
-    this.#account = account;
+  /** @param options.program wrangler's own file, for Node @param options.folder what is deployed, with its wrangler.toml */
+  constructor(options: {
+    env: Readonly<Record<string, string | undefined>>;
+    program: string;
+    folder: string;
+    account: string | undefined;
+  }) {
+    this.#env = options.env;
+    this.#program = options.program;
+    this.#folder = options.folder;
+    this.#account = options.account;
   }
 
   useAccount(id: string): void {
@@ -58,10 +63,7 @@ export class Wrangler {
 
   /** @returns its addresses, the main one first */
   async deploy(name: string, options: { dryRun: boolean; terminal: boolean }): Promise<string[]> {
-    // wrangler.toml's build writes the asset itself, from the same sources.
-    const program = servedProgram((await buildDeviceFiles()).program);
-    const defined = ["--define", `EDGECALL_PROGRAM:${JSON.stringify(program)}`];
-    const args = ["deploy", "--name", name, ...defined, ...(options.dryRun ? ["--dry-run"] : [])];
+    const args = ["deploy", "--name", name, ...(options.dryRun ? ["--dry-run"] : [])];
     const { lines } = await this.#orThrow("deploy", args, { show: true, terminal: options.terminal });
     const targets = lines.flatMap((line) => {
       const read = checkJson(Deployed, line);
@@ -89,8 +91,8 @@ export class Wrangler {
     const dir = mkdtempSync(join(tmpdir(), "edgecall-deploy-"));
     const output = join(dir, "output.ndjson");
     try {
-      const child = spawn(process.execPath, [WRANGLER, ...args], {
-        cwd: ROOT,
+      const child = spawn(process.execPath, [this.#program, ...args], {
+        cwd: this.#folder,
         env: {
           ...this.#env,
           WRANGLER_OUTPUT_FILE_PATH: output,

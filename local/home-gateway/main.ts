@@ -3,26 +3,24 @@
  * Settings come from the environment, as those of `npm start`; state is in STATE_DIRECTORY.
  */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
+import { ROOT } from "@edgecall/node/places.ts";
+import { claim, runsAlready } from "@edgecall/node/running.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { ERRORS_KEPT, type GatewayStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
 import { readBuiltGateway } from "../built-gateway.ts";
 import { PLAIN_WARNING } from "../network.ts";
 import { startGateway } from "../networked-gateway.ts";
 import { onStop } from "../on-stop.ts";
-import { claim, runsAlready } from "../running.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
 import { makeStateFolder, stateError } from "../state-folder.ts";
 import { loadTokens, ownTokens, rotating } from "../tokens.ts";
 
-const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-
 const { env } = process;
 const dir = env.STATE_DIRECTORY;
 if (!dir) fail("STATE_DIRECTORY: not set; systemd sets it for the service");
-const read = readStartSettings([], { ...env, EDGECALL_DIR: dir });
+const read = readStartSettings({}, { ...env, EDGECALL_DIR: dir });
 if (!read.ok) fail(read.error);
 const { network, polls, port = 8787, token } = read.value;
 
@@ -60,8 +58,7 @@ try {
     network,
     polls,
     dir: join(dir, "worker"),
-    ...readBuiltGateway(FOLDER),
-    config: join(FOLDER, "wrangler.toml"),
+    ...readBuiltGateway(ROOT),
     vars: {
       CONNECTIONS_KEY: connections,
       ...workerVars(env),

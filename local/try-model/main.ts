@@ -27,7 +27,7 @@ type Row = { flow: string; result: string; calls: string; tokens: number; second
 const SHOWN_CHARS = 80;
 
 const dir = mkdtempSync(join(tmpdir(), "edgecall-try-"));
-const settings = readStartSettings([], { ...process.env, EDGECALL_DIR: dir });
+const settings = readStartSettings({}, { ...process.env, EDGECALL_DIR: dir });
 if (!settings.ok) refuse(settings.error);
 const { model } = settings.value;
 if (!model)

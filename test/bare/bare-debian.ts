@@ -31,14 +31,14 @@ export class BareDebian {
     this.#root = root;
   }
 
-  /** Makes it with the project's present files, without those that git ignores. */
-  static async make(): Promise<BareDebian> {
+  /** Makes it with the project's present files, without those that git ignores; or with this file alone. */
+  static async make(file?: string): Promise<BareDebian> {
     const made = new BareDebian(mkdtempSync(join(tmpdir(), "edgecall-bare-")));
-    await made.#furnish();
+    await made.#furnish(file);
     return made;
   }
 
-  async #furnish(): Promise<void> {
+  async #furnish(file: string | undefined): Promise<void> {
     const root = this.#root;
     const at = (path: string) => join(root, path);
     await asRoot("tar", "-C", root, "-xf", await minimalDebian());
@@ -56,7 +56,14 @@ export class BareDebian {
     writeFileSync(at("etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
     await asRoot("mkdir", "-p", dirname(at(CERTIFICATES)));
     if (existsSync(CERTIFICATES)) await asRoot("cp", CERTIFICATES, at(CERTIFICATES));
-    const list = join(root, "sources");
+    if (file === undefined) await this.#copySources();
+    else await asRoot("cp", file, at(FOLDER));
+    await asRoot("chroot", root, "useradd", "--home-dir", dirname(FOLDER), "bare");
+    await asRoot("chroot", root, "chown", "-R", "bare:bare", dirname(FOLDER));
+  }
+
+  async #copySources(): Promise<void> {
+    const list = join(this.#root, "sources");
     const files = await promisify(execFile)("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
       cwd: SOURCES,
       maxBuffer: 2 ** 24,
@@ -74,14 +81,15 @@ export class BareDebian {
       `tar -C "$0" --null -T "$1" -cf - | tar -C "$2" -xf -`,
       SOURCES,
       list,
-      at(FOLDER),
+      join(this.#root, FOLDER),
     );
-    await asRoot("chroot", root, "useradd", "--home-dir", dirname(FOLDER), "bare");
-    await asRoot("chroot", root, "chown", "-R", "bare:bare", dirname(FOLDER));
   }
 
-  /** Runs a line of shell in the project's folder. */
-  async runs(user: BareUser, line: string): Promise<Ran> {
+  /**
+   * Runs a line of shell in the project's folder.
+   * @param options.network false: there is this machine's loopback alone
+   */
+  async runs(user: BareUser, line: string, { network = true } = {}): Promise<Ran> {
     const env = [
       "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
       `HOME=${user === "root" ? "/root" : dirname(FOLDER)}`,
@@ -91,7 +99,8 @@ export class BareDebian {
     ];
     const as = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--init-groups"];
     const inside = [...as, "env", "-i", ...env, "sh", "-c", `cd ${FOLDER} && ${line}`];
-    const enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, this.#root];
+    const apart = ["unshare", "--mount", "--pid", ...(network ? [] : ["--net"]), "--fork", "--kill-child"];
+    const enter = [...apart, "sh", "-c", network ? ENTER : `ip link set lo up && ${ENTER}`, this.#root];
     const [program = "", ...args] = [...AS_ROOT, ...enter, ...inside];
     const child = spawn(program, args, { env: ROOT_ENV, stdio: ["ignore", "pipe", "pipe"] });
     const ran: Ran = { code: null, out: "", err: "" };

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
-import { axeFinds, openWindow, PHONE, useChromium } from "./chromium.ts";
+import { addressInBrowser, axeFinds, openWindow, PHONE, useChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -28,9 +28,9 @@ async function open(path: string, viewport?: { width: number; height: number }) 
   });
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("request", (request) => {
-    if (!request.url().startsWith(`${stack.gateway.url}/`)) faults.push(request.url());
+    if (!request.url().startsWith(`${addressInBrowser(stack.gateway.url)}/`)) faults.push(request.url());
   });
-  await page.goto(stack.gateway.url + path);
+  await page.goto(addressInBrowser(stack.gateway.url) + path);
   await page.getByText(/ operations, version /).waitFor();
   return { page, faults };
 }
@@ -53,7 +53,7 @@ test("it shows every operation of the document, without a token, and asks nobody
 
 test("an operation says what it takes and answers; a search finds it, and a link opens it", async () => {
   const { page, faults } = await open("/api");
-  await page.getByLabel("Find").fill("postQuestion");
+  await page.getByLabel("Find").fill("Answers a question or an approval");
   const found = page.locator("#operations > details:not([hidden])");
   await expect.poll(() => found.count()).toBe(1);
   await found.locator("> summary").click();

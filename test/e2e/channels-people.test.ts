@@ -49,7 +49,7 @@ const call = (action: string, params: object, agent_id = "eye"): Step => ({
 });
 const RESULTS = { text: "$results" };
 /** Owners are also asked for what members need (C4). */
-const isOwn = ({ buttons, text }: ChatMessage) => buttons.length === 2 && !text.includes("(asked by ");
+const isOwn = ({ buttons, text }: ChatMessage) => buttons.length === 2 && !text.includes("Write member-");
 const askedWith = (text: string) =>
   stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(text));
 

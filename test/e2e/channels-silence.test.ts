@@ -31,7 +31,7 @@ test("C4: a member's approval on Telegram is given by an owner on Slack, and the
   const shown = await until(() => owners().find(({ buttons }) => buttons.length === 2), {
     what: "the owner's question on Slack",
   });
-  expect(shown.text).toContain(`asked by telegram:${MEMBER}`);
+  expect(shown.text).toContain(`${MEMBER} asked, by Telegram`);
   expect(shown.text).toContain("c4.txt");
   await slack.press(shown.buttons[0]?.data ?? "", OWNER);
   await waitForText(sent, /^c4: (?!Error)/);

@@ -224,7 +224,8 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", 
   });
 });
 
-describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$channel: groups", (person) => {
+const IN_GROUPS = [PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord, PEOPLE.whatsapp] as Person[];
+describe.each(IN_GROUPS)("$channel: groups", (person) => {
   test("an owner in a group may only read; a stranger there gets no answer, or one that nobody else reads", async () => {
     const write = call("write", { path: "group.txt", content: "x" });
     const sent = await person.say(script(write, { text: "$results" }), OWNER, { group: true });
@@ -235,8 +236,8 @@ describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$cha
       group: true,
     });
     expect(stranger.status).toBe(200);
-    // On Telegram everybody there would read it.
-    if (person.channel === "telegram") return expect(stranger.words).toBeUndefined();
+    // On Telegram and WhatsApp everybody there would read it.
+    if (["telegram", "whatsapp"].includes(person.channel)) return expect(stranger.words).toBeUndefined();
     await until(() => stranger.words?.includes("I do not know you"), {
       what: "C3: a reason, for them alone",
     });

@@ -21,6 +21,11 @@ export function useChromium(prepare: (browser: Browser) => Promise<void>): void 
   afterAll(() => browser?.close());
 }
 
+/** @returns the gateway's address as its page has it: a browser that opens 127.0.0.1 is sent to localhost, where passkeys can be */
+export function addressInBrowser(url: string): string {
+  return url.replace("127.0.0.1", "localhost");
+}
+
 export const PHONE = { width: 390, height: 844 };
 
 /** Opens a window like one on another machine: it shares no session with other windows. */

@@ -157,8 +157,8 @@ describe("ask, on a terminal", () => {
 
   test("an answer from elsewhere removes the question, and Ctrl-C at a question cancels", async () => {
     const conversation = crypto.randomUUID();
-    const write = action("pi", "write", { path: "third.txt", content: "x" });
-    const question = script(write, write, { text: "the end" });
+    const write = (path: string) => action("pi", "write", { path, content: "x" });
+    const question = script(write("third.txt"), write("fourth.txt"), { text: "the end" });
     const command = edgecallOnTerminal(["ask", "-c", conversation, question], env());
     await command.writes("Write? [y/n]");
     const { id } = await stack.gateway.question(conversation);
@@ -251,12 +251,13 @@ test("what a token may not see is reported, and a wrong command line sends no re
 });
 
 test("login stores a working token, readable only by its owner, and stores nothing else", async () => {
-  const alone = { HOME: home };
+  // Nothing of this checkout's own home.
+  const alone = { HOME: home, EDGECALL_DIR: join(home, "state") };
   const url = stack.gateway.url;
   const wrong = await edgecall(["login", url], alone, "not-the-token-of-this-home\n");
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("does not know this token") });
   expect((await edgecall(["status"], alone)).err).toContain(
-    "no gateway is known here: run `edgecall login URL`",
+    "no gateway runs here, and none is known: `edgecall start` starts one; else run `edgecall login URL`",
   );
   const none = await edgecall(["login", url], alone, "\n");
   expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no token was given") });

@@ -9,7 +9,7 @@ import { BOT_TOKEN, FakeTelegram } from "../platforms/telegram.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { addressInBrowser, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const telegram = await FakeTelegram.start();
@@ -80,7 +80,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await connect("Telegram");
     await page.getByRole("status").getByText("Connected as @home_test_bot").waitFor();
     expect(telegram.webhook).toEqual({
-      url: `${stack.gateway.url}/webhooks/telegram/a~family`,
+      url: `${addressInBrowser(stack.gateway.url)}/webhooks/telegram/a~family`,
       secret_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
       allowed_updates: ["message", "callback_query"],
     });
@@ -122,7 +122,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     telegram.lastError = undefined;
     await card.getByRole("button", { name: "Have Telegram family deliver here" }).click();
     await card.getByRole("status").getByText("It delivers here now.").waitFor();
-    expect(telegram.webhook?.url).toBe(`${stack.gateway.url}/webhooks/telegram/a~family`);
+    expect(telegram.webhook?.url).toBe(`${addressInBrowser(stack.gateway.url)}/webhooks/telegram/a~family`);
     expect((await writes(script({ text: "And again." }))).status).toBe(200);
     await answered("And again.");
   });
@@ -131,7 +131,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await fill("discord", "club", DISCORD_TOKEN, discord.server.url);
     await connect("Discord");
     await page.getByRole("status").getByText("Connected as Home").waitFor();
-    expect(discord.endpoint).toBe(`${stack.gateway.url}/webhooks/discord/a~club`);
+    expect(discord.endpoint).toBe(`${addressInBrowser(stack.gateway.url)}/webhooks/discord/a~club`);
     expect(discord.commands.map(({ name }) => name).sort()).toEqual([
       "Ask about this",
       "ack",
@@ -160,7 +160,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
       "https://api.slack.com/apps",
       "1",
     ]);
-    const webhook = `${stack.gateway.url}/webhooks/slack/a~work`;
+    const webhook = `${addressInBrowser(stack.gateway.url)}/webhooks/slack/a~work`;
     expect(JSON.parse(address.searchParams.get("manifest_json") ?? "")).toMatchObject({
       settings: {
         event_subscriptions: { request_url: webhook, bot_events: ["app_mention", "message.im"] },

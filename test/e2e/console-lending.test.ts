@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
+import { addressInBrowser, axeFinds, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
 import { action, RESULTS } from "./edge-calls.ts";
 import { GatewayClient } from "./gateway-client.ts";
 import { useStack } from "./stack.ts";
@@ -78,7 +78,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   test("another owner sees whom the invitation is from, borrows, and a chat uses the agent", async () => {
     await tabTo(borrower, /^Invitation/);
     await borrower.keyboard.insertText(invitation);
-    await borrower.getByText(`It is from home 'a' at ${stack.gateway.url}.`).waitFor();
+    await borrower.getByText(`It is from home 'a' at ${addressInBrowser(stack.gateway.url)}.`).waitFor();
     await tabTo(borrower, /^Call that home/);
     await borrower.keyboard.insertText("near");
     await tabTo(borrower, /^Borrow$/);

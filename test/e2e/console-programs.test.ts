@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pkce, SignIn } from "../oauth-sign-in.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, openScreen, openWindow, signIn, startChromium } from "./chromium.ts";
+import { addressInBrowser, axeFinds, openScreen, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async () => {});
@@ -83,7 +83,9 @@ describe("a browser", { tags: ["needs/chromium"] }, () => {
     await row.getByText("ended", { exact: false }).waitFor();
     await openScreen(other, "Connect a client");
     await other.getByRole("combobox", { name: "Client" }).selectOption("Claude Code");
-    await other.getByText(`claude mcp add --transport http home ${stack.gateway.url}/mcp`).waitFor();
+    await other
+      .getByText(`claude mcp add --transport http home ${addressInBrowser(stack.gateway.url)}/mcp`)
+      .waitFor();
     await other.close();
   });
 });

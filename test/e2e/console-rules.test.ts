@@ -7,7 +7,16 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { askIn, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import {
+  addressInBrowser,
+  askIn,
+  axeFinds,
+  openScreen,
+  openWindow,
+  PHONE,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -58,7 +67,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
   let cdp: CDPSession;
   useChromium(async (browser) => {
     page = await openWindow(browser, PHONE);
-    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
     // No push service can be reached from here, so the browser's subscription is played. All else is the browser's own.
     await page.addInitScript(
       `PushManager.prototype.subscribe = async ({ applicationServerKey }) => ({ toJSON: () => (${JSON.stringify(
@@ -252,7 +261,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
   test("a button of ntfy counts once, and not when it is forged", async () => {
     const [, snooze] = published[0]?.actions ?? [];
     const press = async (url = "") => (await fetch(url, { method: "POST" })).status;
-    expect(snooze?.url).toMatch(new RegExp(`^${stack.gateway.url}/v1/push/press/`));
+    expect(snooze?.url).toMatch(new RegExp(`^${addressInBrowser(stack.gateway.url)}/v1/push/press/`));
     // The last character's low bits are no part of the signature: "B" for "A" would be the same link.
     expect(await press(snooze?.url.replace(/.$/, (last) => (last === "A" ? "Q" : "A")))).toBe(404);
     expect(await press(snooze?.url)).toBe(200);

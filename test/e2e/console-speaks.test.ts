@@ -17,7 +17,15 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import {
+  addressInBrowser,
+  axeFinds,
+  openScreen,
+  openWindow,
+  PHONE,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { useStack } from "./stack.ts";
 
@@ -83,7 +91,7 @@ describe("the three sentences, in the console", () => {
   let other: Page;
   useChromium(async (browser) => {
     page = await openWindow(browser, PHONE);
-    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
     // No push service can be reached from here, so the browser's subscription is played.
     await page.addInitScript(
       `PushManager.prototype.subscribe = async () => ({ toJSON: () => (${JSON.stringify({

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 async function deploy(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ["local/deploy/main.ts", ...args], {
+  const child = spawn(process.execPath, ["cli/main.ts", "deploy", ...args], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
     env: {

@@ -138,14 +138,14 @@ test("O5: a state folder of another user is named with its owner, without a stac
   loadTokens(dir, undefined);
   chownSync(dir, 65_534, 65_534);
   chmodSync(dir, 0o755);
-  for (const [script, env] of [
-    ["local/start.ts", { EDGECALL_DIR: dir }],
+  for (const [script, env, ...words] of [
+    ["cli/main.ts", { EDGECALL_DIR: dir }, "start"],
     [
       "local/home-gateway/main.ts",
       { STATE_DIRECTORY: dir, LLM_BASE_URL: "http://127.0.0.1:9/v1", LLM_MODEL: "x" },
     ],
   ] as const) {
-    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, script)], {
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, script), ...words], {
       uid: 65_534,
       gid: 65_534,
       cwd: "/",

@@ -23,7 +23,9 @@ const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "anna" } }, async (stack) =
   } as Record<string, unknown>;
   await stack.startAgent({ id: "host", top });
   await stack.gateway.online("eye");
-  await stack.gateway.online("host");
+  // It is online before its MCP server has told its tools.
+  const listed = async () => await (await stack.gateway.fetch("/v1/agents")).text();
+  await until(async () => (await listed()).includes("files_echo"), { what: "the tools of the MCP server" });
 });
 
 const clients: Client[] = [];

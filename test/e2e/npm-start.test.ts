@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { PROGRAMS } from "@edgecall/node/places.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PROGRAMS } from "../../local/places.ts";
 import { freePort, isFree } from "../../local/port.ts";
 import { agentIdOf } from "../../local/settings.ts";
 import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
@@ -69,7 +69,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(wrong.err()).toContain("PORT: expected a number from 0 to 65535, got 'eighty'");
     expect(wrong.out()).toBe("");
     expect(await help.code).toBe(0);
-    expect(help.out()).toContain('npm start -- --ask "QUESTION"');
+    expect(help.out()).toContain("--ask QUESTION");
 
     expect(await deaf.code).toBe(1);
     // The reason comes last, below the programs' output.
@@ -124,9 +124,13 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     const { api: old } = JSON.parse(readFileSync(join(folder.path, "tokens.json"), "utf8")) as {
       api: string;
     };
-    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAMS.cli, "tokens", "rotate"], {
-      env: { ...process.env, EDGECALL_URL: client.url, EDGECALL_TOKEN: old },
-    });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...PROGRAMS.edgecall, "tokens", "rotate"],
+      {
+        env: { ...process.env, EDGECALL_URL: client.url, EDGECALL_TOKEN: old },
+      },
+    );
     expect(stdout.trim()).toMatch(/^[\w-]{43}$/);
     // Either the Worker refuses it, or it is being started anew.
     expect([401, "no gateway"]).toContain(await as(old));

@@ -373,6 +373,10 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await page.getByRole("button", { name: "Yes, remove" }).click();
     await page.getByText("my key", { exact: true }).waitFor({ state: "detached" });
     await add("the new one", await code());
+    await page.getByRole("button", { name: "Rename the new one" }).click();
+    await page.getByLabel("New name").fill("my phone");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("my phone", { exact: true }).waitFor();
     const turn = await (async () => {
       await page.goto(`${home()}/#/chat`);
       return await askIn(page, touch("recovered"));
@@ -380,5 +384,14 @@ describe("passkeys", { tags: ["needs/chromium", "needs/bubblewrap"] }, () => {
     await turn.getByRole("button", { name: "Run", exact: true }).click();
     await turn.locator(".answer").waitFor();
     expect(ran("recovered")).toBe(true);
+  });
+
+  test("and the page about them speaks the person's language", async () => {
+    await page.evaluate(() => localStorage.setItem("edgecall.language", "de"));
+    await page.goto(`${home()}/#/setup/passkeys`);
+    await page.reload();
+    await page.getByRole("button", { name: "my phone umbenennen" }).waitFor();
+    await page.getByRole("button", { name: "Passkey anlegen" }).waitFor();
+    expect(await axeFinds(page)).toEqual([]);
   });
 });

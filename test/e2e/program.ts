@@ -111,7 +111,7 @@ function builtFile(script: string): string | undefined {
   const file = {
     "pi-agent/main.ts": "agent.cjs",
     "bridge/main.ts": "bridge.mjs",
-    "local/worker.ts": "local/worker.mjs",
+    "local/worker.ts": "worker.mjs",
   }[script];
   return folder && file && join(folder, file);
 }

@@ -17,7 +17,7 @@ import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { addressInBrowser, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { button } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
@@ -41,7 +41,7 @@ const vars: Record<string, string> = { PUSH_SERVERS: service.url, TIMEZONE: "Eur
 const person = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
 vars.CHANNELS = JSON.stringify([{ ...person.settings, role_of: { [OWNER]: "owner", [MEMBER]: "member" } }]);
 /** Each test has its own: the first yes to one is for its other changes too. */
-const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug"];
+const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug", "cellar-plug"];
 
 let publisher: MqttClient;
 const stack = useStack(
@@ -159,7 +159,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   let registrationId: string;
   useChromium(async (browser) => {
     page = await openWindow(browser);
-    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
     // No push service can be reached from here, so the browser's subscription is played. All else is the browser's own.
     const subscription = { endpoint: `${service.url}/push/one`, keys: receiver.keys };
     await page.addInitScript(
@@ -183,7 +183,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     until<Worker | undefined>(() => page.context().serviceWorkers()[0], { what: "it runs" });
   const deliver = (message: Message) =>
     cdp.send("ServiceWorker.deliverPushMessage", {
-      origin: new URL(stack.gateway.url).origin,
+      origin: new URL(addressInBrowser(stack.gateway.url)).origin,
       registrationId,
       data: JSON.stringify(message),
     });
@@ -230,5 +230,25 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await until(async () => !(await shown()).some(({ actions }) => actions.length === 2), {
       what: "it is gone",
     });
+  });
+
+  test("without buttons it is two taps: on the notification, and on the verb", WITHIN, async () => {
+    let taps = 0;
+    const sent = await person.say(switchOn("cellar-plug"), MEMBER);
+    await deliver(await about("cellar-plug"));
+    await until(async () => (await shown()).length > 0, { what: "it is shown" });
+    // A window opens after a tap of a person alone, which a test cannot do.
+    await (await worker()).evaluate("clients.openWindow = async (place) => { self.opened = place; }");
+    taps += 1;
+    await press("");
+    const place = await until(async () => (await worker()).evaluate<string | undefined>("self.opened"), {
+      what: "it is opened",
+    });
+    await page.goto(`${addressInBrowser(stack.gateway.url)}${place}`);
+    taps += 1;
+    await page.getByRole("button", { name: "Switch on" }).first().click();
+    await waitForText(sent, /so: .*on/s);
+    expect(taps).toBeLessThanOrEqual(2);
+    await page.goto("about:blank");
   });
 });

@@ -10,6 +10,8 @@ import {
   whatsappHeaders,
 } from "./whatsapp.ts";
 
+const GROUP = "Y2FwaV9ncm91cDox/NT=";
+
 type Batched = {
   fake: FakeWhatsApp;
   deliver(changes: ReadonlyArray<Record<string, unknown>>): Promise<SentMessage>;
@@ -43,15 +45,18 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
       secret: WHATSAPP_SECRET,
       verify_token: WHATSAPP_VERIFY,
       phone_number_id: PHONE,
+      groups: "reads",
       base_url: fake.server.url,
     },
     textMax: 4_096,
     buttons: true,
-    say(text, from, { delivery, picture, fields } = {}) {
+    say(text, from, { delivery, picture, fields, group } = {}) {
+      const body = group ? `@${fake.number} ${text}` : text;
       const content = picture
         ? { type: "image", image: { id: "777", caption: text } }
-        : (fields ?? { type: "text", text: { body: text } });
-      return send({ id: `wamid.${delivery ?? next()}`, ...content }, from);
+        : (fields ?? { type: "text", text: { body } });
+      const place = group ? { group_id: GROUP } : {};
+      return send({ id: `wamid.${delivery ?? next()}`, ...place, ...content }, from, group ? GROUP : from);
     },
     press: (data, from, chat = OWNER) =>
       send(

@@ -86,7 +86,7 @@ const SEND = only({ send: { text: { any: "text", max: 100 } } });
 const GATE = only({ open_gate: {} });
 
 /** @property chain the agents that ask before this one */
-export type AttemptedCall = {
+type AttemptedCall = {
   action: string;
   parameters: unknown;
   principal: string;

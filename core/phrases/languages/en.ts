@@ -5,6 +5,7 @@
  * colon or in quotation marks, so that they need no article and no case.
  */
 import { CLASS_WORDS } from "../../text/class-words.ts";
+import { DANGER_TEXTS } from "./danger-texts.ts";
 
 export const en = {
   language: "en",
@@ -386,6 +387,22 @@ export const en = {
     helpNew: "begin anew, without what was said before",
     helpAnswer: "answer a device's question",
     helpApprove: "let somebody in (owners; CODE guest, CODE owner for another role)",
+
+    // Why a line of a script is marked; which ways are open where a press is not enough; and who decides.
+    ...DANGER_TEXTS,
+    harmNeedsPasskey:
+      "This may do harm, so it needs a passkey: confirm it in the console. An owner can name this chat for it there (Setup, Passkeys).",
+    pressHarm: "This may do harm, so a press here is not enough: {ways}.",
+    pressOthers:
+      "A program, or a text of others, may have asked for this, so a press here is not enough: {ways}.",
+    wayPasskey: "confirm with your passkey",
+    wayHosts: "open {hosts}, for which your passkeys are",
+    wayChats: "answer in {chats}",
+    yourChat: "your chat",
+    wayBrowser: "press it in another browser where you are signed in",
+    wayAdd: "add a passkey (Setup, Passkeys)",
+    cannotDecide: "You cannot decide this yourself.",
+    nobodyTold: "Nobody who may could be told: it waits in the console. Ask an owner to look there.",
   },
   /** What may be done, as it stands in a question: "Switch off 3 lights?" */
   acts: {

@@ -17,7 +17,7 @@ type Caller = AuditLine["caller"];
 /**
  * A request that widens rights.
  * @property what its hash @property about it in words, and bound like the hash
- * @property isStrict a person without a passkey cannot make it
+ * @property isStrict refused also while nobody of the home has a passkey
  */
 export type RequestToConfirm = {
   caller: Caller;
@@ -37,8 +37,8 @@ export interface PasskeysApi {
   /** Accounts of chat apps that may approve. @property trusted their taps confirm dangerous calls too */
   taps(): Promise<Array<{ account: string; trusted: boolean }>>;
   trustTap(account: string, trusted: boolean, caller: Caller): Promise<boolean>;
-  /** Refuses a request of a person who has a passkey, unless it is confirmed. */
-  confirmRequest(request: RequestToConfirm): Promise<{ ok: true } | Refusal>;
+  /** Refuses a request unless it is confirmed, once anybody of the home has a passkey. @returns `byPasskey` false: nobody has one */
+  confirmRequest(request: RequestToConfirm): Promise<{ ok: true; byPasskey: boolean } | Refusal>;
   /** The challenge for a request. */
   challengeRequest(
     request: Pick<RequestToConfirm, "caller" | "what" | "about"> & { place: Place },
@@ -56,8 +56,18 @@ export interface PasskeysApi {
     place: Place,
     caller: Caller,
   ): Promise<{ ok: true; passkey: PasskeyView } | Refusal>;
-  /** @param anybodys an owner may remove another person's */
-  remove(id: string, caller: Caller, anybodys: boolean, showing: Showing): Promise<{ ok: true } | Refusal>;
+  /**
+   * @param anybodys an owner may remove another person's
+   * @param showing undefined: nothing more than a session, which removes only one that waits
+   */
+  remove(
+    id: string,
+    caller: Caller,
+    anybodys: boolean,
+    showing: Showing | undefined,
+  ): Promise<{ ok: true } | Refusal>;
+  /** @returns undefined: this person has no such passkey */
+  rename(id: string, name: string, caller: Caller): Promise<PasskeyView | undefined>;
   /** @returns undefined: too many are open */
   makeCode(person: string): Promise<{ code: string; expiresAt: number } | undefined>;
 }

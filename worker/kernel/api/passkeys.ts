@@ -5,7 +5,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 const base64url = (max: number) => z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(max));
 
 /** One line that a person gives a passkey: "Ann's phone". */
-const PasskeyName = z
+export const PasskeyName = z
   .string()
   .check(
     z.trim(),
@@ -37,11 +37,14 @@ export type Place = { host: string; origin: string };
 
 /**
  * A way by which a person showed more than the cookie of a session. `token`: typed again, or the request's own. `code`: of
- * `edgecall passkey`. `passkey`: one that they have.
+ * `edgecall passkey`. `passkey`: one that they have. `wait`: none, so the first passkey waits for an hour, or for an owner.
  */
-export type Shown = "token" | "code" | "passkey";
+export type Shown = "token" | "code" | "passkey" | "wait";
 
-/** @property at epoch ms @property isSynced it may be in a password manager @property by the way that let it be made */
+/**
+ * @property is_synced it may be in a password manager @property by the way that let it be made
+ * @property counts_at epoch ms; before that it confirms nothing @property harm_at epoch ms; before that nothing dangerous, and no rights
+ */
 export type PasskeyView = {
   id: string;
   person: string;
@@ -49,6 +52,8 @@ export type PasskeyView = {
   host: string;
   is_synced: boolean;
   by: Shown;
+  counts_at: number;
+  harm_at: number;
   created_at: number;
   used_at: number | null;
 };

@@ -67,7 +67,9 @@ const KEPT_MAX = 200;
 export const Keep = z.strictObject({
   offer: z.enum(["conversation", "always"]),
   /** Of a question that lists several: those of them, by their ids, for whose calls it is kept. Absent: all. */
-  questions: z.optional(z.array(z.string().check(z.maxLength(100))).check(z.minLength(1), z.maxLength(KEPT_MAX))),
+  questions: z.optional(
+    z.array(z.string().check(z.maxLength(100))).check(z.minLength(1), z.maxLength(KEPT_MAX)),
+  ),
   /** One of those that are offered. Absent: the first one. */
   who: z.optional(Who),
   /** Absent: as offered. */

@@ -5,4 +5,6 @@ export type NewToken = Pick<ApiToken, "hash" | "name" | "role" | "scopes"> & {
   madeBy: string;
   /** Epoch ms; null = never. */
   expiresAt: number | null;
+  /** As in `ApiToken`. */
+  bySession: boolean;
 };

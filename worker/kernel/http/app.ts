@@ -11,11 +11,11 @@ type RequestSpan = { context: SpanContext; parentId: string | undefined; route: 
 
 /**
  * `token`: the caller's, set by `requireToken` or by the front door itself. `session`: the caller brought a session of the console in
- * place of a token; its id tells one browser from another, where that is known.
+ * place of a token; its id tells one browser from another, where that is known. `confirmed`: a passkey confirmed exactly this request.
  */
 export type App = {
   Bindings: Env;
-  Variables: { token: ApiToken; span?: RequestSpan; session?: { id: string | undefined } };
+  Variables: { token: ApiToken; span?: RequestSpan; session?: { id: string | undefined }; confirmed?: true };
 };
 
 /** `TrieRouter` takes every pattern. `SmartRouter` builds it at the first request, and only that of the app itself: not those of its parts. */

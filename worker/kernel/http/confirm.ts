@@ -1,7 +1,7 @@
 /**
  * The guard of every control that widens rights: a mode, a role, a permission, a passkey, a connected program, a token. Whatever has a
- * session's cookie may be a program in the person's browser, so a person who has a passkey confirms such a request with it. A bearer token
- * is no cookie, and is as it was.
+ * session's cookie may be a program in the person's browser. So as soon as anybody of the home has a passkey, such a request is confirmed by
+ * one of the person's own. A bearer token is no cookie, unless such a session made it.
  */
 import { tryFromBase64Url } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
@@ -32,10 +32,16 @@ export async function requireConfirmed(
   body: string | undefined,
   isStrict = false,
 ): Promise<void> {
-  if (!c.get("session")) return;
+  if (!showsSessionOnly(c, token)) return;
   const { pathname, search } = new URL(c.req.url);
   const request = { method: c.req.method, path: pathname + search, body: body ?? "" };
   await requireProof(c, token, request, body === undefined ? undefined : proofOf(c), isStrict);
+}
+
+/** True if the request shows no more than a session, which a program in the person's browser has too. */
+export function showsSessionOnly(c: Context<App>, token: ApiToken): boolean {
+  const isSession = c.get("session") !== undefined || token.made?.bySession === true;
+  return isSession && c.get("confirmed") !== true;
 }
 
 /** The same for a form of one of our pages. @throws HttpError 403 */
@@ -56,6 +62,7 @@ export async function requireProof(
     isStrict,
   });
   if (!confirmed.ok) throw new HttpError(confirmed.status, confirmed.code, confirmed.message);
+  if (confirmed.byPasskey) c.set("confirmed", true);
 }
 
 /** The hash of exactly this request. */
@@ -68,10 +75,9 @@ export function aboutRequest({ method, path }: AboutToSend): string {
 }
 
 /** How an answer to a question came, for the home. @param keep the hash of what else the answer gives; empty: nothing */
-export function answerWay(c: Context<App>, keep: string): AnswerWay {
-  const session = c.get("session");
-  if (!session) return { by: "token" };
-  return { by: "session", id: session.id, place: placeOf(c), proof: proofOf(c), keep };
+export function answerWay(c: Context<App>, token: ApiToken, keep: string): AnswerWay {
+  if (!showsSessionOnly(c, token)) return { by: "token" };
+  return { by: "session", id: c.get("session")?.id, place: placeOf(c), proof: proofOf(c), keep };
 }
 
 /** @throws HttpError 400 */

@@ -35,8 +35,8 @@ type AnyAnswer = Answer<unknown, number, string>;
  * @property scope what the caller's token needs; absent: the operation checks its caller itself
  * @property or another scope that suffices as well
  * @property owner the token's role has to be owner, too
- * @property confirm it widens rights: of a person with a passkey a session of the console has to bring a confirmation (confirm.ts).
- *   A function says so of a body
+ * @property confirm it widens rights: a session of the console has to bring a confirmation (confirm.ts) as soon as anybody of the home
+ *   has a passkey; `strict`: always. A function says so of a body
  * @property optionalBody an empty body counts as `{}`
  * @property reads the schema of a body that the operation reads itself, since something comes before
  * @property raw the media type of a body that is no JSON, which the operation reads itself
@@ -46,7 +46,7 @@ export type Spec = {
   readonly or?: Scope;
   readonly owner?: true;
   // biome-ignore lint/suspicious/noExplicitAny: the body is of the operation's own schema
-  readonly confirm?: true | ((body: any) => boolean);
+  readonly confirm?: true | "strict" | ((body: any) => boolean);
   readonly path?: Fields | undefined;
   readonly query?: Fields | undefined;
   readonly headers?: Fields | undefined;
@@ -79,7 +79,7 @@ export function route<
   routes: HonoBase<App>,
   operation: `${Method} ${Path}`,
   spec: Omit<Spec, "scope" | "path" | "query" | "headers" | "body" | "confirm"> & {
-    readonly confirm?: true | ((body: B) => boolean);
+    readonly confirm?: true | "strict" | ((body: B) => boolean);
     readonly scope?: S;
     readonly query?: Q;
     readonly headers?: H;
@@ -110,8 +110,8 @@ export function route<
     // A body that the operation reads itself is bound to nothing, so no confirmation counts for it.
     const text = body ? await readText(c) : raw === undefined ? "" : undefined;
     if (body && text !== undefined) input.body = bodyOf(body, text, optionalBody);
-    if (confirm && input.token && (confirm === true || confirm(input.body)))
-      await requireConfirmed(c, input.token, text);
+    if (confirm && input.token && (typeof confirm !== "function" || confirm(input.body)))
+      await requireConfirmed(c, input.token, text, confirm === "strict");
     // SAFETY: each value was read by its field, and the body by its schema.
     return await handle(c, input as Parameters<typeof handle>[1]);
   };

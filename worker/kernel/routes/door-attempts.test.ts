@@ -5,6 +5,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
+import { heldRights } from "../../../test/held-rights.ts";
 import { rpc } from "../../../test/mcp-requests.ts";
 import { SignIn } from "../../../test/oauth-sign-in.ts";
 import { script } from "../../../test/scripted-model.ts";
@@ -41,22 +42,6 @@ async function make(body: object): Promise<{ token: string; id: string }> {
   const answer = await ask("/v1/tokens", { method: "POST", body: JSON.stringify(body) });
   const { token, record } = (await answer.json()) as { token: string; record: { id: string } };
   return { token, id: record.id };
-}
-
-/** What the home has of rights and of things, as its owner sees it. */
-async function held(): Promise<string> {
-  const parts = [
-    "/v1/tokens",
-    "/v1/conversations?all=yes",
-    "/v1/questions",
-    "/v1/permissions",
-    "/v1/rules",
-    "/v1/lending",
-    "/v1/keys",
-    "/v1/oauth/clients",
-  ];
-  const all = await Promise.all(parts.map(async (path) => [path, await (await ask(path)).text()] as const));
-  return JSON.stringify(all).replaceAll(/\\"last_used_at\\":(\d+|null)/g, "");
 }
 
 beforeAll(async () => {
@@ -177,7 +162,7 @@ const asked = async (route: string, body: object | undefined, init: Parameters<t
 
 describe("S27: each token at each route that is not for it", () => {
   test.each(ROUTES)("S27: %s", async (route, may, body) => {
-    const before = await held();
+    const before = await heldRights();
     const through: string[] = [];
     for (const who of [...PEOPLE, ...NOBODY]) {
       if (may.includes(who)) continue;
@@ -195,7 +180,7 @@ describe("S27: each token at each route that is not for it", () => {
       if (![401, 403, 404].includes(status)) through.push(`session: ${status}`);
     }
     expect(through).toEqual([]);
-    expect(await held()).toBe(before);
+    expect(await heldRights()).toBe(before);
   });
 });
 
@@ -351,12 +336,12 @@ const WAYS: Array<[how: string, path: string, init: (token: string) => Parameter
 
 describe("S27: every other way to bring a token or name a thing", () => {
   test.each(WAYS)("S27: %s", async (_, path, init) => {
-    const before = await held();
+    const before = await heldRights();
     const answer = await ask(path.replaceAll("TOKEN", TOKENS.owner), { token: null, ...init(TOKENS.owner) });
     const text = await answer.text();
     expect(text).not.toMatch(/"(tokens|scopes|turns)"|secret answer/);
     if (path !== "/healthz" && answer.status !== 204) expect(answer.status, text).toBeGreaterThanOrEqual(400);
-    expect(await held()).toBe(before);
+    expect(await heldRights()).toBe(before);
   });
 });
 
@@ -392,11 +377,11 @@ describe("S27: more rights than one has", () => {
     ],
     ["a hash of its own", TOKENS.owner, { name: "x", role: "guest", scopes: ["ask"], hash: "0".repeat(64) }],
   ])("S27: %s", async (_, token, body) => {
-    const before = await held();
+    const before = await heldRights();
     expect(
       (await ask("/v1/tokens", { method: "POST", body: JSON.stringify(body), token })).status,
     ).toMatchObject(expect.toSatisfy((status: number) => status === 400 || status === 403));
-    expect(await held()).toBe(before);
+    expect(await heldRights()).toBe(before);
   });
 
   test.each<[how: string, who: Who]>([

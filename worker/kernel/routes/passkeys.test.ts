@@ -125,6 +125,44 @@ describe("a passkey is made", () => {
       expect(await sql(`SELECT * FROM ${table}`)).toEqual([]);
   });
 
+  test("never by a token that a session alone made: it shows no more than that session", async () => {
+    const all = { name: "anna", role: "owner", scopes: ["ask", "command", "approve", "admin"] };
+    const { token } = (await anna.send("POST /v1/tokens", all)).body as { token: string };
+    const made = async () => ask("/v1/passkeys/codes", { method: "POST", token });
+    expect((await made()).status).toBe(403);
+    expect((await anna.register({ token })).status).toBe(403);
+    const other = await PasskeyBrowser.signIn(token);
+    expect((await other.register({ token })).status).toBe(403);
+    // A token that such a token makes is one, too.
+    const second = await ask("/v1/tokens", { method: "POST", token, body: JSON.stringify(all) });
+    const { token: child } = (await second.json()) as { token: string };
+    expect((await anna.register({ token: child })).status).toBe(403);
+    expect(await sql("SELECT * FROM passkey")).toEqual([]);
+    // And once there is a passkey it answers and gives no more than a press does.
+    await anna.register(again);
+    const id = await unlockAsked();
+    const yes = { method: "POST", token, body: JSON.stringify({ answer: "approve" }) };
+    expect((await ask(`/v1/questions/${id}`, yes)).status).toBe(403);
+    expect((await ask("/v1/tokens", { method: "POST", token, body: JSON.stringify(all) })).status).toBe(403);
+    // What a passkey confirmed is a token as any other.
+    const confirmed = (await anna.confirmed("POST /v1/tokens", all)).body as { token: string };
+    expect((await ask(`/v1/questions/${id}`, { ...yes, token: confirmed.token })).status).toBe(200);
+  });
+
+  test("the owner's token is not replaced by a session alone", async () => {
+    expect((await anna.send("POST /v1/tokens/rotate")).status).toBe(403);
+  });
+
+  test("its person gives it another name, and nobody else does", async () => {
+    const { body } = await anna.register(again);
+    const max = await PasskeyBrowser.signIn(TOKENS.approver);
+    expect((await max.send(`PATCH /v1/passkeys/${body.id}`, { name: "mine" })).status).toBe(404);
+    expect((await anna.send(`PATCH /v1/passkeys/${body.id}`, { name: "a\u202eb" })).status).toBe(400);
+    expect((await anna.send(`PATCH /v1/passkeys/${body.id}`, { name: "Anna's phone" })).body).toMatchObject({
+      name: "Anna's phone",
+    });
+  });
+
   test("and a stranger stores nothing", async () => {
     const ways = ["registrations", "challenges", "codes", ""];
     for (const way of ways)

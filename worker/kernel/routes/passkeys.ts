@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import {
   type Challenge,
   NewPasskey,
+  PasskeyName,
   type PasskeyView,
   type Place,
   type Refusal,
@@ -12,7 +13,14 @@ import {
 import type { Showing } from "../api/passkeys-api.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
-import { aboutRequest, placeOrProblem, proofOf, requestHash, requireConfirmed } from "../http/confirm.ts";
+import {
+  aboutRequest,
+  placeOrProblem,
+  proofOf,
+  requestHash,
+  requireConfirmed,
+  showsSessionOnly,
+} from "../http/confirm.ts";
 import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { countGuess } from "../http/rate-limits.ts";
@@ -36,6 +44,11 @@ const ShowingBody = z.strictObject({
   token: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._~+/=-]{16,256}$/, "no such token"))),
   code: z.optional(z.string().check(z.minLength(1), z.maxLength(40))),
 });
+
+/** `wait`: nothing more. A first passkey waits then for an hour, or until an owner lets it count in their chat. */
+const BeginBody = z.strictObject({ ...ShowingBody.shape, wait: z.optional(z.literal(true)) });
+
+const NameBody = z.strictObject({ name: PasskeyName });
 
 /** Lists the caller's passkeys; to owners and administrators everybody's. */
 route(passkeys, "GET /v1/passkeys", { scope: "ask" }, async (c, { token }) => {
@@ -62,11 +75,14 @@ type PasskeyList = {
   taps?: Array<{ account: string; trusted: boolean }>;
 };
 
-/** Begins the registration of a passkey. A session alone does not suffice: the body or a confirmation shows more. */
+/**
+ * Begins the registration of a passkey. A session alone does not suffice: the body or a confirmation shows more. With `wait` the first
+ * passkey of a person counts an hour later, or once an owner lets it count in a chat; all owners are told, and each can stop it.
+ */
 route(
   passkeys,
   "POST /v1/passkeys/registrations",
-  { scope: "ask", body: ShowingBody, optionalBody: true },
+  { scope: "ask", body: BeginBody, optionalBody: true },
   async (c, { token, body }) => {
     const place = requirePlace(c);
     const showing = await showingOf(c, token, body);
@@ -82,13 +98,26 @@ route(passkeys, "POST /v1/passkeys", { scope: "ask", body: NewPasskey }, async (
   return json<PasskeyView, 201>(c, orThrow(made).passkey, 201);
 });
 
-/** Removes a passkey. It takes as much as adding one. Owners remove others' too. */
+/** Gives a passkey of the caller's own another name. */
+route(
+  passkeys,
+  "PATCH /v1/passkeys/:id",
+  { scope: "ask", path: { id: ID }, body: NameBody },
+  async (c, { token, path: { id }, body: { name } }) => {
+    const renamed = await homeOf(c.env, token.home).passkeys.rename(id, name, callerOf(token));
+    if (!renamed) throw new HttpError(404, "not_found", "no such passkey of yours");
+    return json<PasskeyView>(c, renamed);
+  },
+);
+
+/** Removes a passkey. It takes as much as adding one; one that waits takes nothing more. Owners remove others' too. */
 route(
   passkeys,
   "DELETE /v1/passkeys/:id",
   { scope: "ask", path: { id: ID }, body: ShowingBody, optionalBody: true },
   async (c, { token, path: { id }, body }) => {
-    const showing = await showingOf(c, token, body);
+    const isBare = c.get("session") && !body.token && !body.code && !proofOf(c);
+    const showing = isBare ? undefined : await showingOf(c, token, body);
     const anybodys = token.role === "owner" && !token.grant;
     orThrow(await homeOf(c.env, token.home).passkeys.remove(id, callerOf(token), anybodys, showing));
     return nothing(c);
@@ -97,11 +126,13 @@ route(
 
 /** Makes a code by which the caller adds a passkey in a browser. Only for bearer tokens: `edgecall passkey` prints it. */
 route(passkeys, "POST /v1/passkeys/codes", { scope: "ask" }, async (c, { token }) => {
-  if (c.get("session") || token.grant)
+  if (token.grant || showsSessionOnly(c, token))
     throw new HttpError(
       403,
       "forbidden",
-      "a code is for a bearer token: run `edgecall passkey` on the machine that has it",
+      token.made?.bySession
+        ? MADE_BY_SESSION
+        : "a code is for a bearer token: run `edgecall passkey` on the machine that has it",
     );
   const made = await homeOf(c.env, token.home).passkeys.makeCode(token.name);
   if (!made) throw new HttpError(409, "too_many", "too many codes are open; they end within 10 minutes");
@@ -166,11 +197,15 @@ route(
   },
 );
 
+/** A program in a browser that is signed in could have made it. */
+const MADE_BY_SESSION =
+  "this token was made in a browser without a passkey, so it is no more than being signed in there: use the token of the machine, or a code of `edgecall passkey`";
+
 /** @throws HttpError 403: the session shows nothing more */
 async function showingOf(
   c: Context<App>,
   token: ApiToken,
-  { token: typed, code }: z.infer<typeof ShowingBody>,
+  { token: typed, code, wait }: z.infer<typeof BeginBody>,
 ): Promise<Showing> {
   if (token.grant) throw new HttpError(403, "forbidden", "a connected program has no passkeys");
   if (typed !== undefined) {
@@ -178,15 +213,18 @@ async function showingOf(
     const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${typed}` } });
     const found = await findApiToken(asked, c.env, async () => {});
     const isOwners = found?.role === "owner" && found.scopes.includes("approve");
-    if (found?.home === token.home && !found.grant && (found.name === token.name || isOwners))
+    if (found?.home === token.home && !found.grant && (found.name === token.name || isOwners)) {
+      if (found.made?.bySession) throw new HttpError(403, "forbidden", `token: ${MADE_BY_SESSION}`);
       return { shown: "token" };
+    }
     throw new HttpError(403, "forbidden", "token: it is not yours, nor an owner's of this home");
   }
   if (code !== undefined) {
     await countGuess(c);
     return { code };
   }
-  if (!c.get("session")) return { shown: "token" };
+  if (!showsSessionOnly(c, token)) return { shown: "token" };
+  if (wait) return { shown: "wait" };
   if (!proofOf(c))
     throw new HttpError(
       403,

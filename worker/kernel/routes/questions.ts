@@ -56,7 +56,7 @@ route(
   { scope: "ask", path: { id: text(UUID, "a question's id, a UUID") }, body: QuestionAnswer },
   async (c, { token, path: { id }, body }) => {
     const { answer, keep } = body;
-    const way = answerWay(c, await keepHash(body));
+    const way = answerWay(c, token, await keepHash(body));
     const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token, way, keep);
     if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
     return json(c, questionView(answered.question));

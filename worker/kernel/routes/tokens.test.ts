@@ -237,7 +237,7 @@ describe("G8 who may make which tokens", () => {
     await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
       for (let n = 0; n < 200; n += 1)
         storage.sql.exec(
-          "INSERT INTO token VALUES (?, ?, 'x', 'guest', '[\"ask\"]', NULL, 1, NULL, 'anna')",
+          "INSERT INTO token (id, hash, name, role, scopes, created_at, made_by) VALUES (?, ?, 'x', 'guest', '[\"ask\"]', 1, 'anna')",
           `id-${n}`,
           `hash-${n}`,
         );

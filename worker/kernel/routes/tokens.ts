@@ -5,6 +5,7 @@ import type { TokenView } from "../api/answers.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { newRoutes } from "../http/app.ts";
+import { showsSessionOnly } from "../http/confirm.ts";
 import { HttpError } from "../http/errors.ts";
 import { text, yesOrNo } from "../http/fields.ts";
 import { json, nothing, route } from "../http/route.ts";
@@ -63,6 +64,7 @@ route(
       scopes: SCOPES.filter((scope) => scopes.includes(scope)),
       madeBy: maker.name,
       expiresAt,
+      bySession: showsSessionOnly(c, maker),
     });
     if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
     return json(c, { token, record }, 201);
@@ -70,24 +72,29 @@ route(
 );
 
 /** Replaces the owner's token of this machine. Only this answer contains the new one, and the old one is refused from now on. */
-route(tokens, "POST /v1/tokens/rotate", { scope: "admin", confirm: true }, async (c, { token: caller }) => {
-  const { OWNER } = c.env;
-  if (!OWNER)
-    throw new HttpError(
-      409,
-      "conflict",
-      "the owner's token stands in the setting API_TOKENS, or in EDGECALL_TOKEN: replace it there",
-    );
-  const own = apiTokenRecords(c.env).find((record) => isReplaceable(c.env, record, caller));
-  if (!own)
-    throw tooMuch("only the owner's own token can be replaced, and only with itself: sign in with it");
-  const rotated = await OWNER.fetch("http://owner/", { method: "POST" });
-  if (!rotated.ok)
-    throw new HttpError(500, "internal", "the new token could not be stored; the old one stays");
-  refuseReplaced(own);
-  const token: string = await rotated.text();
-  return json(c, { token }, 201);
-});
+route(
+  tokens,
+  "POST /v1/tokens/rotate",
+  { scope: "admin", confirm: "strict" },
+  async (c, { token: caller }) => {
+    const { OWNER } = c.env;
+    if (!OWNER)
+      throw new HttpError(
+        409,
+        "conflict",
+        "the owner's token stands in the setting API_TOKENS, or in EDGECALL_TOKEN: replace it there",
+      );
+    const own = apiTokenRecords(c.env).find((record) => isReplaceable(c.env, record, caller));
+    if (!own)
+      throw tooMuch("only the owner's own token can be replaced, and only with itself: sign in with it");
+    const rotated = await OWNER.fetch("http://owner/", { method: "POST" });
+    if (!rotated.ok)
+      throw new HttpError(500, "internal", "the new token could not be stored; the old one stays");
+    refuseReplaced(own);
+    const token: string = await rotated.text();
+    return json(c, { token }, 201);
+  },
+);
 
 /** The machine's own record stands before the person's. */
 function isReplaceable(env: Env, record: ApiToken, caller: ApiToken): boolean {

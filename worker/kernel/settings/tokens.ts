@@ -33,7 +33,12 @@ const ApiTokenRecord = z.strictObject({
 
 export type ApiToken = z.infer<typeof ApiTokenRecord> & {
   /** For a token that was made in the console or by `edgecall tokens`, which Home stores. Absent for a token of API_TOKENS. */
-  made?: { id: string; expiresAt: number | null };
+  made?: {
+    id: string;
+    expiresAt: number | null;
+    /** A session that no passkey confirmed made it. A program in a person's browser can do that, so it shows no more than a session. */
+    bySession?: true;
+  };
   /**
    * For the token of a program that a person connected over OAuth. `trusted`: it reads no strangers' texts; `mayGrow`: its person
    * has a scope that it could be given.

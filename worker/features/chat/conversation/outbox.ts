@@ -4,6 +4,7 @@
  * the platform took it, and its answer was lost. A nonce lets a platform drop the repeat.
  */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { MediaContent } from "../../../kernel/api/media.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
@@ -16,6 +17,7 @@ import type { Transcript } from "../../../kernel/conversation/store/transcript.t
 import { undoButtons } from "../../../kernel/conversation/undo-buttons.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
+import { phrasesOf } from "../../../kernel/phrases.ts";
 import { settingsOrError } from "../../../kernel/settings/settings.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
@@ -431,7 +433,7 @@ export class Outbox extends SqlStore {
     const question = this.#context.transcript.question(row.question ?? "")?.question;
     if (!question && row.text === "") return this.#delete(row.id);
     const words = question
-      ? questionText(question, consoleOf(this.#context.env))
+      ? questionText(question, consoleOf(this.#context.env), this.#phrasesOf(row))
       : row.text + this.#windowText(row, { channel, line });
     const buttons = question ? choicesOf(question) : buttonsOf(this.#context.transcript, row).map(ruleButton);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
@@ -476,6 +478,10 @@ export class Outbox extends SqlStore {
       });
     } else await channel.text(line, contentOf(row, words), { nonce: `${row.nonce}.0` });
     if (asked) this.#delete(asked.id);
+  }
+
+  #phrasesOf({ turn }: ReplyRow): Phrases {
+    return phrasesOf(this.#context.transcript.turnAt(turn ?? -1)?.origin.language);
   }
 
   #closedText({ question }: ReplyRow, mentions: string | undefined): string {

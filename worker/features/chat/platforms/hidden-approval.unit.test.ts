@@ -4,8 +4,11 @@
  * there.
  */
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { describeCall } from "@edgecall/core/approvals/sentence.ts";
 import { slotText } from "@edgecall/core/approvals/slot-text.ts";
-import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
+import { de } from "@edgecall/core/phrases/languages/de.ts";
+import { zh } from "@edgecall/core/phrases/languages/zh.ts";
+import { ENGLISH, Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { expect, test } from "vitest";
 import { parsed } from "../../../../test/platforms/telegram.ts";
@@ -67,6 +70,7 @@ const TEXTS: Record<string, string> = {
   "the words of a cut": `ok … 3,000 more characters … ${HARM}`,
   backslashes: `ok\\\\\\"\\\n${HARM}`,
   "a formula": `$$\\phantom{${HARM}}$$`,
+  "bare addresses": `https://ok.example www.ok.example mail@ok.example ${HARM}`,
   "a footnote": `ok[^1]\n\n[^1]: ${HARM}`,
   "a quotation that unfolds": `>>> ok\n${HARM}`,
   "a quotation of Telegram": `<blockquote expandable>${HARM}</blockquote>`,
@@ -153,4 +157,41 @@ test.each(Object.entries(TEXTS))("S27: %s hides nothing of what is approved", (_
   const wanted = [HARM, sentence, `${slot} asked`, `Where: ${slot}`];
   expect(seen(asked({ parameters: { command: HARM }, card: named }, sentence), wanted)).toEqual([]);
   expect(visible(text)).toContain(text === TEXTS.tags ? "ok" : "o");
+});
+
+test.each(Object.entries(TEXTS))("S27: %s in a name formats nothing", (_, text) => {
+  for (const phrases of [ENGLISH, new Phrases(de), new Phrases(zh)]) {
+    const slot = slotText(text, phrases);
+    const calls = [
+      { name: text, action: "set", parameters: { on: true }, hosted: true },
+      { name: "Lamp", action: text, parameters: { [text]: text }, hosted: true },
+      { name: text, action: "write", parameters: { path: text, content: "x" }, hosted: false },
+    ];
+    for (const call of calls) {
+      const sentence = describeCall(call, phrases).ask(slotText(call.name, phrases));
+      expect(sentence.length).toBeLessThanOrEqual(400);
+      // A person, a program or a device that asked has a name, too.
+      const card = {
+        verb: "Run",
+        decline: "No",
+        asker: `${slot} asked`,
+        facts: [{ label: "Where", text: slot }],
+      };
+      const words = questionText(asked({ parameters: { command: HARM }, card }, sentence));
+      const { blocks } = markdownContent(words);
+      const texts = blocks.flatMap((block) => (block.kind === "text" ? [block] : []));
+      for (const { level, marker, quote, depth } of texts)
+        expect({ level, marker, quote, depth }).toEqual({
+          level: undefined,
+          marker: undefined,
+          quote: 0,
+          depth: 0,
+        });
+      const [bold, ...others] = texts.flatMap(({ runs }) => runs);
+      expect(bold).toEqual({ text: sentence, bold: true });
+      const forms = others.flatMap(({ text: _, ...form }) => Object.keys(form));
+      expect(forms).toEqual([]);
+      expect(others.map(({ text }) => text).join("")).toContain(`${slot} asked`);
+    }
+  }
 });

@@ -2,6 +2,7 @@
 
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
 import { askedText } from "@edgecall/core/phrases/asked-text.ts";
+import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { betweenText, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
@@ -72,8 +73,9 @@ export function isTooLong({ approval, members }: TurnQuestion): boolean {
 /**
  * The text that is decided on: an approval is for exactly this.
  * @param console its address, where the gateway knows it
+ * @param phrases of the conversation's language
  */
-export function questionText(question: TurnQuestion, console?: string): string {
+export function questionText(question: TurnQuestion, console?: string, phrases = ENGLISH): string {
   const { approval, options } = question;
   if (!approval) {
     const agent = shown(question.agent);
@@ -98,7 +100,7 @@ export function questionText(question: TurnQuestion, console?: string): string {
     shown(reason),
     ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
-    ...describeApprovers(question),
+    ...describeApprovers(question, phrases),
   ].join("\n");
 }
 
@@ -131,13 +133,10 @@ function marksIn({ card }: NonNullable<TurnQuestion["approval"]>): string[] {
 }
 
 /** Lines for a person who may not decide it: who was asked. */
-function describeApprovers({ asked }: TurnQuestion): string[] {
+function describeApprovers({ asked }: TurnQuestion, phrases: Phrases): string[] {
   if (asked === undefined) return [];
-  return asked.length > 0
-    ? [`You cannot decide this yourself. ${shown(askedText(asked))}`]
-    : [
-        "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
-      ];
+  const who = asked.length > 0 ? shown(askedText(asked, phrases)) : phrases.say("nobodyTold");
+  return [phrases.sentences(phrases.say("cannotDecide"), who)];
 }
 
 /** Lines that show what `accept` accepts. */
@@ -164,9 +163,9 @@ function shown(text: string): string {
   return visible(text).replace(/&(?=#?\w{1,40};)/g, "\\&");
 }
 
-/** A text of the card, in which nothing is markup. */
+/** A text of the card, in which nothing is markup, and no bare address a link. */
 function plain(text: string): string {
-  return visible(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|&]|^[#+>-]/g, "\\$&");
+  return visible(text).replace(/\\(?=[!-/:-@[-`{-~])|[`*_[\]<>~|&@]|:(?=\/\/)|(?<=www)\.|^[#+>-]/gi, "\\$&");
 }
 
 /** The chain of agents, where other agents asked for the call. */

@@ -185,10 +185,16 @@ function incoming(
   const sender = idPart(message.from ?? contact?.user_id);
   const act = read ? actOf(read, own) : UNKNOWN;
   const group = read?.group_id;
-  if (!sender || !act || (read && group !== undefined && !isForUs(read, act, own))) return undefined;
+  if (
+    !sender ||
+    sender.startsWith(GROUP) ||
+    !act ||
+    (read && group !== undefined && !isForUs(read, act, own))
+  )
+    return undefined;
   // A group's id may have other signs than a conversation's name.
   const place =
-    group === undefined ? sender : `group-${group.replace(/[^A-Za-z0-9._@-]/g, "-").slice(0, 64)}`;
+    group === undefined ? sender : `${GROUP}${group.replace(/[^A-Za-z0-9._@-]/g, "-").slice(0, 64)}`;
   return {
     delivery: deliveryOf(message.id),
     sender: { id: sender, name: contact?.profile?.name ?? "" },
@@ -203,6 +209,9 @@ function incoming(
     act,
   };
 }
+
+/** Begins the place of a group in a conversation's name. No person's id may. */
+const GROUP = "group-";
 
 function deliveryOf(id: string): string {
   return `w${id}`;
@@ -338,7 +347,7 @@ export const whatsapp: ChatPlatform<WhatsAppConnection> = {
   quotesById: true,
   needsWord: true,
   privateChat: ({ connection }, id) =>
-    idPart(id) === undefined
+    idPart(id) === undefined || id.startsWith(GROUP)
       ? undefined
       : { conversation: `${connection}:${id}`, address: { connection, to: id } },
   read,

@@ -97,6 +97,17 @@ describe("C10: a group is not private", () => {
     expect(found[0]).toHaveProperty("conversation", "phone:group-Y2FwaV9ncm91cDox-NT-");
   });
 
+  test("no person's private chat has its name", async () => {
+    const connection = { connection: "phone" } as Parameters<NonNullable<typeof whatsapp.privateChat>>[0];
+    expect(whatsapp.privateChat?.(connection, "group-Y2FwaV9ncm91cDox-NT-")).toBeUndefined();
+    expect(whatsapp.privateChat?.(connection, "491")).toMatchObject({ conversation: "phone:491" });
+    expect(
+      await events([
+        { id: "wamid.1", from: "group-Y2FwaV9ncm91cDox-NT-", type: "text", text: { body: "hi" } },
+      ]),
+    ).toBe("handled");
+  });
+
   test.each<[string, Record<string, unknown>, boolean]>([
     ["a sentence", { text: { body: "hi all" } }, false],
     ["a command", { text: { body: "/status" } }, true],

@@ -11,6 +11,7 @@ import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
+import { say } from "./texts/say.ts";
 
 type Approval = NonNullable<TurnQuestion["approval"]>;
 type Props = {
@@ -107,11 +108,13 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
       {/* What the sentence says, or the lines show, is one press away; the rest is there at once. */}
       {exact && (isSaid(approval, lines) && !isCut ? <Folded>{exact}</Folded> : exact)}
       {question.asked && question.asked.length > 0 && (
-        <p class="quiet">{`Asked: ${visible(question.asked.map(({ name, time }) => `${name} (${time})`).join(", "))}.`}</p>
+        <p class="quiet">
+          {say("askedAlso", {
+            names: visible(question.asked.map(({ name, time }) => `${name} (${time})`).join(", ")),
+          })}
+        </p>
       )}
-      {mayApprove && offers.length > 0 && (
-        <NextTime offers={offers} members={members} onKeep={setKeep} />
-      )}
+      {mayApprove && offers.length > 0 && <NextTime offers={offers} members={members} onKeep={setKeep} />}
       {!mayApprove && <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>}
       {mayApprove && isUnseen && <p class="quiet">Show all of it before you approve.</p>}
       {mayApprove && !isUnseen && isTooSmall && <p class="quiet">Read it on a larger screen.</p>}

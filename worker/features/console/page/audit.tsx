@@ -139,55 +139,57 @@ type LinesProps = { entries: AuditLine[]; more: boolean; onChain: (id: string) =
 function Lines({ entries, more, onChain }: LinesProps) {
   if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
-    <table class="lines">
-      <caption>
-        {entries.length === 1 ? "One matching call" : `The newest ${entries.length} matching calls`}
-        {more && "; older ones are in GET /v1/audit/export"}
-      </caption>
-      <thead>
-        <tr>
-          <th>Time</th>
-          <th>Agent</th>
-          <th>Tool</th>
-          <th>Who</th>
-          <th>Result</th>
-          <th>Parameters</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={`${entry.agent_id} ${entry.call_id} ${entry.timestamp}`} class={entry.result}>
-            <td>
-              <time dateTime={entry.timestamp}>{localTime(entry.timestamp)}</time>
-            </td>
-            <td>
-              {entry.agent_id}
-              <ChainLink entry={entry} onChain={onChain} />
-            </td>
-            <td class="mono">{visible(entry.tool)}</td>
-            <td>
-              {entry.caller.principal} <small>over {entry.caller.channel}</small>
-              {entry.approval && (
-                <div>
-                  <small>{approvalText(entry.approval)}</small>
-                </div>
-              )}
-            </td>
-            <td>
-              <span class={`state ${entry.result}`}>
-                {entry.error_type?.replaceAll("_", " ") ?? entry.result}
-              </span>{" "}
-              <small>{duration(entry.elapsed_ms)}</small>
-            </td>
-            <td class="mono wide">
-              {visibleJson(entry.parameters)}
-              {entry.asked === false && <div>{NO_TOOL_CALLED}</div>}
-              {entry.error && <div class="problem">{visible(entry.error)}</div>}
-            </td>
+    <div class="lines-box">
+      <table class="lines">
+        <caption>
+          {entries.length === 1 ? "One matching call" : `The newest ${entries.length} matching calls`}
+          {more && "; older ones are in GET /v1/audit/export"}
+        </caption>
+        <thead>
+          <tr>
+            <th>Time</th>
+            <th>Agent</th>
+            <th>Tool</th>
+            <th>Who</th>
+            <th>Result</th>
+            <th>Parameters</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={`${entry.agent_id} ${entry.call_id} ${entry.timestamp}`} class={entry.result}>
+              <td>
+                <time dateTime={entry.timestamp}>{localTime(entry.timestamp)}</time>
+              </td>
+              <td>
+                {entry.agent_id}
+                <ChainLink entry={entry} onChain={onChain} />
+              </td>
+              <td class="mono">{visible(entry.tool)}</td>
+              <td>
+                {entry.caller.principal} <small>over {entry.caller.channel}</small>
+                {entry.approval && (
+                  <div>
+                    <small>{approvalText(entry.approval)}</small>
+                  </div>
+                )}
+              </td>
+              <td>
+                <span class={`state ${entry.result}`}>
+                  {entry.error_type?.replaceAll("_", " ") ?? entry.result}
+                </span>{" "}
+                <small>{duration(entry.elapsed_ms)}</small>
+              </td>
+              <td class="mono wide">
+                {visibleJson(entry.parameters)}
+                {entry.asked === false && <div>{NO_TOOL_CALLED}</div>}
+                {entry.error && <div class="problem">{visible(entry.error)}</div>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -90,20 +90,21 @@ function hrefOf({ conversation }: NewsItem): string {
 
 /** What comes while the page is open. The first answer is none of it. */
 export function Toasts({ current }: { current: string | undefined }) {
-  const { items, see } = useContext(NewsOfPage);
+  const { loaded, items, see } = useContext(NewsOfPage);
   const known = useRef<ReadonlySet<string>>(undefined);
   const [shown, setShown] = useState<readonly NewsItem[]>([]);
   const newest = items[0]?.key;
   useEffect(() => {
+    if (!loaded) return;
     const before = known.current;
     known.current = new Set(items.map(({ key }) => key));
-    if (before === undefined || (before.size === 0 && items.length > SHOWN)) return;
+    if (before === undefined) return;
     const come = items.filter(({ key }) => !before.has(key));
     // In its own conversation it stands already.
     for (const { conversation } of come) if (conversation === current && current !== undefined) see(current);
     const toasts = come.filter(({ conversation }) => conversation === undefined || conversation !== current);
     if (toasts.length > 0) setShown(toasts.slice(0, 3));
-  }, [newest, items.length]);
+  }, [loaded, newest, items.length]);
   useEffect(() => {
     if (shown.length === 0) return;
     const timer = setTimeout(() => setShown([]), TOAST_MS);

@@ -141,7 +141,9 @@ function Title({ title, onRename }: TitleProps) {
   if (!open)
     return (
       <>
-        <h1 id="chat-title">{title}</h1>
+        <h1 id="chat-title" class="cut" title={title}>
+          {title}
+        </h1>
         {onRename && (
           <button
             ref={button}

@@ -5,6 +5,7 @@
 import type { AnswerOf, SentRequest } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { client } from "./api.ts";
+import { say } from "./texts/say.ts";
 import { assertionOf, bytesOf, textOf, whyNoPasskeys } from "./web-authn.ts";
 
 const QUESTION = /^\/v1\/questions\/([0-9a-f-]{36})$/;
@@ -32,7 +33,7 @@ async function askFor(challenge: Challenge, question: string | undefined) {
   const says = document.createElement("p");
   says.textContent = visible(challenge.about);
   const head = document.createElement("h2");
-  head.textContent = "Confirm with your passkey";
+  head.textContent = say("confirmTitle");
   const row = document.createElement("div");
   row.className = "row";
   let elsewhere = false;
@@ -44,11 +45,11 @@ async function askFor(challenge: Challenge, question: string | undefined) {
     row.append(made);
   };
   if (question !== undefined)
-    button("Ask my phone instead", () => {
+    button(say("askMyPhone"), () => {
       elsewhere = true;
       control.abort();
     });
-  button("Cancel", () => control.abort());
+  button(say("cancel"), () => control.abort());
   dialog.addEventListener("cancel", () => control.abort());
   dialog.append(head, says, row);
   document.body.append(dialog);
@@ -68,11 +69,7 @@ async function askFor(challenge: Challenge, question: string | undefined) {
   } catch (error) {
     if (elsewhere && question !== undefined) throw new Error(await askElsewhere(question));
     const why = error instanceof Error && error.name !== "NotAllowedError" && error.name !== "AbortError";
-    throw new Error(
-      why
-        ? `Not confirmed: ${error.message}`
-        : "Not confirmed, so nothing was done. Press again to use your passkey, or answer in your chat app.",
-    );
+    throw new Error(why ? say("passkeyRefusedWhy", { why: error.message }) : say("passkeyRefused"));
   } finally {
     dialog.close();
     dialog.remove();
@@ -82,6 +79,6 @@ async function askFor(challenge: Challenge, question: string | undefined) {
 /** @returns words for the person */
 async function askElsewhere(id: string): Promise<string> {
   const { asked } = await client.json("POST /v1/questions/{id}/elsewhere", { path: { id } });
-  const where = asked.length > 0 ? `Asked: ${visible(asked.join(", "))}. ` : "";
-  return `${where}Answer it there, or press it in another browser where you are signed in.`;
+  const where = asked.length > 0 ? `${say("askedAlso", { names: visible(asked.join(", ")) })} ` : "";
+  return where + say("answerThere");
 }

@@ -13,6 +13,17 @@ export function Panel({ id, title, children }: PanelProps) {
   );
 }
 
+/** What may be wider than its place, such as a table: it is scrolled. */
+export function Wide({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: it contains no form fields
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable by keyboard
+    <div class="scroll" tabIndex={0} role="group" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
 type FormProps = Omit<JSX.IntrinsicElements["form"], "onSubmit"> & { onSend: () => unknown };
 
 export function Form({ onSend, ...form }: FormProps) {
@@ -37,7 +48,7 @@ type FieldProps = {
   pattern?: string;
   title?: string;
   placeholder?: string;
-  autocomplete?: "off";
+  autocomplete?: "off" | "one-time-code";
   list?: string;
 };
 

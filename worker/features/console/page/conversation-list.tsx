@@ -76,7 +76,7 @@ function Rows({ of, current, onOpen, told }: RowsProps) {
             aria-current={one.id === current ? "true" : undefined}
             onClick={() => onOpen(one.id)}
           >
-            <span>{one.title}</span>
+            <span class="cut">{one.title}</span>
             <small>
               {ago(one.last_at, Date.now())}
               {told.has(one.id) && <Unread />}

@@ -1,6 +1,7 @@
 /** Shows a Markdown tree. Headings are bold paragraphs, because an answer does not belong in the page's outline. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useMemo } from "preact/hooks";
+import { Wide } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { type Block, type Inline, type ListItem, parseMarkdown } from "./markdown.ts";
 
@@ -32,9 +33,7 @@ function blockView(block: Block) {
     }
     case "table":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable by keyboard
-        // biome-ignore lint/a11y/useSemanticElements: it contains no form fields
-        <div class="scroll" tabIndex={0} role="group" aria-label="table">
+        <Wide label="table">
           <table>
             <thead>
               <tr>
@@ -53,7 +52,7 @@ function blockView(block: Block) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Wide>
       );
   }
 }

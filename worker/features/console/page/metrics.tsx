@@ -4,7 +4,7 @@ import type { SessionView } from "@edgecall/client/routes.ts";
 import { counted } from "@edgecall/core/text/counted.ts";
 import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
-import { Panel } from "./controls.tsx";
+import { Panel, Wide } from "./controls.tsx";
 import { type AuditLine, byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Spending } from "./spending.tsx";
@@ -88,35 +88,37 @@ function Times({ lines }: { lines: readonly AuditLine[] }) {
   const slowest = Math.max(1, ...figures.map(({ p95 }) => p95));
   return (
     <>
-      <table class="figures">
-        <thead>
-          <tr>
-            <th>Agent</th>
-            <th class="number">Calls</th>
-            <th class="number">Errors</th>
-            <th class="number">p50</th>
-            <th class="number">p95</th>
-            <td class="bar-cell" />
-          </tr>
-        </thead>
-        <tbody>
-          {figures.map(({ agent, calls, errors, p50, p95 }) => (
+      <Wide label="times of each agent">
+        <table class="figures">
+          <thead>
             <tr>
-              <th scope="row">{agent}</th>
-              <td class="number">{calls}</td>
-              <td class={errors > 0 ? "number problem" : "number"}>{errors}</td>
-              <td class="number">{duration(p50)}</td>
-              <td class="number">{duration(p95)}</td>
-              <td class="bar-cell">
-                <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-                  <rect class="p95" width={(p95 / slowest) * 100} height="8" />
-                  <rect class="p50" width={(p50 / slowest) * 100} height="8" />
-                </svg>
-              </td>
+              <th>Agent</th>
+              <th class="number">Calls</th>
+              <th class="number">Errors</th>
+              <th class="number">p50</th>
+              <th class="number">p95</th>
+              <td class="bar-cell" />
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {figures.map(({ agent, calls, errors, p50, p95 }) => (
+              <tr>
+                <th scope="row">{agent}</th>
+                <td class="number">{calls}</td>
+                <td class={errors > 0 ? "number problem" : "number"}>{errors}</td>
+                <td class="number">{duration(p50)}</td>
+                <td class="number">{duration(p95)}</td>
+                <td class="bar-cell">
+                  <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                    <rect class="p95" width={(p95 / slowest) * 100} height="8" />
+                    <rect class="p50" width={(p50 / slowest) * 100} height="8" />
+                  </svg>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
       <p class="legend">Half of an agent's calls took p50 or less, 95 of 100 took p95 or less.</p>
     </>
   );
@@ -126,26 +128,28 @@ function Errors({ errors }: { errors: readonly ErrorFigures[] }) {
   if (errors.length === 0) return null;
   return (
     <Panel id="errors" title="What failed">
-      <table class="figures">
-        <thead>
-          <tr>
-            <th>Error</th>
-            <th class="number">Times</th>
-            <th>On</th>
-          </tr>
-        </thead>
-        <tbody>
-          {errors.map(({ kind, count, agents }) => (
+      <Wide label="errors">
+        <table class="figures">
+          <thead>
             <tr>
-              <th scope="row">{kind.replaceAll("_", " ")}</th>
-              <td class="number">{count}</td>
-              <td>{agents.join(", ")}</td>
+              <th>Error</th>
+              <th class="number">Times</th>
+              <th>On</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {errors.map(({ kind, count, agents }) => (
+              <tr>
+                <th scope="row">{kind.replaceAll("_", " ")}</th>
+                <td class="number">{count}</td>
+                <td>{agents.join(", ")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
       <p class="legend">
-        See each of them in <a href="#/audit">Audit</a>.
+        See each of them in <a href="#/record">Record</a>.
       </p>
     </Panel>
   );

@@ -8,7 +8,7 @@ import { useAttempt } from "./attempt.ts";
 import { Field, Form, Panel, Small } from "./controls.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Sure } from "./sure.tsx";
-import { ago } from "./times.ts";
+import { agoText, say, timeText } from "./texts/say.ts";
 import { assertionOf, bytesOf, textOf, whyNoPasskeys } from "./web-authn.ts";
 
 type List = AnswerOf<"GET /v1/passkeys">;
@@ -19,19 +19,18 @@ export function Passkeys({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/passkeys");
   const [shows, setShows] = useState("");
   const { failed, busy, attempt } = useAttempt(reload);
-  const none = value?.problem ?? whyNoPasskeys();
+  const none = whyNoPasskeys() ?? value?.problem;
   const own = value?.passkeys.filter(({ person }) => person === session.name) ?? [];
   const remove = (id: string) =>
     attempt(async () => {
       await client.json("DELETE /v1/passkeys/{id}", { path: { id }, body: shownBody(shows) });
       setShows("");
     });
+  const has = say("passkeyHas");
   return (
-    <Panel id="passkeys" title="Passkeys">
+    <Panel id="passkeys" title={say("passkeys")}>
       <p class="quiet">
-        {own.length > 0
-          ? "Dangerous calls, calls of connected programs and whatever gives more rights wait for your fingerprint, your face or your device's PIN."
-          : "Without a passkey a press in this browser is enough, and a program that drives your browser can press too. With one, dangerous calls, calls of connected programs and whatever gives more rights wait for your fingerprint, your face or your device's PIN."}
+        {own.length > 0 ? has : `${say("passkeyNone")} ${say("passkeyWith", { text: has })}`}
       </p>
       <Problem text={problem ?? failed} />
       {!value && !problem && <Skeleton lines={2} />}
@@ -39,22 +38,24 @@ export function Passkeys({ session }: { session: SessionView }) {
         <div key={passkey.id} class="row">
           <span>
             <strong>{visible(passkey.name)}</strong>
-            {passkey.person !== session.name && ` of ${passkey.person}`}
+            {passkey.person !== session.name && ` ${say("passkeyOf", { name: passkey.person })}`}
             <small> {factsOf(passkey, value.host, Date.now())}</small>
           </span>
+          {passkey.person === session.name && <Rename passkey={passkey} onRenamed={reload} />}
           <Sure
-            label="Remove"
-            about={`the passkey ${visible(passkey.name)}`}
-            note="It takes your token or a code below, or another passkey."
+            label={say("remove")}
+            about={say("passkeyAbout", { name: visible(passkey.name) })}
+            buttons={{ sure: say("removeSure"), cancel: say("cancel") }}
+            {...(passkey.counts_at <= Date.now() && { note: say("passkeyTakes") })}
             onSure={() => void remove(passkey.id)}
           />
         </div>
       ))}
       {value && (
         <Field
-          label="Your token, or a code of `edgecall passkey`"
+          label={say("passkeyShow")}
           type="password"
-          autocomplete="off"
+          autocomplete="one-time-code"
           value={shows}
           onValue={setShows}
         />
@@ -65,7 +66,7 @@ export function Passkeys({ session }: { session: SessionView }) {
         value && (
           <Add
             shows={shows}
-            hasOne={own.some(({ host }) => host === value.host)}
+            isFirst={own.length === 0}
             onAdded={() => {
               setShows("");
               reload();
@@ -77,14 +78,42 @@ export function Passkeys({ session }: { session: SessionView }) {
         <Taps taps={value.taps} busy={busy} isOwner={session.role === "owner"} attempt={attempt} />
       )}
       <details>
-        <summary>If you lose it</summary>
-        <p>
-          Another passkey of yours removes it and adds a new one. Without one: type your token here, or run{" "}
-          <code>edgecall passkey</code> on the machine where the gateway runs and type its code. Owners are
-          told of each passkey that comes or goes.
-        </p>
+        <summary>{say("ifLost")}</summary>
+        <p>{say("lostText")}</p>
       </details>
     </Panel>
+  );
+}
+
+function Rename({ passkey: { id, name }, onRenamed }: { passkey: Passkey; onRenamed: () => void }) {
+  const [text, setText] = useState<string>();
+  const { failed, busy, attempt } = useAttempt();
+  if (text === undefined)
+    return (
+      <button
+        type="button"
+        class="small"
+        aria-label={say("renameOf", { name: visible(name) })}
+        onClick={() => setText(name)}
+      >
+        {say("rename")}
+      </button>
+    );
+  const rename = () =>
+    attempt(async () => {
+      await client.json("PATCH /v1/passkeys/{id}", { path: { id }, body: { name: text.trim() } });
+      setText(undefined);
+      onRenamed();
+    });
+  return (
+    <Form class="row" aria-label={say("renameOf", { name: visible(name) })} onSend={rename}>
+      <Field label={say("newName")} required maxLength={60} value={text} onValue={setText} />
+      <button type="submit" class="small" disabled={busy}>
+        {say("save")}
+      </button>
+      <Small onClick={() => setText(undefined)}>{say("cancel")}</Small>
+      <Problem text={failed} />
+    </Form>
   );
 }
 
@@ -95,40 +124,49 @@ function shownBody(shows: string): { token?: string; code?: string } | undefined
   return /^[A-Za-z0-9]{10}$/.test(text) ? { code: text } : { token: text };
 }
 
-function factsOf({ is_synced, host, used_at, created_at }: Passkey, here: string | null, now: number) {
+function factsOf(passkey: Passkey, here: string | null, now: number): string {
+  const { is_synced, host, used_at, created_at, counts_at, harm_at } = passkey;
   const facts = [
-    is_synced ? "in your password manager" : "on one device only",
-    ...(host === here ? [] : [`for ${host}`]),
-    `made ${ago(created_at, now)}`,
-    used_at === null ? "never used" : `used ${ago(used_at, now)}`,
+    say(is_synced ? "passkeySynced" : "passkeySingle"),
+    ...(host === here ? [] : [say("passkeyFor", { host })]),
+    say("passkeyMade", { ago: agoText(created_at, now) }),
+    ...(counts_at > now ? [say("passkeyCounts", { time: timeText(counts_at, now) })] : []),
+    ...(counts_at <= now && harm_at > now ? [say("passkeyRisky", { time: timeText(harm_at, now) })] : []),
+    used_at === null ? say("passkeyUnused") : say("passkeyUsed", { ago: agoText(used_at, now) }),
   ];
   return facts.join(", ");
 }
 
-type AddProps = { shows: string; hasOne: boolean; onAdded: () => void };
+type AddProps = { shows: string; isFirst: boolean; onAdded: () => void };
 
-function Add({ shows, hasOne, onAdded }: AddProps) {
+function Add({ shows, isFirst, onAdded }: AddProps) {
   const [name, setName] = useState("");
   const { failed, busy, attempt } = useAttempt();
   const add = () =>
     attempt(async () => {
-      const body = shownBody(shows);
-      if (!body && !hasOne)
-        throw new Error("Type your token, or a code of `edgecall passkey`: being signed in is not enough.");
+      const body = shownBody(shows) ?? (isFirst ? { wait: true as const } : undefined);
       const registration = await client.json("POST /v1/passkeys/registrations", body ? { body } : {});
       await client.json("POST /v1/passkeys", { body: await make(registration, name.trim()) });
       setName("");
       onAdded();
     });
   return (
-    <Form class="list" aria-label="New passkey" onSend={add}>
+    <Form class="list" aria-label={say("newPasskey")} onSend={add}>
       <div class="row">
-        <Field label="Name" required maxLength={60} placeholder="My laptop" value={name} onValue={setName} />
+        <Field
+          label={say("name")}
+          required
+          maxLength={60}
+          placeholder={say("myLaptop")}
+          value={name}
+          onValue={setName}
+        />
         <button type="submit" disabled={busy}>
-          Add a passkey
+          {say("addPasskey")}
         </button>
       </div>
-      <p class="quiet">Your device asks twice: it makes the passkey, and tries it.</p>
+      <p class="quiet">{say("asksTwice")}</p>
+      {isFirst && <p class="quiet">{say("firstWaits")}</p>}
       <Problem text={failed} />
     </Form>
   );
@@ -148,14 +186,14 @@ async function make(registration: Registration, name: string) {
       attestation: "none",
     },
   });
-  if (!(credential instanceof PublicKeyCredential)) throw new Error("The browser made no passkey.");
+  if (!(credential instanceof PublicKeyCredential)) throw new Error(say("noneMade"));
   const { response } = credential;
   if (!(response instanceof AuthenticatorAttestationResponse) || !response.getPublicKey)
-    throw new Error("This browser cannot make a passkey here; a newer one can.");
+    throw new Error(say("browserTooOld"));
   const key = response.getPublicKey();
   // SAFETY: it is one of those that were asked for.
   const algorithm = response.getPublicKeyAlgorithm() as (typeof ALGORITHMS)[number];
-  if (!key) throw new Error("The passkey has a kind of key that this browser cannot read.");
+  if (!key) throw new Error(say("browserTooOld"));
   const tried = await navigator.credentials.get({
     publicKey: {
       challenge: bytesOf(challenge),
@@ -197,15 +235,18 @@ function Taps({ taps, busy, isOwner, attempt }: TapsProps) {
     );
   return (
     <>
-      <h3>Chats that confirm dangerous calls too</h3>
+      <h3>{say("tapsTitle")}</h3>
       {taps.map((tap) => (
         <div key={tap.account} class="row">
           <span>
-            {visible(tap.account)}: {tap.trusted ? "a tap there is enough" : "a passkey is needed as well"}
+            {say("named", {
+              name: visible(tap.account),
+              text: say(tap.trusted ? "tapEnough" : "tapNeedsPasskey"),
+            })}
           </span>
           {isOwner && (
             <Small disabled={busy} onClick={() => void set(tap)}>
-              {tap.trusted ? "Take back" : "Let its taps count"}
+              {say(tap.trusted ? "takeBack" : "letTapsCount")}
             </Small>
           )}
         </div>

@@ -12,12 +12,11 @@ import type { Keep } from "./next-time.tsx";
 type Props = {
   question: TurnQuestion;
   mayApprove: boolean;
-  onAnswered?: () => void;
   /** The conversation that asks, when it is not the one on screen. */
   place?: ComponentChildren;
 };
 
-export function QuestionCard({ question, mayApprove, onAnswered, place }: Props) {
+export function QuestionCard({ question, mayApprove, place }: Props) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<string>();
   const [sent, setSent] = useState(false);
@@ -35,7 +34,6 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
     setProblem(undefined);
     try {
       await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer, ...(keep && { keep }) } });
-      onAnswered?.();
     } catch (error) {
       setProblem(errorText(error));
       setSent(false);

@@ -10,12 +10,14 @@ type Props = {
   /** The consequence, when it is not obvious. */
   note?: string;
   disabled?: boolean;
+  /** The buttons' words, where the screen is not English. */
+  buttons?: { sure: string; cancel: string };
   /** A choice that belongs to the action. */
   children?: ComponentChildren;
   onSure: () => void;
 };
 
-export function Sure({ label, about, note, disabled, children, onSure }: Props) {
+export function Sure({ label, about, note, disabled, buttons, children, onSure }: Props) {
   const [asked, setAsked] = useState(false);
   const first = useRef<HTMLButtonElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
@@ -51,10 +53,10 @@ export function Sure({ label, about, note, disabled, children, onSure }: Props) 
           onSure();
         }}
       >
-        Yes, {label.charAt(0).toLowerCase() + label.slice(1)}
+        {buttons?.sure ?? `Yes, ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
       </Small>
       <button ref={cancel} type="button" class="small" onClick={() => setAsked(false)}>
-        Cancel
+        {buttons?.cancel ?? "Cancel"}
       </button>
     </span>
   );

@@ -9,6 +9,8 @@ const LOOK_EVERY_MS = 15_000;
 const SEEN = "edgecall.seen";
 
 export type News = {
+  /** False until the gateway has answered. */
+  loaded: boolean;
   rules: readonly Rule[];
   items: readonly NewsItem[];
   unread: readonly NewsItem[];
@@ -19,6 +21,7 @@ export type News = {
 };
 
 export const NewsOfPage = createContext<News>({
+  loaded: false,
   rules: [],
   items: [],
   unread: [],
@@ -59,5 +62,6 @@ export function useNews(): News {
   );
   const rules = value?.rules ?? [];
   const items = newsOf(rules);
-  return { rules, items, unread: items.filter((item) => isUnread(item, seen)), seeAll, see, reload };
+  const unread = items.filter((item) => isUnread(item, seen));
+  return { loaded: value !== undefined, rules, items, unread, seeAll, see, reload };
 }

@@ -23,20 +23,20 @@ export function Waiting({ session, item }: { session: SessionView; item?: string
   const isGone = item !== undefined && questions !== undefined && questions[0]?.id !== item;
   const more = open ? open.total - open.questions.length : 0;
   const head = useRef<HTMLDivElement>(null);
-  const answered = useRef(false);
+  const listed = useRef(0);
   const { slice, paging } = useSlice(questions ?? [], SHOWN);
-  const count = questions?.length;
+  const count = questions?.length ?? 0;
   useEffect(() => {
-    // The card has disappeared with its buttons, so the focus moves to this screen.
-    if (answered.current) head.current?.focus();
-    answered.current = false;
+    // A card has disappeared with the button that had the focus, so it moves to this screen.
+    if (count < listed.current && document.activeElement === document.body) head.current?.focus();
+    listed.current = count;
   }, [count]);
   return (
     <Screen title="Waiting for you">
       <div ref={head} tabIndex={-1} class="list">
         {questions === undefined && <Skeleton lines={3} />}
         {isGone && <p class="notice">This question is answered, withdrawn, or not for you.</p>}
-        {count === 0 && (
+        {questions?.length === 0 && (
           <p class="empty">
             Nothing is waiting for you. Approvals and questions of your devices appear here.
           </p>
@@ -47,9 +47,6 @@ export function Waiting({ session, item }: { session: SessionView; item?: string
             key={question.id}
             question={question}
             mayApprove={session.scopes?.includes("approve") ?? false}
-            onAnswered={() => {
-              answered.current = true;
-            }}
             place={<Place question={question} />}
           />
         ))}

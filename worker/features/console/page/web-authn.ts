@@ -1,14 +1,14 @@
 /** What the page uses of WebAuthn, as the API has it. */
+import { say } from "./texts/say.ts";
 
 /** Why this browser has no passkeys at this address; undefined: it has. */
 export function whyNoPasskeys(): string | undefined {
   const { hostname, port } = location;
   if (/^127\.|^\[::1\]$/.test(hostname))
-    return `Browsers make no passkeys for an IP address: open http://localhost${port && `:${port}`} instead.`;
-  if (/^[\d.]+$|^\[/.test(hostname))
-    return "Browsers make no passkeys for an IP address: open this gateway by a name.";
-  if (!isSecureContext) return "Browsers make passkeys only over https, and on http://localhost.";
-  return typeof PublicKeyCredential === "undefined" ? "This browser has no passkeys." : undefined;
+    return say("noneAtAddress", { address: `http://localhost${port && `:${port}`}` });
+  if (/^[\d.]+$|^\[/.test(hostname)) return say("noneAtIp");
+  if (!isSecureContext) return say("noneOverHttp");
+  return typeof PublicKeyCredential === "undefined" ? say("noneInBrowser") : undefined;
 }
 
 /** @param text base64url */

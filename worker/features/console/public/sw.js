@@ -34,7 +34,9 @@ addEventListener("notificationclick", (event) => {
   const { notification, action } = event;
   notification.close();
   const { conversation, question, buttons } = notification.data;
-  const ofRule = conversation ? `/#/chat/${conversation}` : "/#/rules";
+  // A passkey is let or ended in a chat, or with more than this session.
+  const ofPasskey = buttons[0]?.rule?.startsWith("p-") ? "/#/setup/passkeys" : undefined;
+  const ofRule = ofPasskey ?? (conversation ? `/#/chat/${conversation}` : "/#/rules");
   const place = question ? `/#/waiting/${question}` : ofRule;
   const button = buttons[Number(action)];
   if (action === "") event.waitUntil(show(place));

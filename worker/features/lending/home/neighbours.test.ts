@@ -91,7 +91,9 @@ test(
     const asking = say(id, script({ calls: [near("cpu")] }, { calls: [near("siren", "mute")] }, RESULTS));
     const first = await lentCall();
     lender.report(first.id, "lathe", { status: "success", result: "12 %" });
-    expect(await until(async () => (await questionsAt(TOKENS.otherHome))[0]?.text)).toContain("'mute'");
+    expect(await until(async () => (await questionsAt(TOKENS.otherHome))[0]?.text)).toBe(
+      "Run siren on mute?",
+    );
     expect(await questionsAt(TOKENS.owner)).toEqual([]);
     await answerAt(TOKENS.otherHome, "approve");
     const second = await lentCall(1);

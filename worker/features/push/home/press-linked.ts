@@ -3,6 +3,7 @@
 import type { Viewer } from "../../../kernel/api/may-see.ts";
 import type { Pressed } from "../../../kernel/api/notices.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { isPasskeyButton } from "../../../kernel/home/passkeys/registrations.ts";
 import { outcomeText } from "../../../kernel/home/questions/outcome-text.ts";
 import { pressNotice } from "../../../kernel/home/rpc/notices.ts";
 import { answerAs } from "../../../kernel/home/rpc/questions.ts";
@@ -19,7 +20,11 @@ export async function pressLinked(home: HomeContext, claims: PressClaims): Promi
   if ("question" in claims) return await answerLinked(home, claims, viewer, now);
   if (!isFirstUse(home, claims, now)) return undefined;
   const { outlet, do: what, rule, occurrence } = claims;
-  const by = { principal: viewer.name, role: "member", conversation: outlet } as const;
+  const by = {
+    principal: viewer.name,
+    role: isPasskeyButton(rule) ? viewer.role : "member",
+    conversation: outlet,
+  } as const;
   return await pressNotice(home, { do: what, rule, occurrence, by });
 }
 

@@ -112,13 +112,13 @@ test("a firing and its end: eight rows of Home and four of the conversation at m
   expect((await rowsWritten(chat())) - chatBefore).toBeLessThanOrEqual(4);
 });
 
-test("a reminder at its time: one alarm, seven rows of Home and two of the conversation at most", async () => {
+test("a reminder at its time: one alarm, eight rows of Home and two of the conversation at most", async () => {
   await say("kitchen", script(make("remind", { text: "Bins", every: "day", at: "10:00" }), { text: "ok" }));
   await passUntil(T0 + 59 * MINUTE);
   const [before, chatBefore] = [await rowsWritten(), await rowsWritten(chat())];
   const alarms = await passUntil(T0 + 61 * MINUTE);
   expect(await told("kitchen")).toHaveLength(1);
   expect(alarms).toBe(1);
-  expect((await rowsWritten()) - before).toBeLessThanOrEqual(7);
+  expect((await rowsWritten()) - before).toBeLessThanOrEqual(8);
   expect((await rowsWritten(chat())) - chatBefore).toBeLessThanOrEqual(2);
 });

@@ -8,6 +8,8 @@ import { challengeOf, type Decision } from "@edgecall/core/passkeys/passkey.ts";
 import { type Refused, verifyAssertion } from "@edgecall/core/passkeys/verify-assertion.ts";
 import type { Challenge, Place, Proof, Refusal } from "../../api/passkeys.ts";
 import { logInfo } from "../../log.ts";
+import { phrasesOf } from "../../phrases.ts";
+import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { notifyOwners } from "./notify-owners.ts";
 import { passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
@@ -68,6 +70,7 @@ export async function verifyProof(
   if (!challenge || challenge.shown !== null) return refused("the challenge is over, or was used");
   if (!passkey || passkey.person !== person || passkey.host !== place.host || challenge.host !== place.host)
     return spent(home, challenge, "this passkey is not yours, or not for this address");
+  if (passkey.countsAt > now) return countsLater(home, passkey);
   // What the row of the challenge says is compared with what is decided now: a question may have changed.
   const { about, what, answer, keep } = subject;
   const asked = { ...challenge, about, what, answer, keep };
@@ -84,6 +87,19 @@ export async function verifyProof(
   }
   const use = () => store.useUp(proof.nonce) && store.used(passkey, verified.counter, Date.now());
   return { ok: true, passkey, use };
+}
+
+/** A passkey that a session began confirms nothing at first, and nothing dangerous in its first hour. */
+export function countsLater(home: HomeContext, { countsAt, harmAt }: StoredPasskey): Refusal {
+  const now = Date.now();
+  const time = phrasesOf().time(Math.max(countsAt, harmAt), clockOf(home).read().zone, now);
+  const what = countsAt > now ? "counts from" : "confirms what may do harm or gives more rights from";
+  return {
+    ok: false,
+    status: 403,
+    code: "not_confirmed",
+    message: `Not confirmed: this passkey is new and ${what} ${time} on.`,
+  };
 }
 
 /** A challenge is for one try. */

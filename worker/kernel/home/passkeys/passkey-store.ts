@@ -24,16 +24,21 @@ type Row = {
   counter: number;
   is_synced: number;
   made_by: Shown;
+  counts_at: number;
+  harm_at: number;
   created_at: number;
   used_at: number | null;
 };
 
-/** A passkey, with the person whose it is. */
+/** A passkey, with the person whose it is. @property countsAt @property harmAt as in `PasskeyView` */
 export type StoredPasskey = Passkey & {
   person: string;
   host: string;
   name: string;
   by: Shown;
+  countsAt: number;
+  harmAt: number;
+  createdAt: number;
 };
 
 /** What one assertion may be used for. @property shown of a registration: the way that let it begin */
@@ -59,6 +64,8 @@ class PasskeyStore extends SqlStore {
       host: row.host,
       is_synced: row.is_synced === 1,
       by: row.made_by,
+      counts_at: row.counts_at,
+      harm_at: row.harm_at,
       created_at: row.created_at,
       used_at: row.used_at,
     }));
@@ -66,18 +73,46 @@ class PasskeyStore extends SqlStore {
 
   /** Those with which this person can confirm something on this host. */
   of(person: string, host: string): StoredPasskey[] {
+    const now = Date.now();
     return this.#rows(person)
-      .filter((row) => row.host === host)
+      .filter((row) => row.host === host && row.counts_at <= now)
       .map(toPasskey);
   }
 
+  /** True if the person has one that counts. */
   has(person: string): boolean {
-    return this.sql.first("SELECT 1 AS one FROM passkey WHERE person = ? LIMIT 1", person) !== undefined;
+    const now = Date.now();
+    return this.#rows(person).some((row) => row.counts_at <= now);
   }
 
-  /** True if any person of the home has one. */
+  /** True if any person of the home has one that counts for everything. */
   any(): boolean {
-    return this.sql.first("SELECT 1 AS one FROM passkey LIMIT 1") !== undefined;
+    return (
+      this.sql.first("SELECT 1 AS one FROM passkey WHERE harm_at <= ? LIMIT 1", Date.now()) !== undefined
+    );
+  }
+
+  /** The person's first passkey does not wait any more. @param harmAt epoch ms */
+  letCount(id: string, now: number, harmAt: number): void {
+    this.sql.exec("UPDATE passkey SET counts_at = ?, harm_at = ? WHERE id = ?", now, harmAt, id);
+  }
+
+  /** Until then a session alone begins none for this person. @returns epoch ms */
+  stoppedUntil(person: string): number {
+    return (
+      this.sql.first<{ until: number }>(
+        "SELECT stopped_until AS until FROM passkey_person WHERE person = ?",
+        person,
+      )?.until ?? 0
+    );
+  }
+
+  stopUntil(person: string, until: number): void {
+    this.sql.exec("UPDATE passkey_person SET stopped_until = ? WHERE person = ?", until, person);
+  }
+
+  rename(id: string, name: string): void {
+    this.sql.exec("UPDATE passkey SET name = ? WHERE id = ?", name, id);
   }
 
   get(id: string): StoredPasskey | undefined {
@@ -93,7 +128,7 @@ class PasskeyStore extends SqlStore {
     );
   }
 
-  add(passkey: StoredPasskey, now: number): void {
+  add(passkey: StoredPasskey): void {
     this.sql.insert("INTO passkey", {
       id: passkey.id,
       person: passkey.person,
@@ -104,7 +139,9 @@ class PasskeyStore extends SqlStore {
       counter: passkey.counter,
       is_synced: passkey.isSynced ? 1 : 0,
       made_by: passkey.by,
-      created_at: now,
+      counts_at: passkey.countsAt,
+      harm_at: passkey.harmAt,
+      created_at: passkey.createdAt,
       used_at: null,
     });
   }
@@ -230,6 +267,9 @@ function toPasskey(row: Row): StoredPasskey {
     host: row.host,
     name: row.name,
     by: row.made_by,
+    countsAt: row.counts_at,
+    harmAt: row.harm_at,
+    createdAt: row.created_at,
   };
 }
 

@@ -10,15 +10,21 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { isObject } from "@edgecall/core/protocol/is-object.ts";
 import type { Pressed, RuleButton, RulePress } from "../../api/notices.ts";
 import type { NewPasskey, PasskeyView, Place, Refusal, Registration, Shown } from "../../api/passkeys.ts";
+import { phrasesOf } from "../../phrases.ts";
 import { randomCode } from "../../random-code.ts";
 import { auditDecision } from "../audit/decisions.ts";
+import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
+import { ownersOf } from "../notices/reach.ts";
 import { endGivenSince } from "../permissions/ends.ts";
 import { challengeText, decisionOf } from "./confirmations.ts";
 import { notifyOwners } from "./notify-owners.ts";
 import { PASSKEYS_OF_PERSON, passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
 
 const REGISTRATION_MS = 5 * 60_000;
+/** So long a first passkey of a session alone confirms nothing, unless an owner lets it. */
+const WAIT_MS = 60 * 60_000;
+const STOPPED_MS = 24 * 60 * 60_000;
 const CODE_MS = 10 * 60_000;
 const CODE_LENGTH = 10;
 const ABOUT = "passkey:new";
@@ -44,6 +50,8 @@ export async function beginRegistration(
       message: `there are ${PASSKEYS_OF_PERSON} passkeys; remove one first`,
     };
   const now = Date.now();
+  const refusal = shown === "wait" ? whyNoneWaits(home, person, now) : undefined;
+  if (refusal) return refusal;
   const challenge = store.challenge(
     {
       person,
@@ -94,6 +102,9 @@ export async function register(
     host: place.host,
     name: made.name,
     by: challenge.shown,
+    countsAt: challenge.shown === "wait" ? now + WAIT_MS : 0,
+    harmAt: challenge.shown === "wait" ? now + WAIT_MS : 0,
+    createdAt: now,
   };
   const verified = await verifyAssertion(passkey, made.assertion, {
     challenge: await challengeOf(decisionOf(home, challenge)),
@@ -107,24 +118,62 @@ export async function register(
     return { ok: false, status: 409, code: "conflict", message: "id: this passkey is known" };
   if (store.isFull(person))
     return { ok: false, status: 409, code: "too_many", message: "there are too many passkeys" };
-  store.add({ ...passkey, counter: verified.counter }, now);
+  const refusal = challenge.shown === "wait" ? whyNoneWaits(home, person, now) : undefined;
+  if (refusal) return refusal;
+  store.add({ ...passkey, counter: verified.counter });
   auditDecision(home, "passkey_add", caller, { name: made.name, host: place.host, by: challenge.shown });
-  const mark = await markOf(made.id);
-  const buttons: RuleButton[] = [{ label: "It wasn't me", do: "stop", rule: mark, occurrence: 0 }];
-  await notifyOwners(
-    home,
-    `${person} added the passkey “${made.name}” for ${place.host} (${WAYS[challenge.shown]}). With it ${person} confirms what needs more than a press. If that was somebody else, press "It wasn't me", or remove it in the console (Setup, Passkeys).`,
-    buttons,
-  );
+  await notifyOwners(home, addedText(home, passkey, now), await buttonsOf(passkey));
   const passkeyView = store.list(person).find(({ id }) => id === made.id);
   return passkeyView ? { ok: true, passkey: passkeyView } : refused("it was removed at once");
+}
+
+/** Why a session alone begins no passkey of this person; undefined: it does, and that passkey waits. */
+function whyNoneWaits(home: HomeContext, person: string, now: number): Refusal | undefined {
+  const store = passkeysOf(home);
+  const stopped = store.stoppedUntil(person);
+  const refusal = (code: string, message: string): Refusal => ({ ok: false, status: 409, code, message });
+  if (store.list(person).length > 0)
+    return refusal("conflict", "only a first passkey waits: confirm with the one that you have");
+  if (stopped > now)
+    return refusal(
+      "stopped",
+      `an owner stopped the last one, so none waits before ${phrasesOf().time(stopped, clockOf(home).read().zone, now)}; use your token, or a code of \`edgecall passkey\``,
+    );
+  // Somebody has to be able to stop it.
+  if (!ownersOf(home).some((recipient) => recipient.includes("/")))
+    return refusal(
+      "nobody_hears",
+      "being signed in is not enough here, since no owner has a chat app that could stop it: type your token, or a code of `edgecall passkey`",
+    );
+  return undefined;
 }
 
 const WAYS: Readonly<Record<Shown, string>> = {
   token: "with the token",
   code: "with a code of the machine",
   passkey: "with another passkey",
+  wait: "from a browser that is signed in",
 };
+
+/** @returns text for all owners */
+function addedText(
+  home: HomeContext,
+  { person, name, host, by, countsAt }: StoredPasskey,
+  now: number,
+): string {
+  const added = `${person} added the passkey “${name}” for ${host} (${WAYS[by]}).`;
+  const time = phrasesOf().time(countsAt, clockOf(home).read().zone, now);
+  return countsAt > now
+    ? `${added} A program in that browser could have done it, so it counts only from ${time} on, or when an owner presses "Let it count". If that was not ${person}, press "It wasn't me".`
+    : `${added} With it ${person} confirms what needs more than a press. If that was somebody else, press "It wasn't me", or remove it in the console (Setup, Passkeys).`;
+}
+
+async function buttonsOf({ id, countsAt }: StoredPasskey): Promise<RuleButton[]> {
+  const rule = await markOf(id);
+  const end = { label: "It wasn't me", do: "stop", rule, occurrence: 0 } as const;
+  const letIt = { label: "Let it count", do: "ack", rule, occurrence: 0 } as const;
+  return countsAt > 0 ? [letIt, end] : [end];
+}
 
 /** What is wrong with the registration's answer; undefined: nothing. It is unsigned: the assertion beside it is what counts. */
 async function faultOf(
@@ -209,28 +258,63 @@ export function isPasskeyButton(rule: string): boolean {
   return BUTTON.test(rule);
 }
 
-/** "It wasn't me". A press in the console is not enough: whatever drives the person's browser could end their passkey there. */
-export async function pressPasskeyButton(home: HomeContext, { rule, by }: RulePress): Promise<Pressed> {
+/**
+ * "It wasn't me" and "Let it count", for owners in a chat app. A press in the console is not enough: whatever drives the person's browser
+ * could end their passkey there. What waits still, an owner stops by a notification, too.
+ */
+export async function pressPasskeyButton(
+  home: HomeContext,
+  { do: what, rule, by }: Pick<RulePress, "do" | "rule" | "by">,
+): Promise<Pressed> {
   const { principal, role, conversation } = by;
   const channel = conversation?.split("/")[1] ?? "api";
-  if (role !== "owner" || channel === "api")
-    return { done: false, text: "Only an owner can end a passkey here, in a chat app." };
-  return { done: true, text: await endByButton(home, rule, { principal, role, channel }) };
+  const passkey = await passkeyOf(home, rule);
+  if (!passkey) return { done: true, text: "This passkey is removed already." };
+  const caller = { principal, role, channel };
+  const waits = passkey.countsAt > Date.now();
+  if (role !== "owner" || (channel === "api" && !(waits && what === "stop")))
+    return { done: false, text: "Only an owner can do that, in a chat app." };
+  if (what === "stop") return { done: true, text: await endByButton(home, passkey, waits, caller) };
+  return { done: true, text: letCount(home, passkey, caller) };
+}
+
+async function passkeyOf(home: HomeContext, rule: string): Promise<StoredPasskey | undefined> {
+  for (const { id } of passkeysOf(home).list())
+    if ((await markOf(id)) === rule) return passkeysOf(home).get(id);
+  return undefined;
 }
 
 /** @returns words for the person */
-async function endByButton(home: HomeContext, rule: string, caller: Caller): Promise<string> {
-  for (const { id, created_at } of passkeysOf(home).list()) {
-    if ((await markOf(id)) !== rule) continue;
-    const passkey = passkeysOf(home).get(id);
-    if (!passkey) break;
-    // What the passkey's holder said yes to must not stay allowed.
-    const ended = endGivenSince(home, passkey.person, created_at, caller);
-    await removePasskey(home, passkey, caller, "It wasn't me");
-    const given = ended === 0 ? "" : ` What ${passkey.person} allowed since then asks again (${ended}).`;
-    return `The passkey “${passkey.name}” is removed.${given} Replace the token of ${passkey.person} too: something had more than the browser's session.`;
-  }
-  return "This passkey is removed already.";
+async function endByButton(
+  home: HomeContext,
+  passkey: StoredPasskey,
+  waits: boolean,
+  caller: Caller,
+): Promise<string> {
+  const { name, person, by } = passkey;
+  if (by === "wait") passkeysOf(home).stopUntil(person, Date.now() + STOPPED_MS);
+  // What the passkey's holder said yes to must not stay allowed.
+  const ended = endGivenSince(home, person, passkey.createdAt, caller);
+  await removePasskey(home, passkey, caller, "It wasn't me");
+  const given = ended === 0 ? "" : ` What ${person} allowed since then asks again (${ended}).`;
+  return waits
+    ? `The passkey “${name}” is stopped.${given} Sign ${person} out of browsers that others or programs use.`
+    : `The passkey “${name}” is removed.${given} Replace the token of ${person} too: something had more than the browser's session.`;
+}
+
+/** The tap of an account that an owner named counts for everything; another one leaves an hour for what may do harm. @returns words for the person */
+function letCount(home: HomeContext, passkey: StoredPasskey, caller: Caller): string {
+  const now = Date.now();
+  if (passkey.countsAt <= now && passkey.harmAt <= now)
+    return `The passkey “${passkey.name}” counts already.`;
+  const isNamed = passkeysOf(home).trustedTaps().includes(caller.principal);
+  const harmAt = isNamed ? now : passkey.harmAt;
+  passkeysOf(home).letCount(passkey.id, Math.min(passkey.countsAt, now), harmAt);
+  auditDecision(home, "passkey_let", caller, { name: passkey.name, person: passkey.person });
+  const time = phrasesOf().time(harmAt, clockOf(home).read().zone, now);
+  return isNamed
+    ? `The passkey “${passkey.name}” of ${passkey.person} counts now.`
+    : `The passkey “${passkey.name}” of ${passkey.person} counts now; for what may do harm or gives more rights from ${time} on.`;
 }
 
 /** The passkey in a button, whose text is short. */

@@ -51,4 +51,18 @@ export const PASSKEY_MIGRATIONS: ReadonlyArray<Migration & { part: string }> = [
       ALTER TABLE question ADD COLUMN pressed_in TEXT;
     `,
   },
+  {
+    part: "passkeys",
+    version: 2,
+    sql: `
+      -- A first passkey that a session alone began waits an hour. Epoch ms.
+      ALTER TABLE passkey ADD COLUMN counts_at INTEGER NOT NULL DEFAULT 0;
+      -- From then on it confirms dangerous calls and more rights, too.
+      ALTER TABLE passkey ADD COLUMN harm_at INTEGER NOT NULL DEFAULT 0;
+      -- An owner stopped the person's last one: until then none waits again.
+      ALTER TABLE passkey_person ADD COLUMN stopped_until INTEGER NOT NULL DEFAULT 0;
+      -- A session that no passkey confirmed made it, so it shows no more than that session.
+      ALTER TABLE token ADD COLUMN by_session INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
 ];

@@ -24,6 +24,7 @@ type Row = {
   created_at: number;
   last_used_at: number | null;
   made_by: string;
+  by_session: number;
 };
 
 export class HomeTokens extends SqlStore {
@@ -37,8 +38,8 @@ export class HomeTokens extends SqlStore {
     const { count } = this.sql.one<{ count: number }>("SELECT COUNT(*) AS count FROM token");
     if (count >= TOKENS_MAX) return undefined;
     const [row] = this.sql.all<Row>`INSERT INTO token (id, hash, name, role, scopes, expires_at, created_at,
-      made_by) VALUES (${crypto.randomUUID()}, ${token.hash}, ${token.name}, ${token.role},
-      ${JSON.stringify(token.scopes)}, ${token.expiresAt}, ${now}, ${token.madeBy}) RETURNING *`;
+      made_by, by_session) VALUES (${crypto.randomUUID()}, ${token.hash}, ${token.name}, ${token.role},
+      ${JSON.stringify(token.scopes)}, ${token.expiresAt}, ${now}, ${token.madeBy}, ${token.bySession ? 1 : 0}) RETURNING *`;
     return row && toView(row);
   }
 
@@ -83,7 +84,8 @@ export class HomeTokens extends SqlStore {
 
 function toToken(row: Row, home: string): ApiToken {
   const { id, hash, name, role, expires_at: expiresAt } = row;
-  return { hash, name, home, role, scopes: scopesOf(row), made: { id, expiresAt } };
+  const made = { id, expiresAt, ...(row.by_session === 1 && { bySession: true as const }) };
+  return { hash, name, home, role, scopes: scopesOf(row), made };
 }
 
 function toView(row: Row): TokenView {

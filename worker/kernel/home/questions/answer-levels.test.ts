@@ -209,6 +209,102 @@ describe("a tap in a chat", () => {
   });
 });
 
+describe("a first passkey of a session alone", () => {
+  const HOUR = 3_600_000;
+  const passkeys = async () =>
+    (await anna.send("GET /v1/passkeys")).body.passkeys as Array<{ counts_at: number; harm_at: number }>;
+  const toldButtons = async (words = "counts only from") =>
+    (await until(() => sent.find(({ text }) => text.includes(words)), { what: "the owners are told" }))
+      .buttons;
+  const anHourLater = () =>
+    runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+      storage.sql
+        .exec("UPDATE passkey SET counts_at = counts_at - ?, harm_at = harm_at - ?", HOUR, HOUR)
+        .toArray(),
+    );
+
+  test("needs an owner's chat that could stop it", async () => {
+    setVariables({ CHANNELS: "[]" });
+    expect(await anna.register({ wait: true })).toMatchObject({
+      status: 409,
+      body: { error: { code: "nobody_hears" } },
+    });
+  });
+
+  test("waits an hour: until then it confirms nothing, and a press is what it was", async () => {
+    await withChat();
+    await hosted();
+    const added = await anna.register({ wait: true });
+    expect(added).toMatchObject({ status: 201, body: { by: "wait" } });
+    expect(Math.abs(Number(added.body.counts_at) - Date.now() - HOUR)).toBeLessThan(60_000);
+    const route = await commandAsked("front-door", "unlock");
+    expect(
+      (await anna.send("POST /v1/passkeys/challenges", { method: "POST", path: "/v1/tokens" })).status,
+    ).toBe(403);
+    const token = { name: "x", role: "guest", scopes: ["ask"] };
+    expect((await anna.send("POST /v1/tokens", token)).status).toBe(201);
+    expect((await anna.register({ wait: true })).body.error?.message).toContain("only a first passkey waits");
+    await anHourLater();
+    expect((await anna.confirmed(route, YES)).body).toMatchObject({ answered_how: "passkey" });
+    expect((await anna.send("POST /v1/tokens", token)).status).toBe(403);
+  });
+
+  test("counts when an owner lets it in a chat: at once, and an hour later for what may do harm", async () => {
+    await withChat();
+    await hosted();
+    await anna.register({ wait: true });
+    const [letIt] = await toldButtons();
+    expect(letIt?.label).toBe("Let it count");
+    await presses(7, letIt?.data);
+    expect((await passkeys())[0]?.counts_at).toBeGreaterThan(Date.now());
+    await presses(OWNER, letIt?.data);
+    await until(async () => ((await passkeys())[0]?.counts_at ?? 0) <= Date.now());
+    expect((await anna.confirmed(await programAsked(), YES)).body).toMatchObject({ answered_how: "passkey" });
+    const route = await commandAsked("front-door", "unlock");
+    const refused = await anna.confirmed(route, YES);
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: "not_confirmed" } } });
+    expect(refused.body.error?.message).toContain("is new and confirms what may do harm");
+    await anHourLater();
+    expect((await anna.confirmed(route, YES)).body).toMatchObject({ answered_how: "passkey" });
+  });
+
+  test("counts for everything at once where the owner's chat is one that was named", async () => {
+    await withChat();
+    await hosted();
+    expect((await anna.send("PUT /v1/passkeys/taps/telegram:1")).status).toBe(204);
+    await anna.register({ wait: true });
+    const [letIt] = await toldButtons();
+    await presses(OWNER, letIt?.data);
+    await until(async () => ((await passkeys())[0]?.harm_at ?? Number.POSITIVE_INFINITY) <= Date.now());
+    const route = await commandAsked("front-door", "unlock");
+    expect((await anna.confirmed(route, YES)).body).toMatchObject({ answered_how: "passkey" });
+  });
+
+  test("is stopped by an owner, and then none waits for a day", async () => {
+    await withChat();
+    await anna.register({ wait: true });
+    const [letIt, stop] = await toldButtons();
+    await presses(OWNER, stop?.data);
+    await until(async () => (await passkeys()).length === 0);
+    expect(await anna.register({ wait: true })).toMatchObject({
+      status: 409,
+      body: { error: { code: "stopped" } },
+    });
+    await presses(OWNER, letIt?.data);
+    expect(await passkeys()).toEqual([]);
+  });
+
+  test("is not let by a press in the browser, and its session may end it while it waits", async () => {
+    await withChat();
+    const { body } = await anna.register({ wait: true });
+    const [letIt] = await toldButtons();
+    const rule = /r:ack:(p-[0-9a-f]{12}):0/.exec(letIt?.data ?? "")?.[1];
+    expect((await anna.send(`POST /v1/rules/${rule}/press`, { do: "ack" })).status).toBe(400);
+    expect((await passkeys())[0]?.counts_at).toBeGreaterThan(Date.now());
+    expect((await anna.send(`DELETE /v1/passkeys/${body.id}`)).status).toBe(204);
+  });
+});
+
 describe("a new passkey", () => {
   test("is told to owners, and an owner ends it in a chat; nobody else, and no press in a browser", async () => {
     await withChat();

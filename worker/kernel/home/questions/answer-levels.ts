@@ -4,13 +4,16 @@
  * which of them an answer needs, so that it can be reviewed alone; docs/security.md has the same as a table.
  */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { type AnswerWay, HOW, NEEDS_OTHER_DEVICE, NEEDS_PASSKEY, type Refusal } from "../../api/passkeys.ts";
 import { ACCEPT, type Question } from "../../api/questions.ts";
+import { phrasesOf } from "../../phrases.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
 import { connectionsOf, peopleOver, privateChatOf } from "../notices/reach.ts";
-import { verifyProof } from "../passkeys/confirmations.ts";
+import { countsLater, verifyProof } from "../passkeys/confirmations.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
+import { languageOf } from "./describe-approval.ts";
 import { isOfProgram, kindOf } from "./question-kind.ts";
 
 /** `tap`: in a chat app or in another browser, or a passkey. `verified`: a passkey, or the chat that an owner named. */
@@ -58,10 +61,10 @@ export async function confirmAnswer(
   if (way.by === "token") return { ok: true, how: HOW.token, use: FREE };
   if (way.by === "notification")
     return level === "press" ? pass(HOW.notification) : needed(home, question, by);
-  if (way.by === "chat") return level === "verified" ? tapOf(home, by) : pass(tapText(by.name));
+  if (way.by === "chat") return level === "verified" ? tapOf(home, question, by) : pass(tapText(by.name));
   if (way.proof) return await provenOf(home, question, { answer, by, way, proof: way.proof });
   // It accepts a text for good, so it widens rights.
-  const widens = answer === ACCEPT && passkeysOf(home).has(by.name);
+  const widens = answer === ACCEPT && passkeysOf(home).any();
   return level === "press" && !widens ? pass(HOW.press) : pressOf(home, question, { by, way, level });
 }
 
@@ -70,15 +73,14 @@ function pass(how: string): Confirmed {
 }
 
 /** A dangerous call, answered in a chat app. */
-function tapOf(home: HomeContext, { name }: By): Confirmed | Refusal {
+function tapOf(home: HomeContext, question: Question, { name }: By): Confirmed | Refusal {
   const store = passkeysOf(home);
   if (!store.any() || store.trustedTaps().includes(name)) return pass(tapText(name));
   return {
     ok: false,
     status: 403,
     code: NEEDS_PASSKEY,
-    message:
-      "This may do harm, so it needs a passkey: confirm it in the console. An owner can name this chat for it there (Setup, Passkeys).",
+    message: phrasesFor(home, question).say("harmNeedsPasskey"),
   };
 }
 
@@ -104,6 +106,8 @@ async function provenOf(
     subject: { about, what, answer, keep },
   });
   if (!proven.ok) return proven;
+  const isRisky = levelOf(home, question) === "verified" || answer === ACCEPT;
+  if (isRisky && proven.passkey.harmAt > Date.now()) return countsLater(home, proven.passkey);
   return {
     ok: true,
     how: HOW.passkey,
@@ -139,22 +143,29 @@ function needed(home: HomeContext, question: Question, { name }: By, host?: stri
   const level = levelOf(home, question);
   const isHere = host !== undefined && store.of(name, host).length > 0;
   const others = [...new Set(store.list(name).map((one) => one.host))].filter((one) => one !== host);
+  const phrases = phrasesFor(home, question);
   const chats = level === "verified" && store.any() ? trustedChats(home) : chatNames(home);
+  const named = chats.map((chat) => chat ?? phrases.say("yourChat"));
   const ways = [
-    ...(isHere ? ["confirm with your passkey"] : []),
-    ...(!isHere && others.length > 0 ? [`open ${others.join(" or ")}, for which your passkeys are`] : []),
-    ...(chats.length > 0 ? [`answer in ${chats.join(" or ")}`] : []),
-    ...(level === "verified" && store.any() ? [] : ["press it in another browser where you are signed in"]),
-    ...(isHere || others.length > 0 ? [] : ["add a passkey (Setup, Passkeys)"]),
+    ...(isHere ? [phrases.say("wayPasskey")] : []),
+    ...(!isHere && others.length > 0 ? [phrases.say("wayHosts", { hosts: phrases.list(others, "or") })] : []),
+    ...(named.length > 0 ? [phrases.say("wayChats", { chats: phrases.list(named, "or") })] : []),
+    ...(level === "verified" && store.any() ? [] : [phrases.say("wayBrowser")]),
+    ...(isHere || others.length > 0 ? [] : [phrases.say("wayAdd")]),
   ];
-  const why =
-    level === "verified" ? "This may do harm" : "A program, or a text of others, may have asked for this";
   return {
     ok: false,
     status: 403,
     code: isHere ? NEEDS_PASSKEY : NEEDS_OTHER_DEVICE,
-    message: `${why}, so a press here is not enough: ${ways.join(", or ")}.`,
+    message: phrases.say(level === "verified" ? "pressHarm" : "pressOthers", {
+      ways: phrases.list(ways, "or"),
+    }),
   };
+}
+
+/** In the language in which it was asked for. */
+function phrasesFor(home: HomeContext, { call }: Question): Phrases {
+  return phrasesOf(languageOf(ledgerOf(home).get(call)));
 }
 
 /** The hash of the exact call; of several, all of them. */
@@ -186,13 +197,14 @@ function hasElsewhere(home: HomeContext): boolean {
   return approversChats(home).length > 0;
 }
 
-function chatNames(home: HomeContext): string[] {
-  return [...new Set(approversChats(home).map(({ channel }) => APPS[channel] ?? "your chat"))];
+/** @returns undefined among them: a chat of another kind */
+function chatNames(home: HomeContext): Array<string | undefined> {
+  return [...new Set(approversChats(home).map(({ channel }) => APPS[channel]))];
 }
 
-function trustedChats(home: HomeContext): string[] {
+function trustedChats(home: HomeContext): Array<string | undefined> {
   const accounts = passkeysOf(home).trustedTaps();
-  return [...new Set(accounts.map((one) => APPS[one.split(":", 1)[0] ?? ""] ?? "your chat"))];
+  return [...new Set(accounts.map((one) => APPS[one.split(":", 1)[0] ?? ""]))];
 }
 
 /** Accounts that may approve, and have a private chat. @property account `telegram:7` */

@@ -69,7 +69,7 @@ export function describeApproval(
       facts: [...stateFact(by.readings ?? [], phrases), ...factsOf(home, shown, phrases)],
       ...(isDangerous && { danger: true }),
       ...(shows !== undefined && { shows: [...call.path, shows] }),
-      ...(marks.length > 0 && { marks }),
+      ...(marks.length > 0 && { marks: marks.map(({ line, why }) => ({ line, why: phrases.say(why) })) }),
       ...((sentence.isPartial || call.hasMore) && { partial: true }),
     },
   };

@@ -7,7 +7,7 @@ import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import type { HomePart } from "../part.ts";
-import { challengeFor, type Subject, verifyProof } from "../passkeys/confirmations.ts";
+import { challengeFor, countsLater, type Subject, verifyProof } from "../passkeys/confirmations.ts";
 import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { beginRegistration, makeCode, register, removePasskey, useCode } from "../passkeys/registrations.ts";
 import { approversChats, whatOf } from "../questions/answer-levels.ts";
@@ -69,10 +69,22 @@ export const passkeysRpc: HomePart<PasskeysApi> = {
     const passkey = passkeysOf(home).get(id);
     if (!passkey || (passkey.person !== caller.principal && !anybodys))
       return { ok: false, status: 404, code: "not_found", message: "no such passkey" };
-    const shown = await shownBy(home, caller.principal, showing);
+    // It confirms nothing yet, so a session may end it.
+    const waits = passkey.countsAt > Date.now();
+    if (!showing && !waits) return needsMore();
+    const shown = showing ? await shownBy(home, caller.principal, showing) : "wait";
     if (typeof shown !== "string") return shown;
     await removePasskey(home, passkey, caller, shown);
     return { ok: true };
+  },
+  async rename({ home }, id, name, caller) {
+    const passkey = passkeysOf(home).get(id);
+    if (passkey?.person !== caller.principal) return undefined;
+    passkeysOf(home).rename(id, name);
+    auditDecision(home, "passkey_rename", caller, { from: passkey.name, to: name });
+    return passkeysOf(home)
+      .list(caller.principal)
+      .find((one) => one.id === id);
   },
   makeCode: async ({ home }, person) => await makeCode(home, person),
 };
@@ -80,10 +92,10 @@ export const passkeysRpc: HomePart<PasskeysApi> = {
 async function confirmRequest(
   home: HomeContext,
   { caller, place, what, about, proof, isStrict = false }: RequestToConfirm,
-): Promise<{ ok: true } | Refusal> {
+): Promise<{ ok: true; byPasskey: boolean } | Refusal> {
   const store = passkeysOf(home);
   const { principal: person } = caller;
-  if (!store.has(person)) return isStrict ? noneHere(home, person) : { ok: true };
+  if (!isStrict && !store.any()) return { ok: true, byPasskey: false };
   if (!place || store.of(person, place.host).length === 0) return noneHere(home, person);
   if (!proof)
     return {
@@ -94,10 +106,21 @@ async function confirmRequest(
     };
   const proven = await verifyProof(home, { person, place, proof, subject: subjectOf({ what, about }) });
   if (!proven.ok) return proven;
+  if (proven.passkey.harmAt > Date.now()) return countsLater(home, proven.passkey);
   if (!proven.use())
     return { ok: false, status: 403, code: "not_confirmed", message: "this confirmation was used already" };
   auditDecision(home, "confirmed", caller, { request: about, by: "passkey" });
-  return { ok: true };
+  return { ok: true, byPasskey: true };
+}
+
+function needsMore(): Refusal {
+  return {
+    ok: false,
+    status: 403,
+    code: "needs_more",
+    message:
+      "a session alone is not enough: type your token again, or a code of `edgecall passkey`, or confirm with a passkey that you have",
+  };
 }
 
 function subjectOf({ what, about }: Pick<Subject, "what" | "about">): Subject {

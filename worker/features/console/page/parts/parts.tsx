@@ -83,7 +83,7 @@ export function Tile({ icon, tone, is, about, pressed, busy = false, onPress, hr
     <>
       <Mark icon={icon} tone={tone} />
       <span class="grow">
-        <span class="is cut">{is}</span>
+        <span class="is two">{is}</span>
         <span class="about two">{about}</span>
       </span>
     </>

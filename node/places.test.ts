@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { PROGRAMS, ROOT, stateFolder, WORKER_SETTINGS, WRANGLER_TOML } from "./places.ts";
+import { cacheFolder, MODULES, PROGRAMS, ROOT, stateFolder, WRANGLER_TOML } from "./places.ts";
 
 const HOME = "/home/anna";
 
@@ -31,7 +31,14 @@ test("O13: EDGECALL_DIR counts in both, from the working folder on", () => {
   }
 });
 
+test("what can be fetched again has a folder of its own", () => {
+  expect(cacheFolder({}, HOME)).toBe("/home/anna/.cache/edgecall");
+  expect(cacheFolder({ XDG_CACHE_HOME: "/cache" }, HOME)).toBe("/cache/edgecall");
+  expect(cacheFolder({ XDG_CACHE_HOME: "cache" }, HOME)).toBe("/home/anna/.cache/edgecall");
+});
+
 test("each place exists", () => {
-  for (const path of [...Object.values(PROGRAMS), WRANGLER_TOML, fileURLToPath(WORKER_SETTINGS)])
+  const modules = Object.values(MODULES).map((url) => fileURLToPath(url));
+  for (const path of [...Object.values(PROGRAMS).map(([file = ""]) => file), ...modules, WRANGLER_TOML])
     expect(existsSync(path), path).toBe(true);
 });

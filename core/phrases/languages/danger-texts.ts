@@ -1,0 +1,22 @@
+/** Why a line of a script is dangerous, in English: also what a device says, which has no other language. */
+export const DANGER_TEXTS = {
+  whyFolders: "it deletes folders with all that is in them",
+  whyNoAsking: "it deletes folders without asking",
+  whyFound: "it deletes what it finds",
+  whyDisk: "it writes to a disk itself",
+  whyDevice: "it writes to a device",
+  whyDisks: "it changes disks",
+  whyPower: "it turns the device off or on again",
+  whyServices: "it stops services",
+  whyProcesses: "it starts processes without end",
+  whyWeb: "it runs a program from the web",
+  whyTasks: "it deletes all scheduled tasks",
+  whyRights: "it changes the rights of the system's files",
+  whyOwner: "it gives files away",
+  whyUser: "it acts as another user",
+  whyHistory: "it overwrites another repository's history",
+  whyFirewall: "it changes the firewall",
+  whyUsers: "it changes users",
+  whyEnds: "it ends all processes",
+  whyKernel: "it changes the kernel",
+} as const;
