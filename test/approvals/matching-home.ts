@@ -1,5 +1,6 @@
 /**
- * A home as far as questions go, in process and on the events' own clock: the offers and the matcher are the gateway's own.
+ * A home as far as questions go, in process and on the events' own clock: the offers and the matcher are the gateway's own. A test in
+ * workerd compares it call by call with the gateway (worker/kernel/home/permissions/thirty-days.test.ts).
  */
 import { covers } from "@edgecall/core/permissions/covers.ts";
 import { offeredBounds } from "@edgecall/core/permissions/offered-bounds.ts";
