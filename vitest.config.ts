@@ -64,6 +64,8 @@ const LONG = [
   "worker/features/mcp/serve.unit",
 ].map((name) => `${name}.test.ts`);
 const LONG_IN_WORKERD = [
+  "worker/widening",
+  "worker/kernel/home/permissions/thirty-days",
   "worker/kernel/conversation/remote-cases",
   "worker/kernel/conversation/sleep",
   "worker/kernel/conversation/states-calls",

@@ -23,7 +23,7 @@ function askerOf({ person, way }: Event): Exclude<Who, "everybody"> {
   return { person: way === "chat" ? chatOf(person.name) : person.name };
 }
 
-function chatOf(name: string): string {
+export function chatOf(name: string): string {
   return `telegram:${PEOPLE.findIndex((one) => one.name === name) + 1}`;
 }
 

@@ -47,7 +47,11 @@ function median(all: readonly number[]): number {
 }
 
 /** Lets one event happen, with the person's answer. @param answered questions about each action that each person has answered */
-async function happen(home: HomeToMeasure, event: Event, answered: Map<string, number>): Promise<Came> {
+export async function happen(
+  home: HomeToMeasure,
+  event: Event,
+  answered: Map<string, number>,
+): Promise<Came> {
   const came = await home.call(event);
   if (came !== "asked" || !event.change) return came;
   const about = `${event.person.name} ${event.change.device} ${event.change.action}`;
