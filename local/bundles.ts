@@ -164,7 +164,7 @@ export function bundleHomeGateway(): Promise<string> {
   });
 }
 
-/** What npm's package has beside `edgecall`: each as a file of this name (node/places.ts). */
+/** The other programs of npm's package, each in a file of this name (node/places.ts). */
 const STACK_PROGRAMS: Record<string, string> = {
   "start.mjs": "local/start.ts",
   "worker.mjs": "local/worker.ts",
@@ -184,7 +184,7 @@ export async function bundleStack(): Promise<Record<string, string>> {
         target: "node22",
         platform: "node",
         banner: { js: REQUIRE_IN_ESM },
-        // What builds is not needed where everything is built.
+        // The package has everything built, so it has no builder.
         external: ["miniflare", "*/build-gateway.ts", "bufferutil", "utf-8-validate"],
         alias: MQTT_SLIM,
         minify: true,

@@ -10,8 +10,8 @@ const OWN =
   /^(PORT|HOST|TLS_(CERT|KEY|PORT)|TELEGRAM_POLLING|EDGECALL_(DIR|TOKEN)|TOPIC_PREFIX|HEALTH_(HOST|PORT)|(MQTT|BRIDGE)_[A-Z_]+)$/;
 
 /**
- * Of these settings alone: the folder may belong to something else, and a variable such as NODE_OPTIONS would change every program.
- * What the environment has wins.
+ * Adds these settings alone from the folder's `.env`: it may belong to something else, and a variable such as NODE_OPTIONS would change
+ * every program. A variable of the environment wins.
  * @param say names the file and the settings that came from it
  */
 export function withEnvFile(env: Environment, folder: string, say: (line: string) => void): Environment {

@@ -12,7 +12,7 @@ export type Environment = Record<string, string | undefined>;
 
 export const DEFAULT_PORT = 8787;
 
-/** What a person typed after `start`. */
+/** The options of `start`, as a person typed them. */
 export type StartOptions = Partial<Record<"ask" | "seed" | "speed", string | undefined>> & { demo?: boolean };
 
 /** Of `--demo`. */

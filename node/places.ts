@@ -14,7 +14,7 @@ export const ROOT = fileURLToPath(new URL(IS_CHECKOUT ? ".." : ".", import.meta.
 const at = (path: string) => join(ROOT, path);
 const url = (path: string) => pathToFileURL(at(path)).href;
 
-/** What `node` is given to run each of them. */
+/** The arguments with which `node` runs each of them. */
 export const PROGRAMS: Readonly<Record<"worker" | "bridge" | "agent" | "edgecall", readonly string[]>> =
   IS_CHECKOUT
     ? {
@@ -48,7 +48,7 @@ export function builtGatewayFolder(env: Readonly<Record<string, string | undefin
   return env.EDGECALL_BUILT || (IS_CHECKOUT ? undefined : ROOT);
 }
 
-/** What a person types, for texts. */
+/** The commands as texts name them to a person. */
 export const COMMAND_LINES: Readonly<Record<"start" | "deploy" | "bridge", string>> = IS_CHECKOUT
   ? { start: "npm start", deploy: "npm run deploy", bridge: "npm run bridge" }
   : { start: "edgecall start", deploy: "edgecall deploy", bridge: "edgecall bridge run" };
@@ -77,7 +77,7 @@ export function stateFolder(
   return join(xdgFolder(env.XDG_STATE_HOME, join(home, ".local/state")), "edgecall");
 }
 
-/** What can be fetched again, such as wrangler. */
+/** The folder of files that can be fetched again, such as wrangler. */
 export function cacheFolder(env: Readonly<Record<string, string | undefined>>, home = homedir()): string {
   return join(xdgFolder(env.XDG_CACHE_HOME, join(home, ".cache")), "edgecall");
 }

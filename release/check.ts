@@ -1,6 +1,6 @@
 /**
  * `node release/check.ts`: whether the name `edgecall` on npm is its owner's, and whether pages may say it. A stranger who takes a free name
- * gets the tokens of everybody who types `npx edgecall login`. release/owner.json has the npm account that has published it; null: nobody.
+ * gets the tokens of everybody who types `npx edgecall login`. release/owner.json names the npm account that has published it; null: none has.
  */
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const Owner = z.object({ npm: z.nullable(z.string()) });
 /** Of `npm view`: `anna <anna@example.org>`, one or several. */
 const Maintainers = z.union([z.string(), z.array(z.string())]);
 
-/** @returns the account that has published the name; null: nobody */
+/** @returns the account that has published the name; null: none has */
 export function readOwner(): string | null {
   const read = checkJson(Owner, readFileSync(join(ROOT, "release/owner.json"), "utf8"));
   if (!read.ok) throw new Error(`release/owner.json: ${read.error}`);

@@ -1,6 +1,6 @@
 /**
- * How long the console's Home takes until it is painted, with 200 devices of the broker in areas, over the time that an empty page of
- * the same gateway takes in the same browser. Chromium, without a delay on the way.
+ * Measures the first paint of the console's Home with 200 devices of the broker in areas, over that of an empty page of the same gateway
+ * in the same browser: Chromium, without a delay on the way.
  */
 import { existsSync } from "node:fs";
 import { connectAsync } from "mqtt";

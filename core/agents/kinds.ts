@@ -2,6 +2,7 @@
  * Kind and area of an agent. No advert has fields for them, so both are read out of the words of its line and its id, the line first.
  * They serve for counts and as a help in the search; nothing is refused by them.
  */
+import { lazy } from "../text/lazy.ts";
 import { stem, wordsOf } from "./words.ts";
 
 /** Each kind with the words that mean it. */
@@ -52,15 +53,12 @@ const KIND_WORDS = {
 
 export type Kind = keyof typeof KIND_WORDS | "other";
 
-type Stems = { kinds: ReadonlyMap<string, Kind>; areas: ReadonlyMap<string, string> };
-let made: Stems | undefined;
-
-/** By stems. Made when an agent is first described: a program that only starts does not need it. */
-function byStem(): Stems {
+/** By stems. A program that only starts does not need it. */
+const byStem = lazy(() => ({
   // SAFETY: the keys are kinds.
-  made ??= { kinds: stems(KIND_WORDS) as ReadonlyMap<string, Kind>, areas: stems(AREA_WORDS) };
-  return made;
-}
+  kinds: stems(KIND_WORDS) as ReadonlyMap<string, Kind>,
+  areas: stems(AREA_WORDS),
+}));
 
 function stems(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(

@@ -3,6 +3,7 @@
  * Portuguese, Chinese, Japanese. The words of states and classes follow Home Assistant's sentences (package `home-assistant-intents`
  * 2026.10.27, Apache-2.0; github.com/OHF-Voice/intents, CC BY 4.0), the others are our own. Pure.
  */
+import { lazy } from "../text/lazy.ts";
 import { formsOf } from "./case-forms.ts";
 import { nearWords } from "./near-words.ts";
 import { fold, isUnspaced, stem } from "./words.ts";
@@ -115,15 +116,9 @@ type Terms = {
   unspaced: readonly string[];
   groups: ReadonlyArray<readonly string[]>;
 };
-let made: Terms | undefined;
+const terms = lazy(makeTerms);
 
-/** Made when a reading is first asked for. */
-function terms(): Terms {
-  made ??= make();
-  return made;
-}
-
-function make(): Terms {
+function makeTerms(): Terms {
   const byWord = new Map<string, Term[]>();
   const byStem = new Map<string, Term[]>();
   const byUnit = new Map<string, string>();

@@ -2,6 +2,7 @@
  * Words that mean much the same where devices are concerned: what people say, and what stands in ids and lines. The list is
  * general on purpose: rooms, kinds of devices, what they measure, in English with the commonest German and French words of ids.
  */
+import { lazy } from "../text/lazy.ts";
 import { classGroups } from "./reading-terms.ts";
 import { fold, stem } from "./words.ts";
 
@@ -140,13 +141,8 @@ noise noisy
 plane aircraft adsb flight
 `;
 
-let made: ReadonlyMap<string, ReadonlySet<string>> | undefined;
-
-/** Stem → the stems of the words that mean much the same. Made at the first search: most homes need none. */
-export function synonyms(): ReadonlyMap<string, ReadonlySet<string>> {
-  made ??= makeSynonyms();
-  return made;
-}
+/** Stem → the stems of the words that mean much the same. Most homes need none. */
+export const synonyms = lazy(makeSynonyms);
 
 function makeSynonyms(): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();

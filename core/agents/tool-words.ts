@@ -2,6 +2,7 @@
  * What people call the work of a device, in ten languages, with the English words that descriptions of tools have for it. General
  * on purpose: words for topics, not for single tools, so tools of skills and MCP servers are found by them too. Pure.
  */
+import { lazy } from "../text/lazy.ts";
 import { fold, wordsOf } from "./words.ts";
 
 /**
@@ -76,22 +77,25 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 type Topic = { english: string; words: readonly string[] };
 
-let made: readonly Topic[] | undefined;
+const knownTopics = lazy((): readonly Topic[] =>
+  TOPICS.trim()
+    .split("\n")
+    .map((line) => {
+      const [english = "", words = ""] = line.split(": ");
+      return { english, words: [...new Set(words.split(" ").map(fold))] };
+    }),
+);
 
 /**
  * Tells what a text in any of the languages is about.
  * @returns topics: English words for each topic; words: the text without names of files
  */
 export function topicsOf(text: string): { topics: string[]; words: string } {
-  made ??= TOPICS.trim()
-    .split("\n")
-    .map((line) => {
-      const [english = "", words = ""] = line.split(": ");
-      return { english, words: [...new Set(words.split(" ").map(fold))] };
-    });
   const words = text.replaceAll(FILE, " ");
   const said = wordsOf(words);
-  const meant = made.filter((topic) => said.some((word) => topic.words.some((form) => isForm(word, form))));
+  const meant = knownTopics().filter((topic) =>
+    said.some((word) => topic.words.some((form) => isForm(word, form))),
+  );
   const signs = SIGNS.filter(([sign]) => sign.test(text));
   const topics = [...meant.map(({ english }) => english), ...signs.map(([, english]) => english)];
   return { topics: words === text ? topics : [...topics, "file reading"], words };

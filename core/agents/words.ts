@@ -31,7 +31,7 @@ const STOP_WORDS = `a about after again all already also am an and any anything 
   che come con cosa dei del della delle dove e gli ho il in la lo nel nella per quale quali sono su tutti tutto un una
   alle alles dat de een en er het hoe ik in is met mijn naar op wat welke zijn
   ao as com da das do dos em na no nos o onde os para qual quais que tem todos tudo um uma`;
-let stopWords: ReadonlySet<string> | undefined;
+const stopWords = lazy(() => new Set(STOP_WORDS.split(/\s+/).flatMap((one) => [one, stem(one)])));
 
 /** Letters that are no other letter with a mark, and what stands for them. Of ä, ö, ü and ß as ids spell them. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -160,8 +160,7 @@ function cut(text: string, ofRun: (run: string) => string[]): string[] {
 
 /** Tells whether a word of a question names nothing. @param word folded */
 export function isStopWord(word: string): boolean {
-  stopWords ??= new Set(STOP_WORDS.split(/\s+/).flatMap((one) => [one, stem(one)]));
-  return stopWords.has(word);
+  return stopWords().has(word);
 }
 
 /** What a question says about when, how much and the person is. None of it tells devices apart. */

@@ -24,7 +24,7 @@ export type UnapprovedCall = {
   minute: number;
 };
 
-/** What a permission may be for: text for a shell, and what goes out of the home, asks each time. */
+/** A permission may be for these. Text for a shell, and what goes out of the home, asks each time. */
 const EFFECTS: readonly unknown[] = ["write", "device"];
 
 /** @returns true if the permission covers the whole call. Two permissions that cover half of it each do not. */

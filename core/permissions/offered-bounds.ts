@@ -19,7 +19,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A thermostat's range is so many degrees around what was asked for. */
 const DEGREES = 2;
 const IS_TEMPERATURE = /^(?:temperature|low|high)$|_temperature$/;
-/** What a light is switched and dimmed by. One yes is for all of it: none of it harms more than the others. */
+/** The parameters of a light. One yes is for all of them: none harms more than the others. */
 const OF_A_LIGHT: readonly string[] = ["on", "brightness_pct", "kelvin", "rgb"];
 /** A text of one character takes at most so many bytes of UTF-8. */
 const BYTES_A_CHARACTER = 4;
@@ -68,7 +68,7 @@ function range(from: unknown, to: unknown): { from: number; to: number } | undef
 
 /**
  * The bounds of a card for this call: on and off of a switch, all per cent of a level, and a few degrees around a temperature. Any
- * other value stays as it was asked for. Whoever may switch a light may dim and colour it.
+ * other value stays as it was asked for. A person who may switch a light may dim and colour it.
  * @returns undefined: the call has a value that cannot be kept, such as a secret
  */
 export function offeredBounds(schema: Schema, asked: Readonly<Record<string, unknown>>): Bounds | undefined {

@@ -1,7 +1,10 @@
 /** Cuts what people read between graphemes: half an emoji, or a letter without its accent, is shown by no cut. */
 
+import { lazy } from "./lazy.ts";
+
 const MORE = "…";
-let graphemes: Intl.Segmenter | undefined;
+/** Text as the signs that people see. */
+export const graphemes = lazy(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /**
  * @param at UTF-16 units
@@ -10,14 +13,17 @@ let graphemes: Intl.Segmenter | undefined;
 export function graphemeCut(text: string, at: number): number {
   if (at >= text.length) return text.length;
   if (at <= 0) return 0;
-  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   // A cut that far from the last line break or letter is no cut of an ordinary grapheme.
   const from = Math.max(0, at - LOOKED_BACK);
   let start = isLow(text, from) ? from + 1 : from;
   // Flags are pairs of letters, counted from the first one of a row.
   while (FLAG_LETTER.test(text.slice(start - 2, start))) start -= 2;
   const window = text.slice(start, at + LOOKED_BACK);
-  const cut = start + (graphemes.segment(window).containing(at - start)?.index ?? at - start);
+  const cut =
+    start +
+    (graphemes()
+      .segment(window)
+      .containing(at - start)?.index ?? at - start);
   if (cut > start || start === 0) return cut === 0 ? wholeCharacter(text, at) : cut;
   return wholeCharacter(text, at);
 }

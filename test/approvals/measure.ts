@@ -3,7 +3,7 @@ import { AsBefore } from "./as-before.ts";
 import { DAYS, type Event, injectedCalls, PEOPLE, replyTo, thirtyDays } from "./workload.ts";
 
 /**
- * What a call came to. `row`: it ran by a standing permission. `press`: by its person's own press. `read`: it changes nothing.
+ * The end of a call. `row`: it ran by a standing permission. `press`: by its person's own press. `read`: it changes nothing.
  * `asked`: a person is asked first. `refused`: it never runs.
  */
 type Came = "row" | "press" | "read" | "asked" | "refused";
@@ -57,9 +57,9 @@ export async function happen(
   const about = `${event.person.name} ${event.change.device} ${event.change.action}`;
   const before = answered.get(about) ?? 0;
   answered.set(about, before + 1);
-  // What a stranger's text may have led to is kept for nobody: that choice is folded away on the card.
-  const isKept = !isHarmful(event) && !event.tainted && replyTo(before) === "always";
-  await home.approve(event, isKept);
+  // A call after a stranger's text is allowed once: the card folds its lasting choices away.
+  const isAlways = !isHarmful(event) && !event.tainted && replyTo(before) === "always";
+  await home.approve(event, isAlways);
   return came;
 }
 

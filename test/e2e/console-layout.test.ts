@@ -121,7 +121,7 @@ describe("the console's layout", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   let german: Page;
   useChromium(async (browser) => {
-    // Before somebody looks, so that it is news.
+    // It happens before the page is open, and Home shows it as news.
     house().change("Freezer", { temperature: -14.2 });
     page = await openWindow(browser);
     const context = await browser.newContext({ locale: "de-DE", viewport: { width: 360, height: 740 } });

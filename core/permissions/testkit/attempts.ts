@@ -79,7 +79,7 @@ const HEAT: StandingPermission = {
 
 const only = (actions: StandingPermission["actions"]): StandingPermission => ({ ...HEAT, actions });
 const NOTES = only({ write: { path: { under: "/home/pi/notes" }, content: { any: "text", max: 64 } } });
-/** Nobody can keep these three. The checks refuse them all the same. */
+/** No card offers these three. The checks refuse them all the same. */
 const SHELL = only({ bash: { command: { any: "text", max: 1_000 } } });
 const EXACT_SHELL = only({ bash: { command: { is: "ls" } } });
 const SEND = only({ send: { text: { any: "text", max: 100 } } });
@@ -131,7 +131,7 @@ const under = (
   name,
 });
 
-/** What runs, so that a refusal of the others says something. */
+/** These run. Without them a check that refuses everything would pass. */
 const RUNS: Attempt[] = [
   ...[
     {},

@@ -144,7 +144,7 @@ describe("a passkey is made", () => {
     const yes = { method: "POST", token, body: JSON.stringify({ answer: "approve" }) };
     expect((await ask(`/v1/questions/${id}`, yes)).status).toBe(403);
     expect((await ask("/v1/tokens", { method: "POST", token, body: JSON.stringify(all) })).status).toBe(403);
-    // What a passkey confirmed is a token as any other.
+    // A token that a passkey confirmed counts as any other.
     const confirmed = (await anna.confirmed("POST /v1/tokens", all)).body as { token: string };
     expect((await ask(`/v1/questions/${id}`, { ...yes, token: confirmed.token })).status).toBe(200);
   });

@@ -1,4 +1,5 @@
 /** Reads Markdown (CommonMark with GFM's tables, strikethrough and bare addresses) into the blocks of a message. */
+import { lazy } from "@edgecall/core/text/lazy.ts";
 import MarkdownIt, { type Token } from "markdown-it";
 import cjkFriendly from "markdown-it-cjk-friendly";
 import { type Block, type Content, type Marker, plainContent, type Run } from "./blocks.ts";
@@ -9,13 +10,9 @@ const READ_MAX_CHARS = 100_000;
 /** Deeper than real texts. markdown-it leaves out what is nested deeper, so such a text is shown as it is. */
 const DEPTH_MAX = 60;
 
-type Parser = ReturnType<typeof MarkdownIt>;
-let parser: Parser | undefined;
-
-/** Made when the first answer is written, not when the Worker starts. HTML is text. */
-function markdownIt(): Parser {
-  if (parser) return parser;
-  parser = new MarkdownIt({ html: false, linkify: true, maxNesting: DEPTH_MAX });
+/** HTML is text. */
+const markdownIt = lazy(() => {
+  const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: DEPTH_MAX });
   // CommonMark leaves the asterisks of `**注意：**请`: a closing mark behind punctuation needs a space after it.
   parser.use(cjkFriendly);
   // Chat apps make links of these themselves, and most are names of files.
@@ -24,7 +21,7 @@ function markdownIt(): Parser {
   parser.normalizeLink = (url) => url;
   parser.normalizeLinkText = (url) => url;
   return parser;
-}
+});
 
 export function markdownContent(markdown: string): Content {
   if (markdown.length > READ_MAX_CHARS) return plainContent(markdown);

@@ -1,4 +1,5 @@
 /** A table as text in columns: chat apps have no tables, and a code block has letters of one width. */
+import { graphemes } from "@edgecall/core/text/cut.ts";
 import type { Token } from "markdown-it";
 import { type Run, runsText } from "./blocks.ts";
 
@@ -31,13 +32,11 @@ function padded(cell: string, width: number, align: string): string {
 
 const WIDE =
   /\p{Emoji_Presentation}|\uFE0F|[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}]/u;
-let graphemes: Intl.Segmenter | undefined;
 
 /** Columns of a terminal: a Chinese character and an emoji take two. */
 function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of graphemes().segment(text)) width += WIDE.test(segment) ? 2 : 1;
   return width;
 }
