@@ -1,7 +1,7 @@
 /**
  * Node's options for the agent, so that its memory does not grow over a thousand calls. After 2,000 calls of all kinds the
  * agent takes 84 MiB with both, 89 without the variable, 102 with a small young generation alone, and 139 with neither
- * (docs/measured/tools.md). Both are read when a process starts, so the agent cannot set them for itself. package.json has
+ * (docs/decisions/081-small-pools.md). Both are read when a process starts, so the agent cannot set them for itself. package.json has
  * them in its command, and node-options.test.ts compares the two. The service's unit and the launcher of a bundle
  * (cli/service) take them from here.
  */
