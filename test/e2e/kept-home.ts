@@ -161,7 +161,7 @@ export class KeptHome {
   async pause(): Promise<void> {
     this.#eye?.signal("SIGTERM");
     await this.#eye?.ended;
-    if (!this.#stack) return;
+    if (!this.#stack || this.#stack.child.exitCode !== null) return;
     interrupt(this.#stack);
     await this.#stack.code;
     await killAll(join(this.folder, "home"));
