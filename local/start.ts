@@ -5,7 +5,9 @@ import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { COMMAND_LINES, commandOnPath, PROGRAMS } from "@edgecall/node/places.ts";
 import { claim, type Running, runningIn, runsAlready } from "@edgecall/node/running.ts";
+import { copyBeforeUpgrade, describeCopy, noteVersion, refuseNewer } from "@edgecall/node/written-by.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
+import { offerCheckoutHome } from "./checkout-home.ts";
 import { type DemoHome, startDemoHome } from "./demo/demo.ts";
 import { furnish } from "./demo/furnish.ts";
 import { demoText } from "./demo/greeting.ts";
@@ -23,7 +25,8 @@ import {
 } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
-import { loadTokens } from "./tokens.ts";
+import { confirm } from "./terminal.ts";
+import { type KeptTokens, loadTokens } from "./tokens.ts";
 import { waitForAgent } from "./wait-for-agent.ts";
 
 /** The gateway's address and the owner's token. */
@@ -39,6 +42,8 @@ type StartCall = {
   text(option: string): string | undefined;
   flag(option: string): boolean;
   env: Environment;
+  /** `person`: one can be asked at the terminal. */
+  io: { person: boolean };
 };
 
 const EXIT_USAGE = 2;
@@ -59,6 +64,13 @@ export async function start(call: StartCall): Promise<number> {
   if (!checked.ok) return refuse(checked.error);
   try {
     checkMachine(process);
+    if (!env.EDGECALL_DIR && !options.demo)
+      await offerCheckoutHome({
+        dir: settings.value.dir,
+        cwd: process.cwd(),
+        confirm: call.io.person ? confirm : undefined,
+        say: (line) => console.error(line),
+      });
     return await run(settings.value, checked.value, env);
   } catch (error) {
     const isOfSystem = error instanceof Error && "syscall" in error;
@@ -73,19 +85,28 @@ function refuse(error: string): number {
 
 async function run(settings: StartSettings, bridge: BridgeSettings, env: Environment): Promise<number> {
   makeStateFolder(settings.dir);
-  const tokens = loadTokens(settings.dir, settings.token);
+  refuseNewer(settings.dir);
   const running = runningIn(settings.dir);
   if (running) {
     // Before the check of its port, whose error would say that some other program has taken it.
     if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
-    return await answer({ url: running.url, token: tokens.api }, settings.ask);
+    const { api } = loadTokens(settings.dir, settings.token);
+    return await answer({ url: running.url, token: api }, settings.ask);
   }
   if (settings.mqttUrl !== undefined) await checkBroker(bridge);
   const port = await choosePort(settings);
   const url = `http://127.0.0.1:${port}`;
   const claimed = claim(settings.dir, url);
   if (!claimed.ok) throw alreadyRuns(settings.dir, claimed.by);
+  let tokens: KeptTokens;
+  try {
+    keepOlderState(settings);
+    tokens = loadTokens(settings.dir, settings.token);
+  } catch (error) {
+    claimed.release();
+    throw error;
+  }
 
   const log = programLog(settings.ask !== undefined);
   const starting = startStack({
@@ -137,6 +158,13 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   // The last line, below the programs' own last lines.
   if (failure !== undefined) console.error(failure);
   process.exit(code);
+}
+
+/** Before anything is changed there. */
+function keepOlderState({ dir, demo, copies }: StartSettings): void {
+  const copy = copies && !demo ? copyBeforeUpgrade(dir) : undefined;
+  if (copy) console.error(describeCopy(dir, copy));
+  noteVersion(dir);
 }
 
 function alreadyRuns(dir: string, by: Running): Error {
