@@ -10,7 +10,7 @@ import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 import { spokenRules } from "../../../kernel/home/feature.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
-import type { FastPath } from "../../../kernel/settings/fast-path.ts";
+import type { FastPath } from "../../../kernel/settings/settings.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
 import type { Back, SentenceNote } from "../note.ts";
