@@ -3,7 +3,16 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import {
+  askIn,
+  axeFinds,
+  openCall,
+  openDevice,
+  openScreen,
+  openWindow,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -38,6 +47,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
       .getByText("Contains characters that cannot be seen, shown as escapes: U+202E, U+200B, U+E0041.")
       .waitFor();
     const card = turn.getByRole("article", { name: "append on pi" });
+    await openCall(card);
     expect(await card.locator("code.args").textContent()).toContain("\\u202e");
     expect(await card.textContent()).not.toMatch(/[\u202e\u200b]/);
     expect(await axeFinds(page)).toEqual([]);

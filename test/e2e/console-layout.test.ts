@@ -107,6 +107,11 @@ const STATES: readonly State[] = [
   at("waiting", "#/waiting", ".question.approval"),
   ...["plug", "lock", "batch", "script"].map(waiting),
   at("chat", "#/chat/answered", ".turn .answer"),
+  {
+    ...at("chat-call", "#/chat/answered", ".call details[open] pre"),
+    reach: (page) => page.locator(".call summary").first().click(),
+    leave: (page) => page.locator(".call summary").first().click(),
+  },
   at("chat-told", "#/chat/freezer", ".turn .said"),
   at("chat-asked", "#/chat/plug", ".question.approval .answers"),
   { ...at("chat-new", "#/chat/console-new", ".welcome") },
