@@ -38,7 +38,7 @@ const at = (name: string, hash: string, shown: string): State => ({ name, hash: 
 const waiting = (of: string): State => ({
   name: `approval-${of}`,
   hash: () => `#/waiting/${questionOf(of)}`,
-  shown: ".question.approval .answers",
+  shown: ".sheet .approval .answers",
 });
 /** The routes that `held` are not answered meanwhile. */
 const HELD = /\/v1\/(devices|agents|status|audit)(\?|$)/;
@@ -104,8 +104,9 @@ const STATES: readonly State[] = [
   at("devices-add", "#/devices/:add", "#add-device"),
   loading("devices", "#/devices"),
   empty("devices", "#/devices"),
-  at("waiting", "#/waiting", ".question.approval"),
+  at("waiting", "#/waiting", ".wait-row .acts"),
   ...["plug", "lock", "batch", "script"].map(waiting),
+  at("approval-gone", "#/waiting/00000000-0000-4000-8000-000000000000", ".sheet .notice"),
   at("chat", "#/chat/answered", ".turn .answer"),
   {
     ...at("chat-call", "#/chat/answered", ".call details[open] pre"),

@@ -3,9 +3,9 @@ import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOfPlace } from "../address.ts";
 import { type Area, areasOf } from "../home/summary.ts";
+import { useOwnQuestion } from "../later-sheet.tsx";
 import type { ScreenProps } from "../lazy.tsx";
 import { Problem, Screen, Skeleton } from "../load.tsx";
-import { useQuestionsOf } from "../open-questions.tsx";
 import { SearchBox } from "../pager.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Banner, Nothing } from "../parts/parts.tsx";
@@ -13,7 +13,6 @@ import { say, type TextKey } from "../texts/say.ts";
 import { climateOf, type Thing } from "../things.ts";
 import { useHome } from "../use-home.ts";
 import { usePress } from "../use-press.ts";
-import { Questions } from "../waiting.tsx";
 import { AddDevice } from "./add-device.tsx";
 import { DevicePage } from "./device-page.tsx";
 import { type Filter, fits, found, OFFERED, wantedOf } from "./groups.ts";
@@ -48,7 +47,7 @@ export function Devices({ session, item }: ScreenProps) {
   if (wanted.id === undefined && !wanted.adds) kept.current = { filter: wanted.filter, area: wanted.area };
   const { filter, area } = kept.current;
   const pressing = usePress(reload);
-  const asked = useQuestionsOf(pressing.call);
+  useOwnQuestion(pressing.call);
   const all = things ?? [];
   const hasMany = machines !== undefined && machines.total > machines.listed;
   const shown = found(all, words).filter((thing) => fits(thing, filter));
@@ -110,7 +109,6 @@ export function Devices({ session, item }: ScreenProps) {
             </p>
           )}
           {pressing.failed && <Problem text={say("named", pressing.failed)} />}
-          <Questions of={asked} session={session} />
           {!things && !problem && <Skeleton lines={8} />}
           {things?.length === 0 && (
             <Nothing icon="devices" title={say("noDevices")} text={say("newText")}>
