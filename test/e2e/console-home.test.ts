@@ -6,6 +6,7 @@ import { axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { action } from "./edge-calls.ts";
 import type { Question } from "./gateway-client.ts";
 import { useShownHome } from "./shown-home.ts";
+import { WireTap } from "./wire-tap.ts";
 
 const { stack, house, questionOf } = useShownHome();
 /** Rules are asked for each 15 s, and a message waits for others for up to 30 s. */
@@ -208,6 +209,23 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
     await dryer.getByRole("button").last().click();
     await dryer.waitFor({ state: "detached" });
     await expect.poll(() => house().get("Dryer").on, { timeout: 30_000 }).toBe(true);
+  });
+
+  test("a line that stays open and brings nothing is said within 5 s; when it carries again, nothing says so any more", async () => {
+    const line = await WireTap.open(stack.gateway.url);
+    const far = await openWindow(browser);
+    await signIn(far, line.url.replace("127.0.0.1", "localhost"), TOKENS.owner, "#/home");
+    await far.locator(".area-card .tile").first().waitFor();
+    const banner = far.getByRole("status").getByText(/^No connection since /);
+    // It is not said of one that answers.
+    await far.waitForTimeout(6_000);
+    expect(await banner.count()).toBe(0);
+    line.die({ newToo: true });
+    await banner.waitFor({ timeout: 5_000 });
+    line.live();
+    await banner.waitFor({ state: "detached", timeout: 20_000 });
+    await far.close();
+    await line.close();
   });
 
   test("a gateway that is killed is said within 5 s; when it is back, nothing says so any more", async () => {

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { addressOfPlace, type Place, type ScreenName } from "./address.ts";
 import { client } from "./api.ts";
 import { Bell, Toasts } from "./bell.tsx";
-import { useLostSince } from "./connection.ts";
+import { useLostSince, watchGateway } from "./connection.ts";
 import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
 import { LaterSheet } from "./later-sheet.tsx";
@@ -73,6 +73,7 @@ export function Frame({ session, place: address }: { session: SessionView; place
   const talk = useRef<string | undefined>(undefined);
   if (screen === "chat") talk.current = place.item;
   const addressOf = (name: ScreenName) => addressOfPlace(name, name === "chat" ? talk.current : undefined);
+  useEffect(watchGateway, []);
   const questions = useOpenQuestions();
   const news = useNews();
   const waits = questions?.total ?? 0;
