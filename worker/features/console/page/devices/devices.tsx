@@ -2,6 +2,7 @@
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOfPlace } from "../address.ts";
+import { FailedPress } from "../failed-press.tsx";
 import { type Area, areasOf } from "../home/summary.ts";
 import { useOwnQuestion } from "../later-sheet.tsx";
 import type { ScreenProps } from "../lazy.tsx";
@@ -13,6 +14,7 @@ import { say, type TextKey } from "../texts/say.ts";
 import { climateOf, type Thing } from "../things.ts";
 import { useHome } from "../use-home.ts";
 import { usePress } from "../use-press.ts";
+import { useSteadyOrder } from "../use-steady-order.ts";
 import { AddDevice } from "./add-device.tsx";
 import { DevicePage } from "./device-page.tsx";
 import { type Filter, fits, found, OFFERED, wantedOf } from "./groups.ts";
@@ -53,7 +55,8 @@ export function Devices({ session, item }: ScreenProps) {
   const shown = found(all, words).filter((thing) => fits(thing, filter));
   // Those are searched by the gateway, which has all of them.
   const isMany = hasMany && area === undefined && ["all", "away", "machines"].includes(filter);
-  const areas = areasOf(isMany ? shown.filter(({ kind }) => kind !== "machine") : shown).filter(
+  const order = useSteadyOrder(all);
+  const areas = areasOf(isMany ? shown.filter(({ kind }) => kind !== "machine") : shown, order).filter(
     ({ name }) => area === undefined || name === area,
   );
   const isFolded = all.length > OPEN_MAX && words === "" && filter === "all" && area === undefined;
@@ -108,7 +111,7 @@ export function Devices({ session, item }: ScreenProps) {
               {say("foundCount", { count: shown.length })}
             </p>
           )}
-          {pressing.failed && <Problem text={say("named", pressing.failed)} />}
+          <FailedPress pressing={pressing} />
           {!things && !problem && <Skeleton lines={8} />}
           {things?.length === 0 && (
             <Nothing icon="devices" title={say("noDevices")} text={say("newText")}>

@@ -2,6 +2,7 @@
 
 import { useContext } from "preact/hooks";
 import { askLater } from "../ask-later.ts";
+import { FailedPress } from "../failed-press.tsx";
 import { useOwnQuestion } from "../later-sheet.tsx";
 import type { ScreenProps } from "../lazy.tsx";
 import { Problem, Screen } from "../load.tsx";
@@ -50,9 +51,7 @@ export function Home({ session }: ScreenProps) {
           )}
           <Problem text={problem} />
           <Waits session={session} />
-          {pressing.failed && (
-            <Problem text={say("named", { name: pressing.failed.name, text: pressing.failed.text })} />
-          )}
+          <FailedPress pressing={pressing} />
           {needs && <NeedsALook needs={needs} reload={news.reload} />}
           {isFine && !isEmpty && <Fine text={say("allFine")} />}
           {!things && !problem && <AreasSkeleton />}
