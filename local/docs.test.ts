@@ -40,7 +40,7 @@ const allNamed = pages.flatMap((page) =>
 );
 
 /** An agent's server has routes of its own (pi-agent/serve/serve.ts). */
-const OF_AGENTS = "docs/http-backend.md";
+const OF_AGENTS = "docs/explain/http-backend.md";
 const named = allNamed.filter(({ page }) => page !== OF_AGENTS);
 
 test("the routes of an agent's server are those that its page names", () => {
@@ -119,7 +119,7 @@ test("every path of the repository that a page names exists", () => {
 
 test("C2: the page of chats names each scope and event of Slack's manifest, and each command of Discord", () => {
   const section = (name: string) =>
-    read("docs/chat.md")
+    read("docs/using/chat-apps.md")
       .split(/^### /m)
       .find((part) => part.startsWith(name)) ?? "";
   const { oauth_config, settings } = slackManifest("https://gateway.example/webhooks/slack/c");
@@ -133,7 +133,8 @@ test("C2: the page of chats names each scope and event of Slack's manifest, and 
 });
 
 test("the page of plain sentences names each language, and those that no native speaker has read as beta", () => {
-  const [, reviewed, beta] = /^It reads (.*), and as beta (.*?)\./m.exec(read("docs/sentences.md")) ?? [];
+  const [, reviewed, beta] =
+    /^It reads (.*), and as beta (.*?)\./m.exec(read("docs/using/sentences.md")) ?? [];
   const named = (text = "") => text.split(/, | and /);
   expect({ reviewed: named(reviewed), beta: named(beta) }).toEqual(languageNames());
 });

@@ -78,7 +78,7 @@ test("S8 every setting of the Worker reaches the one-machine stack: it is in the
 });
 
 test("S8 every setting that is passed to the Worker is in the docs", () => {
-  const docs = readFileSync(new URL("../docs/settings.md", import.meta.url), "utf8");
+  const docs = readFileSync(new URL("../docs/reference/settings.md", import.meta.url), "utf8");
   const told = [...docs.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = ""]) => name);
   const passed = workerVars(new Proxy({}, { get: () => "0" }));
   expect(Object.keys(passed).filter((name) => !told.includes(name))).toEqual([]);

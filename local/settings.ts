@@ -67,7 +67,7 @@ export function readStartSettings(options: StartOptions, env: Environment): Pars
   for (const name of ["API_TOKENS", "BRIDGE_TOKENS"] as const) {
     const records = readRecords(env[name]);
     if (!records) {
-      const error = `${name}: expected a JSON list of token records (docs/settings.md)`;
+      const error = `${name}: expected a JSON list of token records (docs/reference/settings.md)`;
       return { ok: false, error };
     }
   }

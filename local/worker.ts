@@ -35,7 +35,7 @@ if (!polls.ok) {
 const vars = workerVars(process.env);
 if (!process.send) {
   for (const name of ["API_TOKENS", "BRIDGE_TOKENS", "LLM_BASE_URL", "LLM_MODEL"]) {
-    if (!vars[name]) console.error(`${name}: not set; docs/settings.md tells what it is for`);
+    if (!vars[name]) console.error(`${name}: not set; docs/reference/settings.md tells what it is for`);
   }
 }
 const dir = stateFolder(process.env);

@@ -1,4 +1,4 @@
-/** The measured parts of docs/scale.md, made from one recorded run of the bench. */
+/** The measured parts of docs/explain/scale.md, made from one recorded run of the bench. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { fleetTable } from "../fleet/table.ts";
@@ -12,7 +12,7 @@ import { modelTables } from "./table.ts";
 export type Recorded = { scale: Scale; counts: Counts };
 
 const RECORDED = fileURLToPath(new URL("./recorded.json", import.meta.url));
-const PAGE = fileURLToPath(new URL("../../docs/scale.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../docs/explain/scale.md", import.meta.url));
 /** Enough for a table, and small differences do not change the file. */
 const DIGITS = 4;
 
@@ -47,7 +47,7 @@ export function filledIn(page: string, { scale, counts }: Recorded): string {
   for (const [name, part] of Object.entries(parts)) {
     const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
     const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-    if (from < 0 || to < from) throw new Error(`docs/scale.md has no place for '${name}'`);
+    if (from < 0 || to < from) throw new Error(`docs/explain/scale.md has no place for '${name}'`);
     text = `${text.slice(0, from)}${begin}\n\n${part}\n\n${text.slice(to)}`;
   }
   return text;

@@ -25,7 +25,7 @@ import { agentsPlace, treePairs } from "./tree-pairs.ts";
 import type { TreeFigures } from "./tree-row.ts";
 
 const PARTS = ["overhead", "tree", "memory", "start"] as const;
-/** `--quick` only checks that everything runs; docs/tools/bench.md says how long each takes. */
+/** `--quick` only checks that everything runs; docs/measured/tools.md says how long each takes. */
 const FULL = { rounds: 9, starts: 9, settleMs: { idle: 45_000, after: 15_000 } };
 const QUICK = { rounds: 3, starts: 3, settleMs: { idle: 3_000, after: 2_000 } };
 const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));

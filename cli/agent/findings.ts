@@ -283,7 +283,7 @@ export async function findServing(serve: ServeSettings): Promise<Finding> {
   try {
     await readServeKeys(serve);
   } catch (error) {
-    return wrong(link, fileProblem(error), "docs/http-backend.md has the form of the files");
+    return wrong(link, fileProblem(error), "docs/explain/http-backend.md has the form of the files");
   }
   const { host, port, tls, exec, readOnly } = serve;
   const what = readOnly ? "files to read" : exec ? "files and programs" : "files";
@@ -295,7 +295,7 @@ export function findGateway(gateway: AgentStatus["gateway"]): Finding {
   const link = "gateway";
   if (!gateway) return left(link, "has not sent its version to the running agent");
   if (gateway.problem === undefined) return fine(link, gateway.version);
-  const todo = "sudo edgecall agent update; docs/operations.md, Upgrades, has the order";
+  const todo = "sudo edgecall agent update; docs/guides/when-it-fails.md, Upgrades, has the order";
   return wrong(link, gateway.problem, todo);
 }
 

@@ -8,7 +8,7 @@ import { BRIDGE } from "../service/services.ts";
 /** @param values by variable; undefined ones are left out @throws UsageError when a value is wrong */
 export function newSettings(values: Wanted): string {
   const text = environmentText(
-    `This home's bridge; docs/settings.md has every variable. After a change: sudo systemctl restart ${BRIDGE.unit}`,
+    `This home's bridge; docs/reference/settings.md has every variable. After a change: sudo systemctl restart ${BRIDGE.unit}`,
     values,
   );
   checkSettings(text);

@@ -24,7 +24,8 @@ export async function agents(call: CommandCall): Promise<number> {
   const { agents: some, total } = await readAgents(gateway, { filter, ...(most !== undefined && { most }) });
   if (flag("json")) io.out(`${JSON.stringify(some)}\n`);
   else if (some.length === 0 && isFiltered) io.err("no agent matches\n");
-  else if (some.length === 0) io.err("this home knows no agent yet: docs/install.md tells how to add one\n");
+  else if (some.length === 0)
+    io.err("this home knows no agent yet: docs/guides/first-pi.md tells how to add one\n");
   else io.out(roster(some, io.width, paintFor(io.terminal, env)));
   if (total > some.length)
     io.err(`and ${total - some.length} more: --all lists them, --search WORDS finds some\n`);

@@ -38,7 +38,7 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
 }
 
 /** The gateway is upgraded first, then the programs at home. */
-const UPGRADES = "docs/operations.md, Upgrades, has the commands";
+const UPGRADES = "docs/guides/when-it-fails.md, Upgrades, has the commands";
 
 const LOG_OF_GATEWAY =
   "its log has more: the terminal of `edgecall start`, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
@@ -133,7 +133,7 @@ export async function findAgents(
       return [wrong(link, `${wanted} has its key, and was never online`, todo)];
     }
     const says = wanted === undefined ? "this home knows none" : `this home knows no ${wanted}`;
-    const todo = "`edgecall pair`, and its command on the device (docs/install.md)";
+    const todo = "`edgecall pair`, and its command on the device (docs/guides/first-pi.md)";
     return [wrong(link, says, todo)];
   }
   // An offline agent is a fault if it was named, or if there is no other.
@@ -230,7 +230,7 @@ export async function findUntrusted(gateway: Gateway, wanted: string | undefined
       link,
       is: agent === wanted ? "wrong" : "left",
       says: `${agent} ${why}, so nothing that it says counts`,
-      todo: "if it is yours, pair it (docs/install.md)",
+      todo: "if it is yours, pair it (docs/guides/first-pi.md)",
     }));
 }
 

@@ -94,7 +94,7 @@ async function waitUntilOnline(
 
 function tooOld(error: unknown): never {
   if (error instanceof GatewayError && ["not_found", "foreign"].includes(error.kind)) {
-    throw new Error("this gateway cannot pair by code yet: update it, or see docs/install.md");
+    throw new Error("this gateway cannot pair by code yet: update it, or see docs/guides/first-pi.md");
   }
   throw error;
 }

@@ -98,7 +98,7 @@ function stoppedAt(
     ? left(
         link,
         `${who}: registered, consented ${ago(made_at, now)}, and never came for its token`,
-        "connect it again; if it stops there again, enter a client by hand (docs/connect.md)",
+        "connect it again; if it stops there again, enter a client by hand (docs/using/connect.md)",
       )
     : left(
         link,

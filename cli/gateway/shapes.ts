@@ -1,4 +1,4 @@
-/** The answers of the gateway's routes, as far as this command reads them (docs/protocol.md). */
+/** The answers of the gateway's routes, as far as this command reads them (docs/reference/protocol.md). */
 import { z } from "@edgecall/core/protocol/parse.ts";
 
 const count = z.number();

@@ -162,7 +162,7 @@ async function wantedSettings({ text }: CommandCall): Promise<string | undefined
     throw new UsageError(`--model-api: expected openai or anthropic, got '${api}'`);
   const keyFile = text("model-key-file");
   const source = environmentText(
-    `This home's gateway; docs/settings.md has every variable. After a change: sudo systemctl restart ${GATEWAY.unit}`,
+    `This home's gateway; docs/reference/settings.md has every variable. After a change: sudo systemctl restart ${GATEWAY.unit}`,
     {
       HOST: text("host"),
       PORT: text("port"),

@@ -15,7 +15,7 @@ export type ShownCondition = { code: string; severity: Severity; text: string; c
 type Params = Readonly<Record<string, string | undefined>>;
 type Entry = { severity: Severity; text: (params: Params) => string; cure: (params: Params) => string };
 
-const UPGRADES = "docs/operations.md, Upgrades, has the commands";
+const UPGRADES = "docs/guides/when-it-fails.md, Upgrades, has the commands";
 const REFUSES = "so it refuses everything but reads";
 
 const TABLE = {
@@ -117,7 +117,7 @@ const TABLE = {
     text: ({ file }) =>
       `the gateway's rows in ${file} are damaged, as after a power cut or on a worn-out card`,
     cure: ({ file }) =>
-      `stop the gateway, move ${file} and its -wal and -shm away, start it, and import the last back-up (docs/operations.md, Back-up and restore)`,
+      `stop the gateway, move ${file} and its -wal and -shm away, start it, and import the last back-up (docs/guides/when-it-fails.md, Back-up and restore)`,
   },
 } satisfies Record<string, Entry>;
 

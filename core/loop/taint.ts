@@ -1,6 +1,6 @@
 /**
  * The rules of trust between texts and calls. A conversation knows the sources of its texts; this file alone decides whether
- * a source taints a call. A tainted call that does more than read asks a person first. docs/security.md has the table.
+ * a source taints a call. A tainted call that does more than read asks a person first. docs/explain/security.md has the table.
  */
 
 /** Any text without a trusted author: a file, web page, picture or log, or the text of another program's model. */

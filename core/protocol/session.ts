@@ -1,6 +1,6 @@
 /**
  * A session: keys that an agent's run and its gateway share, so that most of their messages carry an HMAC in place of a
- * signature, which costs a fortieth of it. docs/security.md says what that promises ("Sessions").
+ * signature, which costs a fortieth of it. docs/explain/security.md says what that promises ("Sessions").
  *
  * Each side makes an X25519 key pair for the run and signs its public half with Ed25519: the agent's stands in its presence,
  * the gateway's in its commands. HKDF-SHA-256 makes three keys of the shared secret. The HMAC covers what a signature covers:

@@ -1,6 +1,6 @@
 /**
  * The state machine of a watch, the same at an agent, in the bridge and in Home. Pure: the caller stores the state, brings
- * values, and calls again at the time that `nextDue` names. docs/speaks-first.md has a picture of it.
+ * values, and calls again at the time that `nextDue` names. docs/using/rules.md has a picture of it.
  *
  * A rule is firing or not. A value that says the opposite begins a turn, and when that has lasted for the hold, the rule
  * changes. While there is no value, nothing changes: unknown never fires and is never over.

@@ -161,7 +161,7 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   targets?(input: z.output<Input>, signal: AbortSignal): Promise<Target[]>;
   /** Returns why this call must ask the person even when the rule allows it: `it deletes what it finds`. */
   danger?(input: z.output<Input>, caller: ToolContext["caller"]): string | undefined;
-  /** Names of the events that lines of its output may say (docs/skills.md). A rule can wait for them. */
+  /** Names of the events that lines of its output may say (docs/guides/skill.md). A rule can wait for them. */
   events?: readonly string[];
   /** Other names that models use for its parameters. A call with two names of one parameter is refused. */
   aliases?: Aliases;

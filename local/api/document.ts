@@ -99,7 +99,7 @@ const SECURITY: Schema = {
   token: {
     type: "http",
     scheme: "bearer",
-    description: "A token of the API (docs/deploy.md, or the console).",
+    description: "A token of the API (docs/guides/cloudflare.md, or the console).",
   },
   session: {
     type: "apiKey",

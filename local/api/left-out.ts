@@ -1,17 +1,17 @@
 /** The routes that openapi.json does not describe, each with its reason. `ALL` is every method, or a check before other routes. */
 
-const OPENAI = "OpenAI's own form: its SDKs are the clients (docs/openai.md)";
-const OAUTH = "OAuth 2.1, which describes itself by its metadata (docs/connect.md)";
+const OPENAI = "OpenAI's own form: its SDKs are the clients (docs/using/openai.md)";
+const OAUTH = "OAuth 2.1, which describes itself by its metadata (docs/using/connect.md)";
 const PAGE = "a file of the console";
 const OLD = "the name before 0.3 of a route that is described";
-const DEVICE = "for devices, which sign with their own keys (docs/protocol.md)";
-const INSTALL = "the program for devices and its installer (docs/install.md)";
+const DEVICE = "for devices, which sign with their own keys (docs/reference/protocol.md)";
+const INSTALL = "the program for devices and its installer (docs/guides/first-pi.md)";
 
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   "ALL /*": "checks before every route: headers, CORS and the token",
   "ALL /v1/console/*": "the check of the session before the console's routes",
-  "GET /bridge": "a WebSocket (docs/protocol.md)",
-  "ALL /mcp": "MCP, which describes itself (docs/mcp.md)",
+  "GET /bridge": "a WebSocket (docs/reference/protocol.md)",
+  "ALL /mcp": "MCP, which describes itself (docs/using/mcp.md)",
   "ALL /.well-known/*": "all other addresses below it: not found, without a token",
   "GET /.well-known/oauth-protected-resource": OAUTH,
   "GET /.well-known/oauth-authorization-server": OAUTH,
@@ -21,9 +21,11 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "POST /oauth/authorize": OAUTH,
   "POST /oauth/token": OAUTH,
   "POST /oauth/revoke": OAUTH,
-  "GET /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/chat.md)",
-  "POST /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/chat.md)",
-  "POST /v1/peer/:home/:kind": "for other homes' gateways, which sign with their keys (docs/lending.md)",
+  "GET /webhooks/:channel/:connection":
+    "chat apps deliver here, each in its own form (docs/using/chat-apps.md)",
+  "POST /webhooks/:channel/:connection":
+    "chat apps deliver here, each in its own form (docs/using/chat-apps.md)",
+  "POST /v1/peer/:home/:kind": "for other homes' gateways, which sign with their keys (docs/guides/lend.md)",
   "POST /v1/relay/:home/chat/completions": DEVICE,
   "GET /v1/relay/:home/key": DEVICE,
   "GET /v1/polling":

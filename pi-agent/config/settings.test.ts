@@ -309,7 +309,7 @@ wallet_address = "0x"`;
     expect(keysOfExample()).toEqual(knownKeys());
   });
 
-  test("docs/settings.md has exactly the existing keys", () => {
+  test("docs/reference/settings.md has exactly the existing keys", () => {
     expect(keysOfDocument()).toEqual(knownKeys());
   });
 });
@@ -336,7 +336,7 @@ function keysOfExample(): string[] {
 
 /** The first column of the agent's table: `[mqtt] username`, `password`. */
 function keysOfDocument(): string[] {
-  const document = readFileSync(join(HERE, "../../docs/settings.md"), "utf8");
+  const document = readFileSync(join(HERE, "../../docs/reference/settings.md"), "utf8");
   const [, part = ""] = document.split("## The agent (`agent.toml`)");
   const rows = (part.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
   const keys = rows.flatMap((row) => {

@@ -1,5 +1,5 @@
 /**
- * Serves this agent's workspace to other agents over HTTP (`[serve]`, docs/http-backend.md). Path guard and sandbox are this
+ * Serves this agent's workspace to other agents over HTTP (`[serve]`, docs/explain/http-backend.md). Path guard and sandbox are this
  * agent's own. Whoever holds a token works here as with a key of ssh: the calling agent's policy asks its people, and the
  * settings here are the bounds.
  */

@@ -96,8 +96,8 @@ echo x > written && echo done
   expect((await callTool(toolOf(set, "probe"))).text).toBe("done\n");
 });
 
-test("docs/skills.md shows the examples unchanged", () => {
-  const docs = readFileSync(join(EXAMPLES, "../../docs/skills.md"), "utf8");
+test("docs/guides/skill.md shows the examples unchanged", () => {
+  const docs = readFileSync(join(EXAMPLES, "../../docs/guides/skill.md"), "utf8");
   expect(docs).toContain(readFileSync(join(EXAMPLES, "count-lines/bin/dt-count_lines"), "utf8"));
   const note = readFileSync(join(EXAMPLES, "disk-note/skill.toml"), "utf8");
   expect(docs).toContain(

@@ -1,5 +1,5 @@
 /**
- * docs/tools.md compared with the code: each tool is in its tables, with its arguments, effect, needs and time limit.
+ * docs/explain/what-may-be-done.md compared with the code: each tool is in its tables, with its arguments, effect, needs and time limit.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ import { everyTool, settings, state } from "../testing/every-tool.ts";
 import { openToolbox } from "./toolbox.ts";
 
 /** A formatter pads the columns of a table. */
-const DOCUMENT = readFileSync(join(import.meta.dirname, "../../docs/tools.md"), "utf8").replaceAll(
-  / +\|/g,
-  " |",
-);
+const DOCUMENT = readFileSync(
+  join(import.meta.dirname, "../../docs/explain/what-may-be-done.md"),
+  "utf8",
+).replaceAll(/ +\|/g, " |");
 const HEADER = "| tool | what it does | effect | permission | time-out | needs | runs |";
 const COLUMNS = HEADER.split("|").length;
 
@@ -50,7 +50,7 @@ function inWords(tool: Tool): string {
   ].join(" | ");
 }
 
-test("docs/tools.md has every tool as it is", () => {
+test("docs/explain/what-may-be-done.md has every tool as it is", () => {
   expect(documented().sort()).toEqual(all.map(inWords).sort());
 });
 

@@ -1,6 +1,6 @@
 /**
  * For tests of two homes at two gateways, each with its own broker, bridge and devices, as real processes. One lends an agent to the
- * other. All bytes between the gateways pass two taps: they hold no name of the other home beyond what docs/lending.md lists.
+ * other. All bytes between the gateways pass two taps: they hold no name of the other home beyond what docs/guides/lend.md lists.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

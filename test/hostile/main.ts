@@ -1,5 +1,5 @@
 /**
- * `npm run hostile`: sends hostile requests to the Worker. Exits with 1 when it did something that docs/security.md rules
+ * `npm run hostile`: sends hostile requests to the Worker. Exits with 1 when it did something that docs/explain/security.md rules
  * out.
  */
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Traces of the gateway. docs/tracing.md has the spans. */
+/** Traces of the gateway. docs/guides/traces.md has the spans. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { TraceVariables } from "@edgecall/core/trace/settings.ts";
 import { Tracer } from "@edgecall/core/trace/tracer.ts";

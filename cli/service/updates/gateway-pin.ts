@@ -29,7 +29,7 @@ export async function pinnedGateway(): Promise<GatewayPin> {
   const text = await readFile(GATEWAY_FILE, "utf8").catch(() => undefined);
   if (text === undefined) {
     throw new Error(
-      `${GATEWAY_FILE} is missing, which pairing by a code writes: name a FILE, or pair this machine again (docs/install.md)`,
+      `${GATEWAY_FILE} is missing, which pairing by a code writes: name a FILE, or pair this machine again (docs/guides/first-pi.md)`,
     );
   }
   const read = checkJson(GatewayPin, text);

@@ -1,4 +1,4 @@
-/** The requests and answers of the HTTP backend (docs/http-backend.md), for the agent that serves it and for its clients. */
+/** The requests and answers of the HTTP backend (docs/explain/http-backend.md), for the agent that serves it and for its clients. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 
 /** Largest file that is read or written in one request. */

@@ -1,5 +1,5 @@
 /**
- * The kinds of sandbox: how each is started, and what it cannot guarantee. docs/tools/execution.md compares them. All but the usual
+ * The kinds of sandbox: how each is started, and what it cannot guarantee. docs/explain/tools/execution.md compares them. All but the usual
  * kind are loaded at their first use.
  */
 import { userInfo } from "node:os";

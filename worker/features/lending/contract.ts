@@ -1,6 +1,6 @@
 /**
  * Agents that one home lends to another, at the same gateway or at another one: what owners see and give, and what the two homes
- * tell each other. docs/lending.md lists what each side may learn.
+ * tell each other. docs/guides/lend.md lists what each side may learn.
  */
 import { toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";

@@ -1,4 +1,4 @@
-/** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
+/** The JSON answers of the routes (docs/reference/protocol.md), of which `npm run api` makes the types of `client/`. */
 
 import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";

@@ -1,5 +1,5 @@
 /**
- * Tests the table of docs/security.md (the callers that may see and answer something), for each role and scope at each
+ * Tests the table of docs/explain/security.md (the callers that may see and answer something), for each role and scope at each
  * route.
  */
 import { runInDurableObject } from "cloudflare:test";

@@ -1,5 +1,5 @@
 /**
- * This file alone decides who may see and answer what inside a home, so that it can be reviewed alone; docs/security.md
+ * This file alone decides who may see and answer what inside a home, so that it can be reviewed alone; docs/explain/security.md
  * has the same as a table.
  *
  * Everything belongs to a principal: the name of the token that asked, or the sender of a chat app

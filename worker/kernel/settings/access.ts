@@ -1,4 +1,4 @@
-/** The variables for sign-in with Cloudflare Access; docs/settings.md explains them. */
+/** The variables for sign-in with Cloudflare Access; docs/reference/settings.md explains them. */
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { SettingsError } from "./settings-error.ts";
 import type { ApiToken } from "./tokens.ts";

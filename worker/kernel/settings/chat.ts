@@ -1,4 +1,4 @@
-/** `CHANNELS`: the connections to chat platforms, and the people who may use each. docs/chat.md explains every field. */
+/** `CHANNELS`: the connections to chat platforms, and the people who may use each. docs/using/chat-apps.md explains every field. */
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { readOnce } from "./read-once.ts";

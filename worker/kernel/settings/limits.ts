@@ -1,4 +1,4 @@
-/** The variables and bindings of the limits; docs/settings.md and docs/security.md explain them. */
+/** The variables and bindings of the limits; docs/reference/settings.md and docs/explain/security.md explain them. */
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
 import { SettingsError } from "./settings-error.ts";

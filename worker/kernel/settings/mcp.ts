@@ -1,4 +1,4 @@
-/** The variables of `/mcp`; docs/mcp.md explains them. */
+/** The variables of `/mcp`; docs/using/mcp.md explains them. */
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { readOnce } from "./read-once.ts";
 

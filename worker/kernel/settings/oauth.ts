@@ -1,4 +1,4 @@
-/** The variables of sign-in by OAuth; docs/connect.md explains them. */
+/** The variables of sign-in by OAuth; docs/using/connect.md explains them. */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";

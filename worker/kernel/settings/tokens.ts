@@ -113,7 +113,9 @@ function byHash<T extends { hash: string }>(records: readonly T[]): ReadonlyMap<
 /** Callers without a token see the error, so it names the field and never quotes. */
 function readRecords<T>(name: string, text: string | undefined, schema: z.ZodMiniType<T[]>): T[] {
   if (!text)
-    throw new AuthSettingsError(`${name} is not set: a JSON list of token records (see docs/settings.md)`);
+    throw new AuthSettingsError(
+      `${name} is not set: a JSON list of token records (see docs/reference/settings.md)`,
+    );
   const records = readUnquoted(schema, text);
   if (!records.ok) throw new AuthSettingsError(`${name}: ${records.error}`);
   return records.value;

@@ -189,7 +189,11 @@ async function named(
 function setupFor(channel: string): Setup {
   const setup = setupOf(channel);
   if (!setup)
-    throw new HttpError(400, "invalid_path", `channel: ${channel} is set up by hand, see docs/chat.md`);
+    throw new HttpError(
+      400,
+      "invalid_path",
+      `channel: ${channel} is set up by hand, see docs/using/chat-apps.md`,
+    );
   return setup;
 }
 

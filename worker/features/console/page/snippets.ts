@@ -13,7 +13,7 @@ export type Snippet = {
 
 const SIGN_IN = "It opens your browser here; press Allow. No token is needed.";
 
-/** Clients of MCP that sign in (docs/connect.md). */
+/** Clients of MCP that sign in (docs/using/connect.md). */
 const SIGNING_IN: readonly Snippet[] = [
   {
     name: "Claude (web, Desktop, phone)",

@@ -1,4 +1,4 @@
-/** The table of docs/sessions.md: who sees and uses which session, for each role and each tool. */
+/** The table of docs/explain/sessions.md: who sees and uses which session, for each role and each tool. */
 import { reset } from "cloudflare:test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { script } from "../../../../test/scripted-model.ts";

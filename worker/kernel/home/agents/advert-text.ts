@@ -4,7 +4,7 @@
  * as calls to other such agents go (core/loop/taint.ts). Words that are not accepted taint
  * like anything that the agent says (core/loop/taint.ts). Descriptions and schemas reach our models only in an agent's
  * outcomes, which taint anyway. MCP clients see them in lists, too. The calls of such a client taint, unless
- * MCP_TRUSTED_TOKENS names its token, which vouches for the descriptions (docs/mcp.md). Pure.
+ * MCP_TRUSTED_TOKENS names its token, which vouches for the descriptions (docs/using/mcp.md). Pure.
  */
 
 import { isDefaultLine } from "@edgecall/core/text/default-line.ts";

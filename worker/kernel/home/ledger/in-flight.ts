@@ -2,7 +2,7 @@
  * Calls that are on their way to an agent of ours, and have no row: most calls are answered at once, and then nothing has to
  * be stored. A flight becomes a row as soon as anything else happens than its answer. Until then its conversation waits for
  * the reply to `submit`, which brings the outcome: if this object is lost with its memory, that reply fails, and the conversation
- * submits the call again (docs/architecture/calls.md).
+ * submits the call again (docs/explain/architecture/calls.md).
  */
 import type { SettledOutcome } from "../../api/calls.ts";
 

@@ -1,7 +1,7 @@
 /**
  * How sure the gateway has to be that a person decides, and how sure it is. A press in a session of the console may be that of a program
  * in the person's browser; a tap in a chat app, or in a second browser, is not; a passkey verifies the person. This file alone decides
- * which of them an answer needs, so that it can be reviewed alone; docs/security.md has the same as a table.
+ * which of them an answer needs, so that it can be reviewed alone; docs/explain/security.md has the same as a table.
  */
 
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
