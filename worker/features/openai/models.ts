@@ -1,5 +1,5 @@
 /** `GET /v1/models`: first the gateway's own names, which clients choose by default, then the configured models. */
-import { modelsAt } from "../../kernel/api/models-api.ts";
+import { modelsAt } from "../../kernel/api/models-at.ts";
 import type { Env } from "../../kernel/env.ts";
 
 export const OWN_NAME = "edgecall";

@@ -11,7 +11,7 @@ import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
-import { modelsAt } from "../../kernel/api/models-api.ts";
+import { modelsAt } from "../../kernel/api/models-at.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { checkCredential } from "../../kernel/http/auth.ts";
 import { HttpError } from "../../kernel/http/errors.ts";

@@ -2,10 +2,7 @@
 import type { Api } from "@edgecall/core/loop/api.ts";
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
-import type { Env } from "../env.ts";
-import { namesModel, readSettings } from "../settings/settings.ts";
 import type { Person } from "./devices.ts";
-import { homeOf } from "./stubs.ts";
 import type { DayUsage, ModelUsage } from "./usage.ts";
 
 /** What a request to a model needs. @property model the endpoint's name of it */
@@ -42,10 +39,4 @@ export interface ModelsApi {
   modelAnswered(name: string): Promise<void>;
   /** A model's endpoint refused something, and took another form. @param source address and model @param dropped forms that it takes no more */
   modelLearned(source: string, habits: string[], dropped: string[]): Promise<void>;
-}
-
-/** The models in effect in a home, the first one first. Its object is asked only where the variables name none. */
-export async function modelsAt(env: Env, home: string): Promise<readonly NamedModel[]> {
-  const own = namesModel(env) ? undefined : await homeOf(env, home).models.list();
-  return own ?? readSettings(env).models;
 }

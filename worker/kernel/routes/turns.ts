@@ -2,7 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { isPictureUrl, mediaId, PICTURE_URL, separateImages } from "../api/media.ts";
-import { modelsAt } from "../api/models-api.ts";
+import { modelsAt } from "../api/models-at.ts";
 import type { StartedTurn } from "../api/start-turn.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationEvent, FollowedEvent, TurnEvent } from "../api/turn-events.ts";
