@@ -13,6 +13,7 @@ import { furnish } from "./demo/furnish.ts";
 import { demoText } from "./demo/greeting.ts";
 import { withEnvFile } from "./env-file.ts";
 import { networkUrl, PLAIN_WARNING } from "./network.ts";
+import { offerModel, personAt } from "./offer-model.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
 import { checkBroker, checkMachine, checkSettings } from "./preflight.ts";
@@ -135,8 +136,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };
-    // An answer that no model gave says so itself.
-    if (settings.ask === undefined || settings.model) announceModel(settings, env);
+    if (settings.model) console.error(`model: ${settings.model.name} at ${settings.model.baseUrl}`);
     await stack.ready();
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
     await waitForAgent(new Client(client), stack.agentId);
@@ -144,6 +144,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     if (settings.ask === undefined) {
       announce(stack, client, settings, await passkeyCode(client));
       if (settings.demo) console.log(demoText(settings.demo));
+      void offer(client, settings, ended.signal);
       return 0;
     }
     code = await answer(client, settings.ask, ended.signal);
@@ -213,12 +214,20 @@ function programLog(keptBack: boolean): { say(name: string, line: string): void;
   };
 }
 
-function announceModel({ model }: StartSettings, env: Environment): void {
-  if (model) console.error(`model: ${model.name} at ${model.baseUrl}`);
-  else if (!env.LLM_MODELS)
-    console.error(
-      "model: none, so plain sentences alone are understood; for one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY",
-    );
+/** Beside the home, which runs already. @param signal ends the question */
+async function offer(access: Access, { dir }: StartSettings, signal: AbortSignal): Promise<void> {
+  const ask = personAt(process, signal);
+  const terminal = { say: (line: string) => console.error(line), ...(ask && { ask }) };
+  try {
+    await offerModel(new Client(access), { page: pageOf(access), dir }, terminal);
+  } catch (error) {
+    if (!signal.aborted) console.error(`model: ${messageOf(error)}`);
+  }
+}
+
+/** Browsers give passkeys to a name alone. */
+function pageOf({ url }: Access): string {
+  return `${url.replace("127.0.0.1", "localhost")}/`;
 }
 
 /** @returns a code by which the owner adds a first passkey; undefined: there is one, or none is to be had */
@@ -234,7 +243,7 @@ async function passkeyCode(access: Access): Promise<string | undefined> {
 }
 
 function announce(stack: Stack, client: Access, settings: StartSettings, code: string | undefined): void {
-  const page = `${client.url.replace("127.0.0.1", "localhost")}/`;
+  const page = pageOf(client);
   const passkey =
     code && `  passkey  ${code}   (adds your first one within 10 minutes: ${page}#/setup/passkeys)\n`;
   console.log(`

@@ -1,7 +1,7 @@
 /** The habits of endpoints over real HTTP, each of which has one. */
 
-import { bodyOf, calls, delta, Endpoint, event, finish, text } from "@edgecall/core/testkit/endpoint.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { bodyOf, calls, delta, Endpoint, event, finish, text } from "../testkit/endpoint.ts";
 import { findHabits, type Habit } from "./habits.ts";
 import { verdictOf } from "./verdict.ts";
 

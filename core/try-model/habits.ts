@@ -2,16 +2,16 @@
  * Finds out which habits an endpoint and its model have, by a handful of small requests, and says what edgecall does about each.
  * The requests go by the product's own client, whose fetch is listened to.
  */
-import { apiOf } from "@edgecall/core/loop/api.ts";
-import { HabitsInMemory } from "@edgecall/core/loop/habits.ts";
-import type { ChatMessage } from "@edgecall/core/loop/messages.ts";
-import { callModel, type Fetch } from "@edgecall/core/loop/model.ts";
-import type { ModelReply } from "@edgecall/core/loop/model-reply.ts";
-import { replayOf, sourceOf } from "@edgecall/core/loop/replay.ts";
-import { toCalls } from "@edgecall/core/loop/reply.ts";
-import type { ModelRequest, ModelSettings } from "@edgecall/core/loop/request.ts";
-import { ModelError } from "@edgecall/core/loop/retry.ts";
-import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { apiOf } from "../loop/api.ts";
+import { HabitsInMemory } from "../loop/habits.ts";
+import type { ChatMessage } from "../loop/messages.ts";
+import { callModel, type Fetch } from "../loop/model.ts";
+import type { ModelReply } from "../loop/model-reply.ts";
+import { replayOf, sourceOf } from "../loop/replay.ts";
+import { toCalls } from "../loop/reply.ts";
+import type { ModelRequest, ModelSettings } from "../loop/request.ts";
+import { ModelError } from "../loop/retry.ts";
+import type { ToolDefinition } from "../tools/registry.ts";
 
 /** @property isBad edgecall cannot make up for it */
 export type Habit = { habit: string; seen: string; edgecall: string; isBad?: true };
@@ -57,23 +57,32 @@ const FORMS: Readonly<Record<string, string>> = {
   empty_reasoning: "sends empty thoughts with calls of other models",
 };
 
+/** @property onFound is told each habit as it is found @property signal ends the requests */
+type Trial = { fetch?: Fetch; onFound?: (habit: Habit) => void; signal?: AbortSignal };
+
 /**
  * @param settings of the model; what is learned is kept for the other requests here
- * @param fetch for tests
+ * @throws ModelError when the signal ended it
  */
-export async function findHabits(settings: ModelSettings, fetch: Fetch = globalThis.fetch): Promise<Habit[]> {
+export async function findHabits(
+  settings: ModelSettings,
+  { fetch = (url, init) => globalThis.fetch(url, init), onFound, signal }: Trial = {},
+): Promise<Habit[]> {
   const habits = new HabitsInMemory();
   const heard: Heard[] = [];
   const model = { ...settings, habits };
   const ask = (request: Partial<ModelRequest> & { messages: ChatMessage[] }) =>
     callModel(
       model,
-      { tools: [], ...request, messages: [SYSTEM, ...request.messages] },
+      { tools: [], ...request, ...(signal && { signal }), messages: [SYSTEM, ...request.messages] },
       recordingFetch(heard, fetch),
     );
   const found: Habit[] = [];
-  const add = (habit: string, seen: string, edgecall: string, isBad = false) =>
-    found.push({ habit, seen, edgecall, ...(isBad && { isBad: true }) });
+  const add = (habit: string, seen: string, edgecall: string, isBad = false) => {
+    const one: Habit = { habit, seen, edgecall, ...(isBad && { isBad }) };
+    found.push(one);
+    onFound?.(one);
+  };
 
   add(
     "form",
@@ -173,7 +182,7 @@ async function tried(make: () => Promise<ModelReply>): Promise<ModelReply | Mode
   try {
     return await make();
   } catch (error) {
-    if (error instanceof ModelError) return error;
+    if (error instanceof ModelError && error.kind !== "cancelled") return error;
     throw error;
   }
 }
