@@ -122,7 +122,7 @@ function copiesOf(dir: string): StateCopy[] {
 }
 
 /** @returns below 0 when `a` is of an older minor version */
-export function compareMinor(a: string, b: string): number {
+function compareMinor(a: string, b: string): number {
   const [first, second] = [a, b].map((text) => READABLE.exec(text));
   if (!first || !second) return 0;
   return Number(first[1]) - Number(second[1]) || Number(first[2]) - Number(second[2]);
