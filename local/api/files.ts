@@ -17,7 +17,7 @@ export async function makeFiles(
   if (!isWhole) return types;
   return {
     "worker/features/console/public/openapi.json": `${JSON.stringify(document, null, 2)}\n`,
-    ...(await referencePages()),
+    ...(await referencePages(document)),
     ...types,
   };
 }

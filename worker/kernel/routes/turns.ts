@@ -60,8 +60,9 @@ const SENDING = {
 } as const;
 
 /**
- * Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the time that
- * the client prefers. Then the answer says what the turn waits for.
+ * Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the
+ * time that the client prefers. Then the answer says what the turn waits for. 202 with `{turn, status}` after 25 s. The
+ * header `edgecall-on-hangup: cancel` cancels the turn when the client hangs up.
  */
 route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, path, headers }) => {
   const name = conversationName(token, path.id);
@@ -163,7 +164,8 @@ route(
 
 /**
  * Streams the events of every turn of a conversation, later turns included, whichever channel they come from. The stream does
- * not end by itself, and costs nothing while nothing happens.
+ * not end by itself, and costs nothing while nothing happens. It begins with `open`. Turns that run already are told from
+ * their beginning. A client that connects again after a break first reads the turns.
  */
 route(
   turns,
