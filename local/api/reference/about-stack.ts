@@ -19,7 +19,7 @@ export const STACK: Readonly<Record<string, Row>> = {
   HOST: {
     standard: "127.0.0.1",
     about:
-      "An address of this machine, or `0.0.0.0` for all: the gateway answers [in the network](../guides/cloudflare.md#at-home-without-cloudflare) too.",
+      "An address of this machine, or `0.0.0.0` for all: the gateway answers [in the network](../guides/home-without-cloudflare.md) too.",
   },
   TLS_CERT: {
     standard: "–",
