@@ -229,7 +229,9 @@ describe("a tap in a chat", () => {
     await turnsOn(true);
     const { text, buttons } = await asked();
     expect(buttons.map(({ label }) => label)).toEqual(["Switch on", "No", "Switch on, always"]);
-    expect(text).toMatch(/“Switch on, always” also allows it .* until .*: on and off, brightness 1–100\. Anything else asks\./);
+    expect(text).toMatch(
+      /“Switch on, always” also allows it .* until .*: on and off, brightness 1–100\. Anything else asks\./,
+    );
     // Not of somebody who may not decide it.
     await presses(7, buttons[2]?.data);
     expect(await permissions()).toEqual([]);
