@@ -379,6 +379,21 @@ export const cs: PhraseData = {
     cannotDecide: "O tom nemůžete rozhodnout sami.",
     nobodyTold:
       "Nikoho, kdo smí, se nepodařilo zastihnout: čeká to v konzoli. Požádejte vlastníka, ať se tam podívá.",
+    passkeyNew:
+      "{person}: nový přístupový klíč „{name}“ pro {host} ({way}). Potvrzuje to, na co stisk nestačí. Pokud to byl někdo jiný, stiskněte „{notMe}“ nebo ho odeberte v konzoli (Nastavení, Přístupové klíče).",
+    passkeyWaits:
+      "{person}: nový přístupový klíč „{name}“ pro {host} ({way}). Mohl to udělat program v tom prohlížeči, proto platí až od {time}, nebo když vlastník stiskne „{letIt}“. Pokud to byl někdo jiný, stiskněte „{notMe}“.",
+    passkeyGone: "{person}: přístupový klíč „{name}“ byl odebrán, udělal to: {by} ({way}).",
+    passkeyLast:
+      "{person} teď žádný nemá, takže stisk v prohlížeči opět platí tam, kde není třeba nic dalšího.",
+    passkeyCopied:
+      "{person}: přístupový klíč „{name}“ byl odmítnut: jeho počítadlo nestouplo, možná se používá kopie. Pokud nikdo neobnovil zařízení ze zálohy, odeberte ho v konzoli (Nastavení, Přístupové klíče).",
+    notMe: "To jsem nebyl já",
+    letCount: "Nechat platit",
+    byToken: "tokenem",
+    byCode: "kódem stroje",
+    byPasskey: "jiným přístupovým klíčem",
+    bySession: "z přihlášeného prohlížeče",
   },
   acts: {
     turn_on: "zapnout",

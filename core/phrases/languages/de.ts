@@ -380,6 +380,21 @@ export const de: PhraseData = {
     cannotDecide: "Das kannst du nicht selbst entscheiden.",
     nobodyTold:
       "Niemand, der darf, war zu erreichen: Es wartet in der Konsole. Bitte einen Besitzer, dort nachzusehen.",
+    passkeyNew:
+      "{person}: neuer Passkey „{name}“ für {host} ({way}). Er bestätigt, was mehr als einen Druck braucht. War das jemand anders, drücke „{notMe}“ oder entferne ihn in der Konsole (Einrichten, Passkeys).",
+    passkeyWaits:
+      "{person}: neuer Passkey „{name}“ für {host} ({way}). Ein Programm in jenem Browser könnte es gewesen sein, darum zählt er erst ab {time}, oder wenn ein Besitzer „{letIt}“ drückt. War das jemand anders, drücke „{notMe}“.",
+    passkeyGone: "{person}: Der Passkey „{name}“ wurde entfernt, von {by} ({way}).",
+    passkeyLast:
+      "{person} hat nun keinen mehr; ein Druck im Browser zählt wieder, wo nichts anderes nötig ist.",
+    passkeyCopied:
+      "{person}: Der Passkey „{name}“ wurde abgelehnt: Sein Zähler ist nicht gestiegen, also ist vielleicht eine Kopie in Gebrauch. Hat niemand ein Gerät aus einer Sicherung wiederhergestellt, entferne ihn in der Konsole (Einrichten, Passkeys).",
+    notMe: "Das war ich nicht",
+    letCount: "Gelten lassen",
+    byToken: "mit dem Token",
+    byCode: "mit einem Code der Maschine",
+    byPasskey: "mit einem anderen Passkey",
+    bySession: "aus einem angemeldeten Browser",
   },
   acts: {
     turn_on: "einschalten",

@@ -407,6 +407,21 @@ export const en = {
     wayAdd: "add a passkey (Setup, Passkeys)",
     cannotDecide: "You cannot decide this yourself.",
     nobodyTold: "Nobody who may could be told: it waits in the console. Ask an owner to look there.",
+    // What owners hear of passkeys, and the buttons below it.
+    passkeyNew:
+      "{person} added the passkey “{name}” for {host} ({way}). With it {person} confirms what needs more than a press. If that was somebody else, press “{notMe}”, or remove it in the console (Setup, Passkeys).",
+    passkeyWaits:
+      "{person} added the passkey “{name}” for {host} ({way}). A program in that browser could have done it, so it counts only from {time} on, or when an owner presses “{letIt}”. If that was not {person}, press “{notMe}”.",
+    passkeyGone: "The passkey “{name}” of {person} was removed by {by} ({way}).",
+    passkeyLast: "{person} has none now, so a press in a browser counts again where nothing else is needed.",
+    passkeyCopied:
+      "The passkey “{name}” of {person} was refused: its counter did not rise, so a copy of it may be in use. If nobody restored a device from a back-up, remove it in the console (Setup, Passkeys).",
+    notMe: "It wasn't me",
+    letCount: "Let it count",
+    byToken: "with the token",
+    byCode: "with a code of the machine",
+    byPasskey: "with another passkey",
+    bySession: "from a browser that is signed in",
   },
   /** What may be done, as it stands in a question: "Switch off 3 lights?" */
   acts: {

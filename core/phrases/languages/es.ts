@@ -378,6 +378,21 @@ export const es: PhraseData = {
     cannotDecide: "No puedes decidirlo tú.",
     nobodyTold:
       "No se pudo avisar a nadie que pueda: espera en la consola. Pide a un propietario que mire allí.",
+    passkeyNew:
+      "{person}: nueva llave de acceso «{name}» para {host} ({way}). Confirma lo que pide más que una pulsación. Si fue otra persona, pulsa «{notMe}» o quítala en la consola (Ajustes, Llaves de acceso).",
+    passkeyWaits:
+      "{person}: nueva llave de acceso «{name}» para {host} ({way}). Un programa en ese navegador pudo hacerlo, así que cuenta solo desde {time}, o cuando un propietario pulsa «{letIt}». Si fue otra persona, pulsa «{notMe}».",
+    passkeyGone: "{person}: la llave de acceso «{name}» fue quitada por {by} ({way}).",
+    passkeyLast:
+      "{person} ya no tiene ninguna: una pulsación en un navegador vuelve a contar donde no se pide nada más.",
+    passkeyCopied:
+      "{person}: la llave de acceso «{name}» fue rechazada: su contador no subió, quizá se usa una copia. Si nadie restauró un dispositivo de una copia de seguridad, quítala en la consola (Ajustes, Llaves de acceso).",
+    notMe: "No fui yo",
+    letCount: "Dejar que cuente",
+    byToken: "con el token",
+    byCode: "con un código de la máquina",
+    byPasskey: "con otra llave de acceso",
+    bySession: "desde un navegador con sesión",
   },
   acts: {
     turn_on: "encender",

@@ -379,6 +379,21 @@ export const fr: PhraseData = {
     cannotDecide: "Tu ne peux pas en décider toi-même.",
     nobodyTold:
       "Aucune personne autorisée n'a pu être prévenue : cela attend dans la console. Demande à un propriétaire d'y regarder.",
+    passkeyNew:
+      "{person} : nouvelle clé d’accès « {name} » pour {host} ({way}). Elle confirme ce qui demande plus qu’une pression. Si c’était quelqu’un d’autre, appuie sur « {notMe} » ou supprime-la dans la console (Réglages, Clés d’accès).",
+    passkeyWaits:
+      "{person} : nouvelle clé d’accès « {name} » pour {host} ({way}). Un programme dans ce navigateur a pu le faire, elle ne compte donc qu’à partir de {time}, ou quand un propriétaire appuie sur « {letIt} ». Si c’était quelqu’un d’autre, appuie sur « {notMe} ».",
+    passkeyGone: "{person} : la clé d’accès « {name} » a été supprimée par {by} ({way}).",
+    passkeyLast:
+      "{person} n’en a plus : une pression dans un navigateur compte de nouveau là où rien d’autre n’est demandé.",
+    passkeyCopied:
+      "{person} : la clé d’accès « {name} » a été refusée : son compteur n’a pas augmenté, une copie est peut-être utilisée. Si personne n’a restauré un appareil depuis une sauvegarde, supprime-la dans la console (Réglages, Clés d’accès).",
+    notMe: "Ce n’était pas moi",
+    letCount: "La laisser compter",
+    byToken: "avec le jeton",
+    byCode: "avec un code de la machine",
+    byPasskey: "avec une autre clé d’accès",
+    bySession: "depuis un navigateur connecté",
   },
   acts: {
     turn_on: "allumer",

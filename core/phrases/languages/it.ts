@@ -376,6 +376,20 @@ export const it: PhraseData = {
     cannotDecide: "Non puoi deciderlo tu.",
     nobodyTold:
       "Non è stato possibile avvisare nessuno che possa: attende nella console. Chiedi a un proprietario di guardare lì.",
+    passkeyNew:
+      "{person}: nuova passkey “{name}” per {host} ({way}). Conferma ciò che richiede più di un tocco. Se è stato qualcun altro, premi “{notMe}” o rimuovila nella console (Impostazioni, Passkey).",
+    passkeyWaits:
+      "{person}: nuova passkey “{name}” per {host} ({way}). Un programma in quel browser potrebbe averlo fatto, quindi conta solo da {time}, o quando un proprietario preme “{letIt}”. Se è stato qualcun altro, premi “{notMe}”.",
+    passkeyGone: "{person}: la passkey “{name}” è stata rimossa da {by} ({way}).",
+    passkeyLast: "{person} ora non ne ha: un tocco in un browser conta di nuovo dove non serve altro.",
+    passkeyCopied:
+      "{person}: la passkey “{name}” è stata rifiutata: il suo contatore non è salito, forse è in uso una copia. Se nessuno ha ripristinato un dispositivo da un backup, rimuovila nella console (Impostazioni, Passkey).",
+    notMe: "Non ero io",
+    letCount: "Lasciala contare",
+    byToken: "con il token",
+    byCode: "con un codice della macchina",
+    byPasskey: "con un’altra passkey",
+    bySession: "da un browser connesso",
   },
   acts: {
     turn_on: "accendere",

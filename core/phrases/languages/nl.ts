@@ -377,6 +377,20 @@ export const nl: PhraseData = {
     cannotDecide: "Dit kun je niet zelf beslissen.",
     nobodyTold:
       "Niemand die het mag kon bereikt worden: het wacht in de console. Vraag een eigenaar daar te kijken.",
+    passkeyNew:
+      "{person}: nieuwe passkey “{name}” voor {host} ({way}). Die bevestigt wat meer dan een druk vraagt. Was het iemand anders, druk op “{notMe}” of verwijder hem in de console (Instellen, Passkeys).",
+    passkeyWaits:
+      "{person}: nieuwe passkey “{name}” voor {host} ({way}). Een programma in die browser kan het gedaan hebben, dus hij telt pas vanaf {time}, of als een eigenaar op “{letIt}” drukt. Was het iemand anders, druk op “{notMe}”.",
+    passkeyGone: "{person}: de passkey “{name}” is verwijderd door {by} ({way}).",
+    passkeyLast: "{person} heeft er nu geen: een druk in een browser telt weer waar niets anders nodig is.",
+    passkeyCopied:
+      "{person}: de passkey “{name}” is geweigerd: zijn teller steeg niet, dus misschien is er een kopie in gebruik. Heeft niemand een toestel uit een back-up hersteld, verwijder hem dan in de console (Instellen, Passkeys).",
+    notMe: "Dat was ik niet",
+    letCount: "Laten tellen",
+    byToken: "met het token",
+    byCode: "met een code van de machine",
+    byPasskey: "met een andere passkey",
+    bySession: "vanuit een aangemelde browser",
   },
   acts: {
     turn_on: "aanzetten",

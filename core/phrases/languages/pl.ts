@@ -382,6 +382,21 @@ export const pl: PhraseData = {
     cannotDecide: "Nie możesz sam o tym zdecydować.",
     nobodyTold:
       "Nikogo uprawnionego nie udało się powiadomić: czeka w konsoli. Poproś właściciela, by tam zajrzał.",
+    passkeyNew:
+      "{person}: nowy klucz dostępu „{name}” dla {host} ({way}). Potwierdza to, co wymaga więcej niż naciśnięcia. Jeśli to ktoś inny, naciśnij „{notMe}” albo usuń go w konsoli (Ustawienia, Klucze dostępu).",
+    passkeyWaits:
+      "{person}: nowy klucz dostępu „{name}” dla {host} ({way}). Mógł to zrobić program w tej przeglądarce, więc liczy się dopiero od {time} albo gdy właściciel naciśnie „{letIt}”. Jeśli to ktoś inny, naciśnij „{notMe}”.",
+    passkeyGone: "{person}: klucz dostępu „{name}” został usunięty, zrobił to: {by} ({way}).",
+    passkeyLast:
+      "{person}: brak kluczy, więc naciśnięcie w przeglądarce znów się liczy tam, gdzie nic więcej nie trzeba.",
+    passkeyCopied:
+      "{person}: klucz dostępu „{name}” odrzucono: jego licznik nie wzrósł, więc być może ktoś używa kopii. Jeśli nikt nie przywracał urządzenia z kopii zapasowej, usuń go w konsoli (Ustawienia, Klucze dostępu).",
+    notMe: "To nie ja",
+    letCount: "Niech się liczy",
+    byToken: "tokenem",
+    byCode: "kodem maszyny",
+    byPasskey: "innym kluczem dostępu",
+    bySession: "z zalogowanej przeglądarki",
   },
   acts: {
     turn_on: "włączyć",

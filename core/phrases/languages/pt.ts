@@ -376,6 +376,21 @@ export const pt: PhraseData = {
     cannotDecide: "Não podes decidir isto.",
     nobodyTold:
       "Não foi possível avisar ninguém que possa: espera na consola. Pede a um proprietário que veja lá.",
+    passkeyNew:
+      "{person}: nova chave de acesso “{name}” para {host} ({way}). Confirma o que pede mais do que um toque. Se foi outra pessoa, prime “{notMe}” ou remove-a na consola (Configuração, Chaves de acesso).",
+    passkeyWaits:
+      "{person}: nova chave de acesso “{name}” para {host} ({way}). Um programa nesse navegador pode tê-lo feito, por isso só conta a partir de {time}, ou quando um proprietário prime “{letIt}”. Se foi outra pessoa, prime “{notMe}”.",
+    passkeyGone: "{person}: a chave de acesso “{name}” foi removida por {by} ({way}).",
+    passkeyLast:
+      "{person} já não tem nenhuma: um toque num navegador volta a contar onde nada mais é preciso.",
+    passkeyCopied:
+      "{person}: a chave de acesso “{name}” foi recusada: o contador não subiu, talvez haja uma cópia em uso. Se ninguém restaurou um aparelho de uma cópia de segurança, remove-a na consola (Configuração, Chaves de acesso).",
+    notMe: "Não fui eu",
+    letCount: "Deixar contar",
+    byToken: "com o token",
+    byCode: "com um código da máquina",
+    byPasskey: "com outra chave de acesso",
+    bySession: "de um navegador com sessão",
   },
   acts: {
     turn_on: "ligar",

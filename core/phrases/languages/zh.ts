@@ -365,6 +365,20 @@ export const zh: PhraseData = {
     wayAdd: "添加通行密钥（设置，通行密钥）",
     cannotDecide: "您自己不能决定此事。",
     nobodyTold: "没能通知到有权决定的人：它在控制台中等待。请让所有者到那里查看。",
+    passkeyNew:
+      "{person}：为 {host} 添加了新通行密钥“{name}”（{way}）。它用于确认仅按一下还不够的操作。如果不是本人，请按“{notMe}”，或在控制台（设置，通行密钥）中移除。",
+    passkeyWaits:
+      "{person}：为 {host} 添加了新通行密钥“{name}”（{way}）。可能是该浏览器中的程序所为，因此从 {time} 起才有效，或由所有者按“{letIt}”。如果不是本人，请按“{notMe}”。",
+    passkeyGone: "{person}：通行密钥“{name}”已被 {by} 移除（{way}）。",
+    passkeyLast: "{person} 现在没有通行密钥，因此在不需要其他确认时，浏览器中的按键重新有效。",
+    passkeyCopied:
+      "{person}：通行密钥“{name}”被拒绝：其计数器没有增加，可能有人在使用副本。如果没有人从备份恢复设备，请在控制台（设置，通行密钥）中移除。",
+    notMe: "不是我",
+    letCount: "允许生效",
+    byToken: "使用令牌",
+    byCode: "使用机器的代码",
+    byPasskey: "使用另一个通行密钥",
+    bySession: "来自已登录的浏览器",
   },
   acts: {
     turn_on: "打开",

@@ -1,16 +1,20 @@
 /** What is said here without a question: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { saidText, say } from "@edgecall/core/phrases/said-text.ts";
 import type { Briefing } from "../api/briefing.ts";
 import type { Handed, Notice, PressedButton } from "../api/notices.ts";
 import { type QuestionToPerson, turnQuestion } from "../api/questions.ts";
 import type { Address, NewOrigin } from "../api/turns.ts";
+import { readLanguage } from "../phrases.ts";
 import type { ConversationContext } from "./context.ts";
+import { lastLanguage } from "./planned.ts";
 import type { Turn } from "./store/rows.ts";
 import { drive } from "./turn-loop.ts";
 import { beginTurn } from "./turns.ts";
 
 /** Takes a notice, once for each id. Durable when it returns. */
-export async function onNotice(context: ConversationContext, notice: Notice): Promise<Handed> {
+export async function onNotice(context: ConversationContext, told: Notice): Promise<Handed> {
+  const notice = await inOwnLanguage(context, told);
   const found = await originOf(context);
   if (!found.accepted) return found;
   // No await from here on: turn and message are written together or not at all.
@@ -35,6 +39,20 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
     drive(context);
   }
   return { accepted: true };
+}
+
+async function inOwnLanguage(context: ConversationContext, notice: Notice): Promise<Notice> {
+  const language = notice.said && lastLanguage(context.transcript);
+  if (!notice.said || !language || language === "en") return notice;
+  const phrases = await readLanguage(context.env, language);
+  const { parts, zone } = notice.said;
+  return {
+    ...notice,
+    text: saidText(parts, phrases, zone, notice.at),
+    buttons: notice.buttons.map(({ says, ...button }) =>
+      says ? { ...button, label: say(phrases, says) } : button,
+    ),
+  };
 }
 
 /** Asks the person here for an approval that another person's call needs, once. Durable when it returns. */

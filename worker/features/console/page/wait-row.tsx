@@ -25,7 +25,9 @@ export function WaitRow({ question, session, second }: Props) {
       <Mark icon={approval ? "shield" : "chats"} tone={card?.danger ? "bad" : "wait"} />
       <div class="grow">
         <p class="title">
-          <a href={href}>{sentence}</a>
+          <a class="wait-title" href={href}>
+            {sentence}
+          </a>
         </p>
         <p class="second">{second}</p>
         <Problem text={problem} />

@@ -113,10 +113,7 @@ function refused(why: string): Refusal {
 }
 
 async function counterFell(home: HomeContext, { person, name }: StoredPasskey): Promise<void> {
-  await notifyOwners(
-    home,
-    `The passkey “${name}” of ${person} was refused: its counter did not rise, so a copy of it may be in use. If nobody restored a device from a back-up, remove it in the console (Setup, Passkeys).`,
-  );
+  await notifyOwners(home, [{ key: "passkeyCopied", given: { name, person } }]);
 }
 
 const WHY: Readonly<Record<Refused["why"], string>> = {

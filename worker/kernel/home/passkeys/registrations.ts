@@ -6,6 +6,8 @@
 import { fromHex, sha256Hex, toBase64Url, toHex, tryFromBase64Url } from "@edgecall/core/encoding.ts";
 import { challengeOf } from "@edgecall/core/passkeys/passkey.ts";
 import { verifyAssertion } from "@edgecall/core/passkeys/verify-assertion.ts";
+import type { MessageKey } from "@edgecall/core/phrases/languages/phrase-data.ts";
+import type { Said } from "@edgecall/core/phrases/said-text.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { isObject } from "@edgecall/core/protocol/is-object.ts";
 import type { Pressed, RuleButton, RulePress } from "../../api/notices.ts";
@@ -122,7 +124,7 @@ export async function register(
   if (refusal) return refusal;
   store.add({ ...passkey, counter: verified.counter });
   auditDecision(home, "passkey_add", caller, { name: made.name, host: place.host, by: challenge.shown });
-  await notifyOwners(home, addedText(home, passkey, now), await buttonsOf(passkey));
+  await notifyOwners(home, addedText(passkey, now), await buttonsOf(passkey));
   const passkeyView = store.list(person).find(({ id }) => id === made.id);
   return passkeyView ? { ok: true, passkey: passkeyView } : refused("it was removed at once");
 }
@@ -148,30 +150,28 @@ function whyNoneWaits(home: HomeContext, person: string, now: number): Refusal |
   return undefined;
 }
 
-const WAYS: Readonly<Record<Shown, string>> = {
-  token: "with the token",
-  code: "with a code of the machine",
-  passkey: "with another passkey",
-  wait: "from a browser that is signed in",
-};
+const WAYS = {
+  token: "byToken",
+  code: "byCode",
+  passkey: "byPasskey",
+  wait: "bySession",
+} as const satisfies Readonly<Record<Shown, MessageKey>>;
 
-/** @returns text for all owners */
-function addedText(
-  home: HomeContext,
-  { person, name, host, by, countsAt }: StoredPasskey,
-  now: number,
-): string {
-  const added = `${person} added the passkey “${name}” for ${host} (${WAYS[by]}).`;
-  const time = phrasesOf().time(countsAt, clockOf(home).read().zone, now);
+/** @returns what all owners are told */
+function addedText({ person, name, host, by, countsAt }: StoredPasskey, now: number): Said[] {
+  const given = { person, name, host };
+  const keys = { way: WAYS[by], notMe: "notMe", letIt: "letCount" } as const;
   return countsAt > now
-    ? `${added} A program in that browser could have done it, so it counts only from ${time} on, or when an owner presses "Let it count". If that was not ${person}, press "It wasn't me".`
-    : `${added} With it ${person} confirms what needs more than a press. If that was somebody else, press "It wasn't me", or remove it in the console (Setup, Passkeys).`;
+    ? [{ key: "passkeyWaits", given, keys, times: { time: countsAt } }]
+    : [{ key: "passkeyNew", given, keys }];
 }
 
 async function buttonsOf({ id, countsAt }: StoredPasskey): Promise<RuleButton[]> {
   const rule = await markOf(id);
-  const end = { label: "It wasn't me", do: "stop", rule, occurrence: 0 } as const;
-  const letIt = { label: "Let it count", do: "ack", rule, occurrence: 0 } as const;
+  const [end, letIt] = [
+    { label: phrasesOf().say("notMe"), says: "notMe", do: "stop", rule, occurrence: 0 },
+    { label: phrasesOf().say("letCount"), says: "letCount", do: "ack", rule, occurrence: 0 },
+  ] as const;
   return countsAt > 0 ? [letIt, end] : [end];
 }
 
@@ -236,22 +236,20 @@ async function hashOf(code: string): Promise<string> {
   return await sha256Hex(`edgecall passkey code ${code}`);
 }
 
-/** @param how in words, for the record and for owners */
+/** @param how the person showed that it is them; `notMe`: an owner pressed that button */
 export async function removePasskey(
   home: HomeContext,
   passkey: StoredPasskey,
   caller: Caller,
-  how: string,
+  how: Shown | "notMe",
 ): Promise<void> {
-  passkeysOf(home).remove(passkey.id);
-  auditDecision(home, "passkey_remove", caller, { name: passkey.name, person: passkey.person, by: how });
-  const left = passkeysOf(home).has(passkey.person)
-    ? ""
-    : ` ${passkey.person} has none now, so a press in a browser counts again where nothing else is needed.`;
-  await notifyOwners(
-    home,
-    `The passkey “${passkey.name}” of ${passkey.person} was removed by ${caller.principal} (${how}).${left}`,
-  );
+  const { id, name, person } = passkey;
+  passkeysOf(home).remove(id);
+  const way = how === "notMe" ? how : WAYS[how];
+  auditDecision(home, "passkey_remove", caller, { name, person, by: phrasesOf().say(way) });
+  const gone = { key: "passkeyGone", given: { name, person, by: caller.principal }, keys: { way } } as const;
+  const left = passkeysOf(home).has(person) ? [] : [{ key: "passkeyLast", given: { person } } as const];
+  await notifyOwners(home, [gone, ...left]);
 }
 
 export function isPasskeyButton(rule: string): boolean {
@@ -295,7 +293,7 @@ async function endByButton(
   if (by === "wait") passkeysOf(home).stopUntil(person, Date.now() + STOPPED_MS);
   // What the passkey's holder said yes to must not stay allowed.
   const ended = endGivenSince(home, person, passkey.createdAt, caller);
-  await removePasskey(home, passkey, caller, "It wasn't me");
+  await removePasskey(home, passkey, caller, "notMe");
   const given = ended === 0 ? "" : ` What ${person} allowed since then asks again (${ended}).`;
   return waits
     ? `The passkey “${name}” is stopped.${given} Sign ${person} out of browsers that others or programs use.`
