@@ -38,7 +38,7 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
 }
 
 /** The gateway is upgraded first, then the programs at home. */
-const UPGRADES = "docs/guides/when-it-fails.md, Upgrades, has the commands";
+const UPGRADES = "docs/guides/upgrade.md has the commands";
 
 const LOG_OF_GATEWAY =
   "its log has more: the terminal of `edgecall start`, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
