@@ -295,7 +295,7 @@ export function findGateway(gateway: AgentStatus["gateway"]): Finding {
   const link = "gateway";
   if (!gateway) return left(link, "has not sent its version to the running agent");
   if (gateway.problem === undefined) return fine(link, gateway.version);
-  const todo = "sudo edgecall agent update; docs/guides/when-it-fails.md, Upgrades, has the order";
+  const todo = "sudo edgecall agent update; docs/guides/upgrade.md has the order";
   return wrong(link, gateway.problem, todo);
 }
 

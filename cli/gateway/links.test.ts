@@ -41,6 +41,23 @@ test("G1 an agent that refuses the gateway's key is a fault, although it answers
   });
 });
 
+test("devices of the broker are not pinged: they are counted, and one that is named is told of", async () => {
+  // Nothing listens there, so that a ping would be a fault.
+  const gateway = new Gateway({ url: "http://127.0.0.1:9", token: "x".repeat(16) });
+  const agents = [
+    { id: "lamp", online: true, foreign: false, hosted: true, last_seen: null },
+    { id: "plug", online: false, foreign: false, hosted: true, last_seen: null },
+  ] as Agent[];
+  const home = { agents, finding: { link: "token", is: "fine", says: "" } } as const;
+  expect(await findAgents(gateway, home, undefined)).toMatchObject([
+    { is: "fine", says: "1 of 2 devices of the broker are online" },
+  ]);
+  expect(await findAgents(gateway, home, "lamp")).toMatchObject([
+    { is: "fine", says: "lamp is a device of the broker, and is online" },
+  ]);
+  expect(await findAgents(gateway, home, "plug")).toMatchObject([{ is: "wrong" }]);
+});
+
 test("a group with the id of an agent cannot be called, and it is said", () => {
   const agents = [{ id: "pi" }, { id: "lathe-1", group: "lathes" }, { id: "nas", group: "pi" }] as Agent[];
   expect(findGroups(agents)).toMatchObject([

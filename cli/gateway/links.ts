@@ -38,7 +38,7 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
 }
 
 /** The gateway is upgraded first, then the programs at home. */
-const UPGRADES = "docs/guides/when-it-fails.md, Upgrades, has the commands";
+const UPGRADES = "docs/guides/upgrade.md has the commands";
 
 const LOG_OF_GATEWAY =
   "its log has more: the terminal of `edgecall start`, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
@@ -119,7 +119,10 @@ export function findBroker({ bridge }: Status, agents: readonly Agent[], isReach
 /** Agents that are pinged when none is named: each ping is a request, and of these the gateway takes a bounded number a minute. */
 const PINGED_MAX = 20;
 
-/** Pings agents that should be online, in a large home some of them; with a name, only that agent, which must be online. */
+/**
+ * Pings agents that should be online, in a large home some of them; with a name, only that agent, which must be online. Devices of the
+ * broker answer no ping.
+ */
 export async function findAgents(
   gateway: Gateway,
   { agents, status }: HomeFound,
@@ -138,9 +141,10 @@ export async function findAgents(
   }
   // An offline agent is a fault if it was named, or if there is no other.
   const alone = !chosen.some(({ online }) => online);
-  const online = chosen.filter((agent) => agent.online);
+  const machines = chosen.filter(({ hosted }) => hosted !== true);
+  const online = machines.filter((agent) => agent.online);
   const more = Math.max(0, online.length - PINGED_MAX);
-  const checked = more === 0 ? chosen : online.slice(0, PINGED_MAX);
+  const checked = more === 0 ? machines : online.slice(0, PINGED_MAX);
   const pinged = await Promise.all(
     checked.map(async (agent): Promise<Finding[]> => {
       const told = conditionFindings(link, agent.conditions?.filter(isExtra), agent.id);
@@ -151,10 +155,25 @@ export async function findAgents(
       return [wrong(link, says, UPGRADES), ...told];
     }),
   );
-  const findings = pinged.flat();
+  const findings = [...pinged.flat(), ...findHosted(chosen, wanted !== undefined)];
   if (more === 0) return findings;
-  const says = `${more} more are online and were not asked, ${chosen.length - online.length} are offline`;
+  const says = `${more} more are online and were not asked, ${machines.length - online.length} are offline`;
   return [...findings, left(link, `${says}; name one to check it`)];
+}
+
+function findHosted(chosen: readonly Agent[], isNamed: boolean): Finding[] {
+  const hosted = chosen.filter((agent) => agent.hosted === true);
+  const told = hosted.flatMap(({ id, conditions }) =>
+    conditionFindings("agent", conditions?.filter(isExtra), id),
+  );
+  const online = hosted.filter((agent) => agent.online).length;
+  const [first] = hosted;
+  if (first === undefined) return [];
+  if (online === 0 && isNamed) return [off(first, true), ...told];
+  const says = isNamed
+    ? `${first.id} is a device of the broker, and is online`
+    : `${online} of ${hosted.length} devices of the broker are online`;
+  return [online === 0 ? left("agent", says) : fine("agent", says), ...told];
 }
 
 /** A call to such a group goes to the agent of that name. */
@@ -177,12 +196,14 @@ function isExtra({ code }: { code: string }): boolean {
   return code !== "offline" && code !== "version";
 }
 
-function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
+function off({ id, reason, last_seen, hosted }: Agent, isFault: boolean): Finding {
   const link = "agent";
   const says = `${id} is offline${reason === undefined ? "" : `: ${reason}`}; last seen ${ago(last_seen, Date.now())}`;
   if (!isFault) return left(link, says);
-  const todo =
-    reason === BROKER_UNREACHABLE ? "see broker, above" : "is it on? There: sudo edgecall agent doctor";
+  const onIt = hosted
+    ? "is it on, and does it reach the broker?"
+    : "is it on? There: sudo edgecall agent doctor";
+  const todo = reason === BROKER_UNREACHABLE ? "see broker, above" : onIt;
   return wrong(link, says, todo);
 }
 

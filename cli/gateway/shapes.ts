@@ -65,6 +65,8 @@ export const Agent = z.looseObject({
   version: z.nullable(z.string()),
   capabilities: z.string(),
   foreign: z.boolean(),
+  /** A device of the broker, which the bridge plays: it has no program of ours. */
+  hosted: z.optional(z.boolean()),
   features: z.array(z.string()),
   actions: z.array(z.string()),
   problem: z.optional(z.string()),

@@ -15,7 +15,7 @@ export type ShownCondition = { code: string; severity: Severity; text: string; c
 type Params = Readonly<Record<string, string | undefined>>;
 type Entry = { severity: Severity; text: (params: Params) => string; cure: (params: Params) => string };
 
-const UPGRADES = "docs/guides/when-it-fails.md, Upgrades, has the commands";
+const UPGRADES = "docs/guides/upgrade.md has the commands";
 const REFUSES = "so it refuses everything but reads";
 
 const TABLE = {

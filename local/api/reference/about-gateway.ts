@@ -209,7 +209,7 @@ export const GATEWAY_SECTIONS: Readonly<Record<string, Partial<Record<GatewayVar
     },
     AUDIT_URL: {
       about:
-        "A libSQL server that gets the record too ([how](../guides/when-it-fails.md#the-record-for-years)): `libsql://…`, `https://…`, or `http://…` of this machine, without a token in it.",
+        "A libSQL server that gets the record too ([how](../guides/watching.md#the-record-for-years)): `libsql://…`, `https://…`, or `http://…` of this machine, without a token in it.",
       design: "Turso cloud DB (001)",
     },
     AUDIT_TOKEN: { about: "The token of that server. It has to be allowed to create tables and add rows." },
