@@ -31,16 +31,14 @@ export function svgOf(frames: readonly Frame[]): string {
     return step;
   });
   const texts = [...ids].map(([line, id]) => `<text id="${id}"${styleOf(line)}>${escaped(line)}</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="edgecall in a terminal">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+<title>edgecall in a terminal</title>
 <style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d6dbe1;white-space:pre}.p{fill:#8fd694}#s{animation:s ${(total / 1_000).toFixed(1)}s steps(1,end) infinite}@keyframes s{${steps.join("")}}</style>
 <defs>${texts.join("\n")}</defs>
 <rect width="${width}" height="${height}" rx="10" fill="#171b21"/>
-<svg x="${EDGE}" y="${EDGE + LINE - 5}" width="${width - 2 * EDGE}" height="${height}" overflow="hidden"><g id="s">${drawn.join("\n")}</g></svg>
+<g transform="translate(${EDGE} ${EDGE + LINE - 5})"><g id="s">${drawn.join("\n")}</g></g>
 </svg>
-`.replace(
-    `height="${height}" overflow="hidden"`,
-    `height="${height - EDGE}" overflow="visible" clip-path="inset(-${LINE}px 0 0 0)"`,
-  );
+`;
 }
 
 /** The text of each frame of an SVG that `svgOf` made. */

@@ -20,7 +20,7 @@ const own = z.nullable(
 );
 
 /** `look`: nothing is changed. `ask`: each change asks. `act`: harmless changes of these devices ask no more. */
-export const PROFILES = ["look", "ask", "act"] as const;
+const PROFILES = ["look", "ask", "act"] as const;
 const DEVICES_MAX = 200;
 
 export const ProfileBody = z.strictObject({
