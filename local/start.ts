@@ -255,6 +255,7 @@ ${passkey ?? ""}  gateway  ${client.url}
   broker   ${stack.mqttUrl}
   agent    ${settings.agentId}
   state    ${settings.dir}
+  changes  each asks you first   (only look, or trusted devices act: ${page}#/setup/profile)
 
 Ask it:
 

@@ -40,6 +40,10 @@ const WIDENS: Record<string, unknown[]> = {
     { settings: true },
     { settings: true, mode: "off" },
   ],
+  "PUT /v1/profile": [
+    { profile: "act", devices: [{ id: "front-door", allow: "x" }] },
+    { profile: "ask", devices: [{ id: "front-door", allow: "x" }] },
+  ],
   "POST /v1/agents/:agent/accept-text": [undefined, {}],
   "POST /v1/agents/:agent/key": [KEY],
   "POST /v1/agents/:agent/readmit": [undefined],

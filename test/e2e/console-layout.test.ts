@@ -32,7 +32,7 @@ type State = {
 };
 
 const TASKS = ["gateway", "people", "passkeys", "programs", "clients", "notifications", "tokens", "keys"];
-TASKS.push("lending", "model", "usage", "language");
+TASKS.push("lending", "model", "profile", "usage", "language");
 
 const at = (name: string, hash: string, shown: string): State => ({ name, hash: () => hash, shown });
 const waiting = (of: string): State => ({

@@ -1,7 +1,7 @@
 /** Methods of a home about devices. */
 
 import type { DeviceList, DeviceView } from "../../kernel/api/answers.ts";
-import type { DeviceBody, Person } from "../../kernel/api/devices.ts";
+import type { DeviceBody, Person, ProfileBody, ProfileView } from "../../kernel/api/devices.ts";
 import { topicAt } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
 
@@ -10,6 +10,9 @@ export interface DevicesApi {
   list(all: boolean): Promise<DeviceList>;
   /** @returns `changed`: the device is not what the person saw; `full`: there are too many permissions */
   change(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "full" | "unknown">;
+  profile(): Promise<ProfileView>;
+  /** Gives all of these devices the mode of the profile, or none of them. @returns `changed`: one is not what the person saw */
+  applyProfile(profile: ProfileBody, by: Person): Promise<"applied" | "changed" | "full" | "unknown">;
   /** People's decisions about the device are deleted, and the bridge's memory of it. */
   forget(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown">;
 }

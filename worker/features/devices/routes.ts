@@ -1,7 +1,7 @@
 /** `/v1/devices`: the devices of the broker that the bridge hosts, and what an administrator decides about each. */
 
 import type { DeviceList } from "../../kernel/api/answers.ts";
-import { DeviceBody, type Person } from "../../kernel/api/devices.ts";
+import { DeviceBody, type Person, ProfileBody, type ProfileView } from "../../kernel/api/devices.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { AGENT, yesOrNo } from "../../kernel/http/fields.ts";
@@ -62,6 +62,38 @@ route(
     if (changed === "full")
       throw new HttpError(409, "too_many", "this home has too many standing permissions; end some first");
     return json(c, changed);
+  },
+);
+
+/** Lists the devices that can be changed, with the actions that a profile would let act, and those that ask all the same. */
+route(devices, "GET /v1/profile", { scope: "admin", owner: true }, async (c, { token }) => {
+  const view: ProfileView = await devicesAt(c.env, token.home).profile();
+  return json(c, view);
+});
+
+/**
+ * Says for several devices at once what may be done with them: `look` reads alone, `ask` asks about each change, `act` gives each harmless action that
+ * these devices have now a permission. All of them or none; dangerous actions, and devices that come later, ask in any case.
+ */
+route(
+  devices,
+  "PUT /v1/profile",
+  { scope: "admin", owner: true, confirm: ({ profile }) => profile !== "look", body: ProfileBody },
+  async (c, { token, body }) => {
+    if (body.profile === "act" && !token.scopes.includes("approve"))
+      throw new HttpError(403, "forbidden", "profile: 'act' needs a token with the scope 'approve'");
+    const done = await devicesAt(c.env, token.home).applyProfile(body, personOf(token));
+    if (done === "unknown")
+      throw new HttpError(404, "not_found", "devices: one of them is no device of this home");
+    if (done === "changed")
+      throw new HttpError(409, "device_changed", "devices: one is something else by now; read them again");
+    if (done === "full")
+      throw new HttpError(
+        409,
+        "too_many",
+        "this home has too many standing permissions for all of these devices; choose fewer, or end some first",
+      );
+    return nothing(c);
   },
 );
 

@@ -19,6 +19,39 @@ const own = z.nullable(
     ),
 );
 
+/** `look`: nothing is changed. `ask`: each change asks. `act`: harmless changes of these devices ask no more. */
+const PROFILES = ["look", "ask", "act"] as const;
+const DEVICES_MAX = 200;
+
+export const ProfileBody = z.strictObject({
+  profile: z.enum(PROFILES),
+  /** The devices that it is for, each as the person saw it. One that is not here, or that comes later, stays as it is. */
+  devices: z
+    .array(
+      z.strictObject({
+        id: z.string().check(z.maxLength(64)),
+        /** `allow` of the device: one that changed since is not touched, and no other one either. */
+        allow: z.string().check(z.maxLength(64)),
+      }),
+    )
+    .check(z.minLength(1), z.maxLength(DEVICES_MAX)),
+});
+export type ProfileBody = z.infer<typeof ProfileBody>;
+
+/** The devices that can be changed. @property acts actions that ask no more with `act` @property asks those that ask all the same @property chosen a person chose the mode */
+export type ProfileView = {
+  devices: Array<{
+    id: string;
+    name: string;
+    area: string | null;
+    allow: string;
+    mode: "read" | "ask" | "allowed";
+    chosen: boolean;
+    acts: string[];
+    asks: string[];
+  }>;
+};
+
 export const DeviceBody = z.strictObject({
   /** Null: the publisher's. */
   name: z.optional(own),

@@ -13,7 +13,6 @@ import { CopyButton } from "./copy-button.tsx";
 import { Keys } from "./keys.tsx";
 import { LanguageChoice } from "./language-choice.tsx";
 import { lazyPart, type ScreenProps } from "./lazy.tsx";
-import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { Metrics } from "./metrics.tsx";
@@ -44,6 +43,16 @@ const TASKS: readonly Task[] = [
   {
     ...{ id: "gateway", icon: "home", title: "This gateway", about: "Its version, its bridge, and you" },
     page: (session) => <Gateway session={session} />,
+  },
+  {
+    ...{
+      id: "profile",
+      icon: "check",
+      title: "What it may do",
+      about: "Only look, ask you, or let trusted devices act",
+      for: "owner",
+    },
+    page: () => <Profiles />,
   },
   {
     ...{ id: "people", icon: "person", title: "People and chat apps", for: "admin" },
@@ -136,6 +145,8 @@ const TASKS: readonly Task[] = [
   },
 ];
 
+const Lending = lazyPart(async () => (await import("./lending.tsx")).Lending);
+const Profiles = lazyPart(async () => (await import("./profiles.tsx")).Profiles);
 const ModelCard = lazyPart(async () => (await import("./model-card.tsx")).ModelCard);
 
 export function Setup({ session, item }: ScreenProps) {

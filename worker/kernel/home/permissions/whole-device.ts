@@ -42,6 +42,15 @@ export function allowWhole(home: HomeContext, device: HostedDevice, { by, how, s
   });
 }
 
+/** @returns the names of the actions that change something: those of which `allowWhole` writes a permission, and those that ask all the same */
+export function sortedActions(home: HomeContext, device: HostedDevice): { acts: string[]; asks: string[] } {
+  const adverts = servedAgentsOf(home).targetOfDevice(device.id, Date.now())?.adverts ?? [];
+  const harmless = harmlessOf(home, device).filter(({ parameters }) => wholeBounds(parameters) !== undefined);
+  const acts = harmless.map(({ name }) => name);
+  const asks = adverts.filter(({ name, effect }) => effect !== "read" && !acts.includes(name));
+  return { acts, asks: asks.map(({ name }) => name) };
+}
+
 /** True if nobody of the home is asked about a harmless action of the device. One whose range cannot be said asks all the same. */
 export function isWholeAllowed(home: HomeContext, device: HostedDevice): boolean {
   const now = Date.now();

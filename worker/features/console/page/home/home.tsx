@@ -1,6 +1,8 @@
 /** Home, from top to bottom: asking, what waits, what needs a look, the home in a few chips, its areas, and today. */
 
+import type { SessionView } from "@edgecall/client/routes.ts";
 import { useContext } from "preact/hooks";
+import { addressOfPlace } from "../address.ts";
 import { askLater } from "../ask-later.ts";
 import { FailedPress } from "../failed-press.tsx";
 import { useOwnQuestion } from "../later-sheet.tsx";
@@ -11,6 +13,7 @@ import { AskField } from "../parts/ask-field.tsx";
 import { Banner, Fine } from "../parts/parts.tsx";
 import { newConversationId, openConversation } from "../place.ts";
 import { say, timeText } from "../texts/say.ts";
+import type { Thing } from "../things.ts";
 import { useHome } from "../use-home.ts";
 import { NewsOfPage } from "../use-news.ts";
 import { usePress } from "../use-press.ts";
@@ -55,6 +58,11 @@ export function Home({ session }: ScreenProps) {
           {needs && <NeedsALook needs={needs} reload={news.reload} />}
           {isFine && !isEmpty && <Fine text={say("allFine")} />}
           {!things && !problem && <AreasSkeleton />}
+          {things && isFirst(session, things) && (
+            <p class="quiet">
+              {say("profileNow")} <a href={addressOfPlace("setup", "profile")}>{say("profileChoose")}</a>
+            </p>
+          )}
           {things && !isEmpty && <Chips things={things} counts={status?.agents} />}
           {things && !isEmpty && <Areas things={things} pressing={pressing} />}
           {isEmpty && <New session={session} />}
@@ -63,6 +71,13 @@ export function Home({ session }: ScreenProps) {
       </div>
     </Screen>
   );
+}
+
+/** Nobody has chosen yet what may be done with the broker's devices. */
+function isFirst({ role, scopes }: SessionView, things: readonly Thing[]): boolean {
+  const devices = things.flatMap(({ device }) => device ?? []);
+  const isOwner = role === "owner" && (scopes?.includes("admin") ?? false);
+  return isOwner && devices.length > 0 && devices.every(({ chosen, mode }) => !chosen && mode !== "allowed");
 }
 
 function bridgeText(since: number | null): string {

@@ -255,4 +255,21 @@ export const en = {
   passkeyRefusedWhy: "Not confirmed: {why}",
   askedAlso: "Asked: {names}.",
   answerThere: "Answer it there, or press it in another browser where you are signed in.",
+
+  // What it may do: profiles.
+  profileTitle: "What it may do",
+  profileLook: "Only look",
+  profileLookText: "Devices are read, and nothing is changed.",
+  profileAsk: "Ask me",
+  profileAskText: "Each change asks you first. It is so from the start.",
+  profileAct: "Trusted devices act",
+  profileActText: "Harmless changes of the devices that you tick ask no more.",
+  profileAlways: "What is dangerous, and a device that comes later, asks in any case.",
+  profileFor: "For these devices",
+  profileActs: "Asks no more: {names}",
+  profileAsks: "Asks all the same: {names}",
+  profileSaved: "Saved for {count} device|Saved for {count} devices",
+  profileNone: "No device that could be changed is there yet. Each change will ask you first.",
+  profileNow: "Each change asks you first.",
+  profileChoose: "Choose",
 } as const satisfies Record<string, string>;

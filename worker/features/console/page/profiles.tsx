@@ -1,0 +1,128 @@
+/** What edgecall may do, in three lines: a choice for the devices that are shown, and for no other one. */
+import type { AnswerOf, RequestOf } from "@edgecall/client/client.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useState } from "preact/hooks";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
+import { Check, Form, Panel } from "./controls.tsx";
+import { Problem, Skeleton, useLoaded } from "./load.tsx";
+import { language, say } from "./texts/say.ts";
+
+type Device = AnswerOf<"GET /v1/profile">["devices"][number];
+type Profile = RequestOf<"PUT /v1/profile">["body"]["profile"];
+
+const PROFILES = [
+  { id: "look", name: "profileLook", about: "profileLookText" },
+  { id: "ask", name: "profileAsk", about: "profileAskText" },
+  { id: "act", name: "profileAct", about: "profileActText" },
+] as const;
+
+export function Profiles() {
+  const { value, problem, reload } = useLoaded("GET /v1/profile");
+  if (!value) return problem ? <Problem text={problem} /> : <Skeleton lines={4} />;
+  const { devices } = value;
+  return (
+    <div lang={language()}>
+      <Panel id="profile" title={say("profileTitle")}>
+        <Problem text={problem} />
+        {devices.length === 0 ? (
+          <p class="quiet">{say("profileNone")}</p>
+        ) : (
+          <Choice devices={devices} onSaved={reload} />
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+/** What the devices have now. */
+function profileOf(devices: readonly Device[]): Profile {
+  if (devices.some(({ mode }) => mode === "allowed")) return "act";
+  return devices.every(({ mode }) => mode === "read") ? "look" : "ask";
+}
+
+function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () => void }) {
+  const now = profileOf(devices);
+  const [profile, setProfile] = useState<Profile>(now);
+  // With `act` nothing is ticked for a person: trust is given to each.
+  const allowed = devices.filter(({ mode }) => mode === "allowed").map(({ id }) => id);
+  const [left, setLeft] = useState<readonly string[]>([]);
+  const [trusted, setTrusted] = useState<readonly string[]>(allowed);
+  const [saved, setSaved] = useState<number>();
+  const { failed, busy, attempt } = useAttempt(onSaved);
+  const acts = profile === "act";
+  const shown = acts ? devices.filter((device) => device.acts.length > 0) : devices;
+  const isChosen = ({ id }: Device) => (acts ? trusted.includes(id) : !left.includes(id));
+  const chosen = shown.filter(isChosen);
+  const toggle = ({ id }: Device) => {
+    const flip = (before: readonly string[]) =>
+      before.includes(id) ? before.filter((one) => one !== id) : [...before, id];
+    if (acts) setTrusted(flip);
+    else setLeft(flip);
+    setSaved(undefined);
+  };
+  const save = () =>
+    attempt(async () => {
+      setSaved(undefined);
+      const of = (some: readonly Device[]) => some.map(({ id, allow }) => ({ id, allow }));
+      await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
+      // One that is ticked no more asks again.
+      const ended = acts ? shown.filter((device) => allowed.includes(device.id) && !isChosen(device)) : [];
+      if (ended.length > 0)
+        await client.json("PUT /v1/profile", { body: { profile: "ask", devices: of(ended) } });
+      setSaved(chosen.length);
+    });
+  return (
+    <Form class="list" aria-label={say("profileTitle")} onSend={save}>
+      {PROFILES.map(({ id, name, about }) => (
+        <label class="check">
+          <input
+            type="radio"
+            name="profile"
+            checked={profile === id}
+            onChange={() => {
+              setProfile(id);
+              setSaved(undefined);
+            }}
+          />
+          <span>
+            <strong>{say(name)}</strong>
+            <br />
+            {say(about)}
+          </span>
+        </label>
+      ))}
+      <p class="quiet">{say("profileAlways")}</p>
+      <fieldset>
+        <legend>{say("profileFor")}</legend>
+        {shown.map((device) => (
+          <Check checked={isChosen(device)} onCheck={() => toggle(device)}>
+            <span>
+              {visible(device.area === null ? device.name : `${device.name}, ${device.area}`)}
+              {acts && <Actions device={device} />}
+            </span>
+          </Check>
+        ))}
+      </fieldset>
+      <div class="row">
+        <button type="submit" class="small good" disabled={busy || chosen.length === 0}>
+          {say("save")}
+        </button>
+        <span role="status">{saved !== undefined && say("profileSaved", { count: saved })}</span>
+      </div>
+      <Problem text={failed} />
+    </Form>
+  );
+}
+
+/** Exactly what is written for it, and what asks all the same. */
+function Actions({ device: { acts, asks } }: { device: Device }) {
+  const names = (of: readonly string[]) => ({ names: visible(of.join(", ")) });
+  return (
+    <small class="quiet">
+      <br />
+      {say("profileActs", names(acts))}
+      {asks.length > 0 && `; ${say("profileAsks", names(asks))}`}
+    </small>
+  );
+}
