@@ -1,6 +1,6 @@
 /**
  * `node release/images.ts FOLDER`: the containers of bridge and home gateway for amd64 and arm64, each as one archive that a registry takes
- * (release/push-images.sh). Nothing of the other processor is run: Node and workerd come from npm as package-lock.json pins them, the libraries
+ * (release/publish.sh). Nothing of the other processor is run: Node and workerd come from npm as package-lock.json pins them, the libraries
  * from Debian's packages, and an image's own settings from its Dockerfile. Needs root, buildah, apt and dpkg; first `npm run build -- --gateway`.
  */
 import { execFileSync } from "node:child_process";
