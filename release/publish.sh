@@ -19,7 +19,7 @@ npm)
   run npm stage publish "$(echo "$out"/edgecall-[0-9]*.tgz)" --access public
   ;;
 images)
-  registry="${REGISTRY,,}"
+  registry="${REGISTRY:?such as ghcr.io/anna}"
   work="$(mktemp -d)"
   trap 'rm -rf "$work"' EXIT
   for archive in "$out"/edgecall-*-image.tar.gz; do
@@ -29,7 +29,7 @@ images)
     run tar -C "$work/$name" -xf "$archive"
     for tag in "$version" latest; do
       if [ "$tag" = latest ] && [[ $version == *-* ]]; then continue; fi
-      run skopeo copy --all "dir:$work/$name" "docker://$registry/$name:$tag"
+      run skopeo copy --all "dir:$work/$name" "docker://${registry,,}/$name:$tag"
     done
   done
   ;;
