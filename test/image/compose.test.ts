@@ -9,6 +9,7 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { describe, expect, test } from "vitest";
 
 const BRIDGE = fileURLToPath(new URL("../../bridge/", import.meta.url));
+const GATEWAY = "../local/home-gateway/compose.yaml";
 const read = (name: string) => readFileSync(`${BRIDGE}${name}`, "utf8");
 
 /** Python's parser, which Home Assistant and docker-compose also use. */
@@ -39,8 +40,8 @@ describe("with docker-compose (apt-get install docker-compose)", {
   /** Another file in place of the developer's own bridge/.env. */
   const noEnv = join(mkdtempSync(join(tmpdir(), "compose-")), "env");
   writeFileSync(noEnv, "");
-  const config = (env: Record<string, string>) =>
-    spawnSync("docker-compose", ["-f", `${BRIDGE}compose.yaml`, "--env-file", noEnv, "config"], {
+  const config = (env: Record<string, string>, file = "compose.yaml") =>
+    spawnSync("docker-compose", ["-f", `${BRIDGE}${file}`, "--env-file", noEnv, "config"], {
       encoding: "utf8",
       env: { PATH: process.env.PATH, ...env },
     });
@@ -53,6 +54,22 @@ describe("with docker-compose (apt-get install docker-compose)", {
     const empty = config({ GATEWAY_URL: "https://gate.example" });
     expect(empty.status).not.toBe(0);
     expect(empty.stderr).toContain("BRIDGE_TOKEN");
+  });
+
+  test("the gateway's file needs no setting, answers this machine alone, and runs without privileges", () => {
+    const { status, stdout, stderr } = config({}, GATEWAY);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("127.0.0.1:8787:8787");
+    const compose = checkJson(Compose, JSON.stringify(yaml(GATEWAY)));
+    if (!compose.ok) throw new Error(compose.error);
+    const { gateway } = compose.value.services;
+    expect(gateway).toMatchObject({
+      image: `\${EDGECALL_IMAGES:-}edgecall-gateway:\${EDGECALL_VERSION:-${VERSION}}`,
+      ...{ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
+      volumes: ["state:/state"],
+    });
+    const { context = "", dockerfile = "" } = gateway?.build ?? {};
+    expect(existsSync(join(BRIDGE, GATEWAY, "..", context, dockerfile))).toBe(true);
   });
 
   test("each service runs without privileges, and the files that it names exist", () => {

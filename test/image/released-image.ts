@@ -43,7 +43,7 @@ const MACHINES: Readonly<Record<number, string>> = { 62: "amd64", 183: "arm64" }
 const HEADER_BYTES = 20;
 
 /** @property machine of an executable or a library; undefined: another kind of file */
-export type ImageFile = { path: string; mode: number; uid: number; machine: string | undefined };
+type ImageFile = { path: string; mode: number; uid: number; machine: string | undefined };
 export type OneProcessor = {
   architecture: string;
   root: string;
