@@ -168,6 +168,7 @@ export function bundleHomeGateway(): Promise<string> {
 const STACK_PROGRAMS: Record<string, string> = {
   "start.mjs": "local/start.ts",
   "worker.mjs": "local/worker.ts",
+  "gateway.mjs": "local/home-gateway/main.ts",
   "deploy.mjs": "local/deploy/command.ts",
   "worker-settings.mjs": "worker/kernel/settings/settings.ts",
 };

@@ -11,7 +11,18 @@ test("O15: the app of Home Assistant has no build.yaml, starts as root, and leav
   writeFileSync(program, "// the bridge");
   const to = join(dir, "app");
   await writeHomeAssistantApp(fileURLToPath(new URL("../bridge/", import.meta.url)), program, to);
-  expect(readdirSync(to).sort()).toEqual(["DOCS.md", "Dockerfile", "config.yaml", "dist", "icon.png"]);
+  expect(readdirSync(to).sort()).toEqual(
+    [
+      "DOCS.md",
+      "Dockerfile",
+      "README.md",
+      "apparmor.txt",
+      "config.yaml",
+      "dist",
+      "icon.png",
+      "translations",
+    ].sort(),
+  );
   expect(readFileSync(join(to, "dist/bridge.mjs"), "utf8")).toBe("// the bridge");
   const lines = readFileSync(join(to, "Dockerfile"), "utf8").split("\n");
   // The last of each counts.

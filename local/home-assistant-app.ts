@@ -1,13 +1,20 @@
 /** The bridge as an app of Home Assistant, which is built from its own folder: this one is complete and can be copied to /addons. */
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-const COPIED = ["config.yaml", "DOCS.md", "icon.png"];
+const COPIED = ["config.yaml", "DOCS.md", "README.md", "apparmor.txt", "icon.png", "translations"];
+
+/** Writes what the app's page in the store shows, and its settings. @param bridge the sources' folder @param to made if it is missing */
+export async function writeAppPage(bridge: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const name of COPIED)
+    await cp(join(bridge, "home-assistant", name), join(to, name), { recursive: true });
+}
 
 /** @param bridge the sources' folder @param program the built bridge.mjs @param to the new folder */
 export async function writeHomeAssistantApp(bridge: string, program: string, to: string): Promise<void> {
+  await writeAppPage(bridge, to);
   await mkdir(join(to, "dist"), { recursive: true });
-  for (const name of COPIED) await copyFile(join(bridge, "home-assistant", name), join(to, name));
   const parts = ["Dockerfile", "home-assistant/Dockerfile.end"].map((name) =>
     readFile(join(bridge, name), "utf8"),
   );

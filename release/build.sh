@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes all that a release publishes in the folder $1, and publishes nothing: npm's package, executables, the gateway's archive, the list of
-# what is in the package (SBOM), and the sums. $2: the tag; without one the changelog may still say "unreleased".
+# what is in the package (SBOM), the images, Home Assistant's repository of apps, and the sums. REGISTRY: where its image is. $2: the tag; without one the changelog may still say "unreleased".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "$1"
@@ -15,6 +15,14 @@ step "one version"
 step "programs"
 npm run --silent build -- --executables --gateway
 cp dist/edgecall.cjs dist/edgecall-linux-x64 dist/edgecall-linux-arm64 dist/edgecall-gateway-linux-*.tar.gz "$out"
+
+step "images"
+if command -v buildah >/dev/null && [ "$(id -u)" -eq 0 ]; then "$node" release/images.ts "$out" >/dev/null
+elif [ -z "${CI:-}" ]; then echo "left out: they need buildah and root"
+else echo "they need buildah and root" >&2 && exit 1; fi
+
+step "Home Assistant's repository of apps"
+"$node" release/home-assistant.ts "$out" ${REGISTRY:+"$REGISTRY"}
 
 step "npm's package"
 npm run --silent package

@@ -16,6 +16,7 @@ const VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 const TEXTS = [
   ["core/protocol/names.ts", 'export const VERSION = "'],
   ["bridge/compose.yaml", "EDGECALL_VERSION:-"],
+  ["local/home-gateway/compose.yaml", "EDGECALL_VERSION:-"],
   ["bridge/home-assistant/config.yaml", 'version: "'],
 ];
 /** Made by `npm run api` of the first of them. */

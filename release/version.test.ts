@@ -13,7 +13,7 @@ const OPENAPI = "worker/features/console/public/openapi.json";
 const FILES = [
   ...["", ...workspaces].map((folder) => join(folder, "package.json")),
   ...["package-lock.json", "CHANGELOG.md", "core/protocol/names.ts", OPENAPI],
-  ...["bridge/compose.yaml", "bridge/home-assistant/config.yaml"],
+  ...["bridge/compose.yaml", "local/home-gateway/compose.yaml", "bridge/home-assistant/config.yaml"],
 ];
 
 /** The files of this repository that have the version. */

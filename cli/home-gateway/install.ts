@@ -1,5 +1,5 @@
 /**
- * `edgecall gateway install` makes this machine the home's gateway, from the folder that `npm run build -- --gateway` made, and
+ * `edgecall gateway install` makes this machine the home's gateway, from the unpacked archive or from npm's package, and
  * then its first device with bridge and broker. A second run mends or upgrades, and keeps settings, tokens and data.
  */
 
@@ -21,24 +21,33 @@ import { Releases } from "../service/releases/releases.ts";
 import { needRoot, systemdVersion } from "../service/root-only.ts";
 import { onlineWithin, serviceState } from "../service/service-state.ts";
 import { BRIDGE, GATEWAY } from "../service/services.ts";
+import { gatewayFolder, MARKS } from "./own-folder.ts";
 import { unitText } from "./unit.ts";
 
 const ONLINE_WITHIN_MS = 60_000;
 const ASK_WITHIN_MS = 30_000;
-/** A text that differs between versions of the folder. */
-const MARKS = ["edgecall.cjs", "gateway.mjs", "worker.js"];
 const OPTIONS = ["host", "port", "model", "model-url", "model-api", "model-key-file"];
 
 const Tokens = z.object({ api: z.string() });
 const Code = z.looseObject({ code: z.string().check(z.regex(/^[A-Za-z0-9-]{6,100}$/)) });
 
 export async function install(call: CommandCall): Promise<number> {
+  const work = await mkdtemp(join(tmpdir(), "edgecall-"));
+  try {
+    return await installFrom(work, call);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** @param work an empty folder */
+async function installFrom(work: string, call: CommandCall): Promise<number> {
   const { flag, text, io } = call;
   needRoot(GATEWAY, "install");
   const systemd = await systemdVersion(GATEWAY);
   if (!existsSync("/usr/bin/perl"))
     throw new Error("perl is missing; the service needs it to start: apt install perl-base");
-  const folder = ownFolder();
+  const folder = await gatewayFolder(ROOT, work);
   const wanted = await wantedSettings(call);
   const { places, unit } = GATEWAY;
   const withHome = !flag("alone") && !existsSync(BRIDGE.places.unit);
@@ -143,15 +152,6 @@ async function joinHome(
   }
   say("the gateway runs, and this machine did not become its device; mend the above and run this again\n");
   return EXIT.failed;
-}
-
-/** The folder that this program came in. */
-function ownFolder(): string {
-  const missing = MARKS.filter((name) => !existsSync(join(ROOT, name)));
-  if (missing.length === 0) return ROOT;
-  throw new Error(
-    `${missing.join(", ")} not beside this program: run the edgecall.cjs of an unpacked edgecall-gateway (npm run build -- --gateway)`,
-  );
 }
 
 /** @returns undefined when existing settings stay */

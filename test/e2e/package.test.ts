@@ -1,9 +1,11 @@
 /** npm's package from its tarball: one command is the whole product, on a machine that has nothing else of ours. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { gatewayFolder } from "../../cli/home-gateway/own-folder.ts";
 import { WRANGLER_VERSION } from "../../local/deploy/wrangler-file.ts";
 import { freePort } from "../../local/port.ts";
 import { InstalledPackage, packedEdgecall, type Ran } from "../package.ts";
@@ -46,6 +48,27 @@ describe("npm's package", { tags: ["needs/linux"], timeout: 180_000 }, () => {
     const { out } = await edgecall.edgecall(["--help"]);
     for (const name of ["start", "ask", "deploy", "pair", "doctor", "rules", "waiting"])
       expect(out).toMatch(new RegExp(`^ +edgecall ${name}\\b`, "m"));
+  });
+
+  test("an installed gateway of it is a folder that needs nothing of npm's", async () => {
+    const folder = await gatewayFolder(
+      join(edgecall.folder, "node_modules/edgecall/dist"),
+      join(edgecall.home, "gateway"),
+    );
+    const port = String(await freePort());
+    const env = { PATH: "", STATE_DIRECTORY: join(edgecall.home, "state"), PORT: port };
+    const gateway = spawn(process.execPath, [join(folder, "gateway.mjs")], { env, stdio: "ignore" });
+    try {
+      const answers = () =>
+        fetch(`http://127.0.0.1:${port}/healthz`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await until(answers, { within: 60_000, what: "the gateway answers" });
+    } finally {
+      gateway.kill("SIGTERM");
+      await once(gateway, "close");
+    }
   });
 
   test("on an older Node it says in one line which it needs", async () => {

@@ -1,21 +1,14 @@
 /** The bridge's image, built and run without an engine: buildah over a base made by debootstrap, run by bubblewrap. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleBridge } from "../../local/bundles.ts";
-import { AS_ROOT, asRoot, minimalDebian, ROOT_ENV } from "../debian.ts";
+import { asRoot, minimalDebian } from "../debian.ts";
+import { type ImageConfig, startImage } from "./start-image.ts";
 
 const DOCKERFILE = fileURLToPath(new URL("../../bridge/Dockerfile", import.meta.url));
-
-/** The image's settings in `buildah inspect`, which Docker's engine uses. */
-export type ImageConfig = {
-  User: string;
-  Env: string[];
-  Entrypoint: string[];
-  Healthcheck?: { Test: string[] };
-};
 
 export class BuiltImage {
   /** Contains all files of buildah, so that one `rm` removes everything. */
@@ -88,36 +81,12 @@ export class BuiltImage {
     }
   }
 
-  /** Runs it like compose.yaml: as its user, without capabilities, with only /tmp and the bound folders writable. */
   start(
     args: readonly string[],
     env: Record<string, string>,
     writable: Record<string, string> = {},
   ): ChildProcess {
-    const [uid = "", gid = ""] = this.#config.User.split(":");
-    const files = readdirSync(this.#root).flatMap((name) => [
-      "--ro-bind",
-      join(this.#root, name),
-      `/${name}`,
-    ]);
-    const own = this.#config.Env.map((line) => line.split("="));
-    const [program = "", ...before] = [...AS_ROOT, "bwrap"];
-    return spawn(
-      program,
-      [
-        ...before,
-        ...["--unshare-user", "--uid", uid, "--gid", gid, "--cap-drop", "ALL"],
-        ...["--unshare-pid", "--die-with-parent", "--clearenv"],
-        ...files,
-        ...["--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"],
-        ...Object.entries(writable).flatMap(([from, to]) => ["--bind", from, to]),
-        ...["--remount-ro", "/"],
-        ...[...own, ...Object.entries(env)].flatMap(([name = "", value = ""]) => ["--setenv", name, value]),
-        ...this.#config.Entrypoint,
-        ...args,
-      ],
-      { stdio: ["ignore", "pipe", "pipe"], env: ROOT_ENV },
-    );
+    return startImage({ root: this.#root, config: this.#config, args, env, writable });
   }
 
   async remove(): Promise<void> {

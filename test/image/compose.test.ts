@@ -9,6 +9,7 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { describe, expect, test } from "vitest";
 
 const BRIDGE = fileURLToPath(new URL("../../bridge/", import.meta.url));
+const GATEWAY = "../local/home-gateway/compose.yaml";
 const read = (name: string) => readFileSync(`${BRIDGE}${name}`, "utf8");
 
 /** Python's parser, which Home Assistant and docker-compose also use. */
@@ -39,8 +40,8 @@ describe("with docker-compose (apt-get install docker-compose)", {
   /** Another file in place of the developer's own bridge/.env. */
   const noEnv = join(mkdtempSync(join(tmpdir(), "compose-")), "env");
   writeFileSync(noEnv, "");
-  const config = (env: Record<string, string>) =>
-    spawnSync("docker-compose", ["-f", `${BRIDGE}compose.yaml`, "--env-file", noEnv, "config"], {
+  const config = (env: Record<string, string>, file = "compose.yaml") =>
+    spawnSync("docker-compose", ["-f", `${BRIDGE}${file}`, "--env-file", noEnv, "config"], {
       encoding: "utf8",
       env: { PATH: process.env.PATH, ...env },
     });
@@ -53,6 +54,22 @@ describe("with docker-compose (apt-get install docker-compose)", {
     const empty = config({ GATEWAY_URL: "https://gate.example" });
     expect(empty.status).not.toBe(0);
     expect(empty.stderr).toContain("BRIDGE_TOKEN");
+  });
+
+  test("the gateway's file needs no setting, answers this machine alone, and runs without privileges", () => {
+    const { status, stdout, stderr } = config({}, GATEWAY);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("127.0.0.1:8787:8787");
+    const compose = checkJson(Compose, JSON.stringify(yaml(GATEWAY)));
+    if (!compose.ok) throw new Error(compose.error);
+    const { gateway } = compose.value.services;
+    expect(gateway).toMatchObject({
+      image: `\${EDGECALL_IMAGES:-}edgecall-gateway:\${EDGECALL_VERSION:-${VERSION}}`,
+      ...{ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
+      volumes: ["state:/state"],
+    });
+    const { context = "", dockerfile = "" } = gateway?.build ?? {};
+    expect(existsSync(join(BRIDGE, GATEWAY, "..", context, dockerfile))).toBe(true);
   });
 
   test("each service runs without privileges, and the files that it names exist", () => {
@@ -77,44 +94,4 @@ describe("with docker-compose (apt-get install docker-compose)", {
     for (const name of read("compose.yaml").matchAll(/\$\{(\w+):\?/g))
       expect(example).toContain(`${name[1]}=`);
   });
-});
-
-/** The fields of developers.home-assistant.io/docs/apps/configuration that we use, with their forms. */
-const Option = z
-  .string()
-  .check(z.regex(/^(str|bool|int|float|email|url|password|port|match\(.*\)|list\(.+\))(\(\d*,\d*\))?\??$/));
-const AppConfig = z.strictObject({
-  name: z.string(),
-  version: z.literal(VERSION),
-  slug: z.string().check(z.regex(/^[-_.A-Za-z0-9]+$/)),
-  description: z.string(),
-  arch: z.array(z.enum(["aarch64", "amd64"])),
-  tmpfs: z.boolean(),
-  services: z.array(z.string().check(z.regex(/^(mqtt|mysql):(provide|want|need)$/))),
-  ports: z.record(z.string().check(z.regex(/^\d+\/(tcp|udp)$/)), z.nullable(z.number())),
-  ports_description: z.record(z.string(), z.string()),
-  options: z.record(z.string(), z.null()),
-  schema: z.record(z.string(), Option),
-});
-
-test("the app has Home Assistant's fields, and its page describes each option (apt-get install python3-yaml)", {
-  tags: ["needs/python3-yaml"],
-}, () => {
-  const app = checkJson(AppConfig, JSON.stringify(yaml("home-assistant/config.yaml")));
-  if (!app.ok) throw new Error(app.error);
-  const { options, schema, ports, ports_description } = app.value;
-  // Null: a person has to give it, and so it is no optional one.
-  for (const name of Object.keys(options)) expect(schema[name]).not.toMatch(/\?$/);
-  expect(Object.keys(ports_description)).toEqual(Object.keys(ports));
-  const docs = read("home-assistant/DOCS.md");
-  const source = read("ops/home-assistant.ts");
-  for (const name of Object.keys(schema)) {
-    expect(docs).toContain(`\`${name}\``);
-    expect(source).toContain(`${name}: z.optional(`);
-  }
-  // Only root may read its options.
-  expect(read("home-assistant/Dockerfile.end")).toContain("\nUSER 0:0\n");
-  // 128 by 128, as the store shows it.
-  const icon = readFileSync(`${BRIDGE}home-assistant/icon.png`);
-  expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([128, 128]);
 });
