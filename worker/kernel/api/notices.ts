@@ -3,20 +3,11 @@ import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { MessageKey } from "@edgecall/core/phrases/languages/phrase-data.ts";
 import type { Said } from "@edgecall/core/phrases/said-text.ts";
 
-/**
- * @property occurrence names the firing; 0: none @property do `stop` removes the rule @property says the label in the language of
- * the conversation that shows it
- */
-export type RuleButton = {
-  label: string;
-  do: "ack" | "snooze" | "stop";
-  rule: string;
-  occurrence: number;
-  says?: MessageKey;
-};
+/** @property occurrence names the firing; 0: none @property do `stop` removes the rule */
+export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: string; occurrence: number };
 
 /** A button as it was pressed. */
-export type PressedButton = Omit<RuleButton, "label" | "says">;
+export type PressedButton = Omit<RuleButton, "label">;
 
 /**
  * A question that a notice is about. @property answers buttons; none where it has to be opened @property kind in place of the text
@@ -39,8 +30,8 @@ export type Notice = {
   buttons: RuleButton[];
   critical: boolean;
   at: number;
-  /** The same text for conversations, each in its own language. Browsers and topics have `text`. */
-  said?: { parts: Said[]; zone: string };
+  /** The same text, and the buttons' labels, for conversations, each in its own language. Browsers and topics have `text`. */
+  said?: { parts: Said[]; labels: MessageKey[]; zone: string };
   /** Only browsers and topics are sent one. */
   question?: NoticeQuestion;
   /** Whose words may be in the text. Absent: nobody's. */

@@ -45,13 +45,14 @@ async function inOwnLanguage(context: ConversationContext, notice: Notice): Prom
   const language = notice.said && lastLanguage(context.transcript);
   if (!notice.said || !language || language === "en") return notice;
   const phrases = await readLanguage(context.env, language);
-  const { parts, zone } = notice.said;
+  const { parts, labels, zone } = notice.said;
   return {
     ...notice,
     text: saidText(parts, phrases, zone, notice.at),
-    buttons: notice.buttons.map(({ says, ...button }) =>
-      says ? { ...button, label: say(phrases, says) } : button,
-    ),
+    buttons: notice.buttons.map((button, at) => {
+      const key = labels[at];
+      return key ? { ...button, label: say(phrases, key) } : button;
+    }),
   };
 }
 

@@ -105,10 +105,13 @@ export function ApprovalCard({
           onWhole={() => setWhole(true)}
         />
       )}
-      <p class="quiet">
-        {cwd && !card && `In ${visible(cwd)}. `}
-        {visible(reason)}
-      </p>
+      {/* A marked line has its own reason beside it. */}
+      {!shownMarks.some(({ why }) => why === reason) && (
+        <p class="quiet">
+          {cwd && !card && `In ${visible(cwd)}. `}
+          {visible(reason)}
+        </p>
+      )}
       {unread.map((text) => (
         <Unread key={text.agent} text={text} />
       ))}

@@ -63,9 +63,13 @@ function valueText(name: string, value: unknown): string | undefined {
 
 const TEXT_CHARS = 60;
 
+/** It names something to programs alone. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** The first text among the values, on one line: a path, a command, a name. */
 function shortText(parameters: unknown): string | undefined {
-  const text = entriesOf(parameters).find(([, value]) => typeof value === "string")?.[1];
+  const isText = (value: unknown) => typeof value === "string" && !UUID.test(value);
+  const text = entriesOf(parameters).find(([, value]) => isText(value))?.[1];
   if (typeof text !== "string" || text.trim() === "") return undefined;
   return visible(cutText(text.trim().split("\n", 1)[0] ?? "", TEXT_CHARS));
 }

@@ -15,6 +15,7 @@ test.each([
   ["bash", { command: "uptime -p" }, false, "bash uptime -p"],
   ["append", { text: `${"a".repeat(70)}\u202e` }, false, `append ${"a".repeat(59)}…`],
   ["set", { mode: "\u202eheat" }, false, "set \\u202eheat"],
+  ["permission_end", { id: "f2f89701-de69-4af2-9731-b04685d28f78" }, true, "permission end"],
   ["toString", null, true, "toString"],
 ])("a call of %s with %j, done: %s, is %s", (action, parameters, done, text) => {
   expect(callText({ action, parameters, done })).toBe(text);

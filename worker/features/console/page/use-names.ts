@@ -23,5 +23,6 @@ export function useNames(): (id: string) => string {
       known = undefined;
     });
   }, []);
-  return (id) => names.get(id) ?? visible(id);
+  // The gateway and the bridge write to the record, too: "@gateway".
+  return (id) => names.get(id) ?? visible(id.replace(/^@/, ""));
 }

@@ -10,7 +10,7 @@ import type { MessageKey } from "@edgecall/core/phrases/languages/phrase-data.ts
 import type { Said } from "@edgecall/core/phrases/said-text.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { isObject } from "@edgecall/core/protocol/is-object.ts";
-import type { Pressed, RuleButton, RulePress } from "../../api/notices.ts";
+import type { Pressed, RulePress } from "../../api/notices.ts";
 import type { NewPasskey, PasskeyView, Place, Refusal, Registration, Shown } from "../../api/passkeys.ts";
 import { phrasesOf } from "../../phrases.ts";
 import { randomCode } from "../../random-code.ts";
@@ -20,7 +20,7 @@ import type { HomeContext } from "../context.ts";
 import { ownersOf } from "../notices/reach.ts";
 import { endGivenSince } from "../permissions/ends.ts";
 import { challengeText, decisionOf } from "./confirmations.ts";
-import { notifyOwners } from "./notify-owners.ts";
+import { notifyOwners, type OwnersButton } from "./notify-owners.ts";
 import { PASSKEYS_OF_PERSON, passkeysOf, type StoredChallenge, type StoredPasskey } from "./passkey-store.ts";
 
 const REGISTRATION_MS = 5 * 60_000;
@@ -166,11 +166,11 @@ function addedText({ person, name, host, by, countsAt }: StoredPasskey, now: num
     : [{ key: "passkeyNew", given, keys }];
 }
 
-async function buttonsOf({ id, countsAt }: StoredPasskey): Promise<RuleButton[]> {
+async function buttonsOf({ id, countsAt }: StoredPasskey): Promise<OwnersButton[]> {
   const rule = await markOf(id);
   const [end, letIt] = [
-    { label: phrasesOf().say("notMe"), says: "notMe", do: "stop", rule, occurrence: 0 },
-    { label: phrasesOf().say("letCount"), says: "letCount", do: "ack", rule, occurrence: 0 },
+    { says: "notMe", do: "stop", rule, occurrence: 0 },
+    { says: "letCount", do: "ack", rule, occurrence: 0 },
   ] as const;
   return countsAt > 0 ? [letIt, end] : [end];
 }

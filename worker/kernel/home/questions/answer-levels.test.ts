@@ -3,6 +3,7 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { device, hosting, READ, UNLOCK } from "../../../../test/hosted-device.ts";
+import { languageFiles } from "../../../../test/language-files.ts";
 import { call as mcpCall } from "../../../../test/mcp-requests.ts";
 import { SignIn } from "../../../../test/oauth-sign-in.ts";
 import { PasskeyBrowser } from "../../../../test/passkey-browser.ts";
@@ -378,6 +379,28 @@ describe("a new passkey", () => {
     await presses(OWNER, button?.data);
     await until(async () => ((await anna.send("GET /v1/passkeys")).body.passkeys as []).length === 0);
     await until(() => sent.find(({ text }) => text.includes("was removed")));
+  });
+
+  test("is told in the language of the owner's chat, with its button", async () => {
+    setVariables({ ASSETS: languageFiles, LLM_BASE_URL: "", LLM_MODEL: "", LLM_MODELS: "", AI: undefined });
+    await hosted();
+    const text = "schalte Kitchen lamp ein";
+    await update({ message: { ...privateChat(OWNER), from: { id: OWNER, first_name: "Anna" }, text } });
+    const [yes] = (await until(() => sent.find(({ buttons }) => buttons.length > 1), { what: "it asks" }))
+      .buttons;
+    expect(yes?.label).toBe("Einschalten");
+    await presses(OWNER, yes?.data);
+    await until(() => sent.at(-1)?.buttons.length === 0, { what: "it is answered" });
+    expect((await anna.register({ token: TOKENS.owner })).status).toBe(201);
+    const told = await until(() => sent.find((one) => one.buttons[0]?.data.startsWith("r:stop:p-")), {
+      what: "the owner is told",
+    });
+    expect(told.text).toMatch(
+      /^anna: neuer Passkey „a key“ für gateway \(mit dem Token\)\. .*„Das war ich nicht“/,
+    );
+    expect(told.buttons.map(({ label }) => label)).toEqual(["Das war ich nicht"]);
+    await presses(OWNER, told.buttons[0]?.data);
+    await until(() => sent.find((one) => one.text.includes("Der Passkey „a key“ wurde entfernt")));
   });
 
   test("ends with what its holder allowed since, and with nothing from before", async () => {
