@@ -30,6 +30,7 @@ test.for([
   [{}, { LLM_MODEL: "qwen3:8b" }, "LLM_BASE_URL: not set"],
   [{}, { API_TOKENS: "secret-that-is-no-list" }, "API_TOKENS: expected a JSON list"],
   [{}, { BRIDGE_TOKENS: '{"hash":"x"}' }, "BRIDGE_TOKENS: expected a JSON list"],
+  [{}, { UPGRADE_COPY: "maybe" }, "UPGRADE_COPY: expected yes or no, got 'maybe'"],
   [{}, { MQTT_URL: "localhost" }, "MQTT_URL: expected the address of a broker"],
 ] as const)("wrong: %j %j", ([options, env, words]) => {
   expect(read(options, { ...env })).toContain(words);

@@ -1,4 +1,4 @@
-/** The model's results as Markdown, for docs/explain/scale.md and the bench's output. */
+/** The model's results as Markdown, for docs/measured/scale.md and the bench's output. */
 import { type Counts, limitsReached, type Month, monthOf, storedBytes, type Use } from "./model.ts";
 
 const HOMES = [1, 1_000, 1_000_000];

@@ -7,7 +7,7 @@ import type { Result } from "./run.ts";
 const GROWTH_MAX = 0.1;
 /**
  * Runs of so many requests say whether memory grows. The heap is warm early. The resident bytes of workerd grow until about
- * 90,000 requests though the heap does not, and then stay the same until 300,000 (docs/explain/security.md).
+ * 90,000 requests though the heap does not, and then stay the same until 300,000 (docs/decisions/070-hostile-requests.md).
  */
 const LONG = { heap: 3_000, rss: 200_000 };
 /**

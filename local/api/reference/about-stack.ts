@@ -19,7 +19,7 @@ export const STACK: Readonly<Record<string, Row>> = {
   HOST: {
     standard: "127.0.0.1",
     about:
-      "An address of this machine, or `0.0.0.0` for all: the gateway answers [in the network](../guides/cloudflare.md#at-home-without-cloudflare) too.",
+      "An address of this machine, or `0.0.0.0` for all: the gateway answers [in the network](../guides/home-without-cloudflare.md) too.",
   },
   TLS_CERT: {
     standard: "–",
@@ -37,6 +37,10 @@ export const STACK: Readonly<Record<string, Row>> = {
     standard: "`.edgecall/`",
     about:
       "The state, kept over restarts: a turn in flight continues. Without a checkout `$XDG_STATE_HOME/edgecall` (`~/.local/state/edgecall`). One gateway has it at a time.",
+  },
+  UPGRADE_COPY: {
+    standard: "`yes`",
+    about: "`no`: no [copy of the state](../guides/upgrade.md) before a newer minor version writes to it.",
   },
   EDGECALL_TOKEN: { standard: "generated, kept, printed", about: "Your token, 16 to 256 characters." },
   MQTT_URL: {

@@ -1,6 +1,6 @@
 /**
  * The files that every board has in /proc. Boards are put together after the kernels' documentation and published
- * listings of such boards; none was recorded by us yet (docs/explain/tools/machine.md says what that leaves open).
+ * listings of such boards; none was recorded by us yet (docs/decisions/072-boards-are-emulated.md says what that leaves open).
  */
 
 export type Board = Readonly<Record<string, string>>;

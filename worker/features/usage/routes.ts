@@ -16,7 +16,7 @@ const KEEP_S = 300;
  */
 route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { token }) => {
   // The home alone is the key, because the scope was checked above. On workers.dev the platform caches nothing, so there every
-  // request reaches the home (docs/guides/when-it-fails.md).
+  // request reaches the home (docs/guides/watching.md).
   const key = new Request(`https://metrics.invalid/${token.home}`);
   const cached = await caches.default.match(key);
   if (cached) return answer(await cached.text());

@@ -169,10 +169,15 @@ function readBrokerUrl({ BROKER_URL: text }: Env): string | undefined {
 }
 
 export const NO_MODEL =
-  "No model is configured: set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).";
+  "No model is configured: choose one in the console (Setup, Model), or set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).";
 
-function readModels(env: Env): NamedModel[] {
-  const defaults = {
+/** True if the variables name a model. Then no other one is set in the console. */
+export function namesModel(env: Env): boolean {
+  return Boolean(env.LLM_BASE_URL || env.LLM_MODEL || env.LLM_MODELS?.trim());
+}
+
+function modelDefaults(env: Env): ModelDefaults {
+  return {
     maxTokens: readNumber(env, "MAX_TOKENS"),
     ...(env.TEMPERATURE?.trim() && { temperature: readNumber(env, "TEMPERATURE") }),
     timeouts: {
@@ -181,19 +186,30 @@ function readModels(env: Env): NamedModel[] {
       totalMs: readNumber(env, "MODEL_TOTAL_MS"),
     },
   };
+}
+
+/** A model of an owner's choice, with the limits of the variables. @throws SettingsError */
+export function withModelDefaults(env: Env, model: Omit<NamedModel, keyof ModelDefaults>): NamedModel {
+  return completed(env, { ...modelDefaults(env), ...model });
+}
+
+function readModels(env: Env): NamedModel[] {
+  const defaults = modelDefaults(env);
   const single = readSingleModel(env, defaults);
   // The owner chooses the name of a key's secret, so it is not a field of Env.
   const variable = (name: string) => (env as unknown as Record<string, string | undefined>)[name];
   const models = readModelList({ text: env.LLM_MODELS, single, variable, defaults });
   if (!models.ok) throw new SettingsError(models.error);
-  return models.value.map((model) => {
-    const temperature = model.temperature ?? usualTemperature(model);
-    return {
-      ...model,
-      ...(temperature !== undefined && { temperature }),
-      timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
-    };
-  });
+  return models.value.map((model) => completed(env, model));
+}
+
+function completed(env: Env, model: NamedModel): NamedModel {
+  const temperature = model.temperature ?? usualTemperature(model);
+  return {
+    ...model,
+    ...(temperature !== undefined && { temperature }),
+    timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
+  };
 }
 
 function firstByteMs(env: Env, baseUrl: string): number {

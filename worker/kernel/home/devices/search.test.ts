@@ -121,7 +121,10 @@ const systemOf = (request: ModelRequest | undefined) => String(request?.messages
 const tokensOf = (request: ModelRequest | undefined) =>
   textTokens(systemOf(request)) + textTokens(JSON.stringify(request?.tools));
 
-/** Tokens of all requests of a turn, by the gateway's estimate, as docs/explain/search.md has them. The script is not counted. */
+/**
+ * Tokens of all requests of a turn, by the gateway's estimate, as docs/decisions/075-agents-are-found-in-memory.md has them.
+ * The script is not counted.
+ */
 function turnTokens(words: string, requests: readonly ModelRequest[]): number {
   const ofMessage = (one: ModelRequest["messages"][number]) =>
     textTokens(one.role === "user" ? words : JSON.stringify(one));
