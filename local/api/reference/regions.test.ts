@@ -18,6 +18,10 @@ test.each([
   expect(() => withRegions(PAGE, texts)).toThrow(error);
 });
 
+test("a tag of HTML is text, and code stays as it is", () => {
+  expect(withRegions(PAGE, { a: "<b> and `<b>`, 1 < 2" })).toContain("&lt;b> and `<b>`, 1 < 2");
+});
+
 test("a cell is one line, in which | does not end it", () => {
   expect(table(["a"], [["x |\n y"]])).toBe("| a |\n| --- |\n| x \\| y |");
 });

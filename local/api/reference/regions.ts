@@ -13,11 +13,15 @@ export function withRegions(page: string, texts: Readonly<Record<string, string>
     const text = texts[name];
     if (text === undefined) throw new Error(`no text is made for the region ${name}`);
     missing.delete(name);
-    return `${begin}\n${text.trim()}\n\n${end}`;
+    return `${begin}\n${asText(text.trim())}\n\n${end}`;
   });
   if (missing.size > 0) throw new Error(`the page has no region ${[...missing].join(", ")}`);
   return made;
 }
+
+/** Sentences for models have tags of HTML, which are text here. */
+const asText = (text: string) =>
+  text.replace(/(`[^`\n]*`)|<(?=[a-z/!])/gi, (_, code: string | undefined) => code ?? "&lt;");
 
 /** @returns the words of a page that people wrote: without regions, tables and code */
 export function wordsByHand(page: string): number {
