@@ -10,6 +10,7 @@ import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
+import { BRIDGE_VARIABLES, type BridgeVariable } from "./variables.ts";
 
 /** In the folder of a broker that the bridge manages: the password of the bridge's own user. Only the bridge reads it. */
 export const BRIDGE_PASSWORD_FILE = "bridge-password";
@@ -28,7 +29,6 @@ export type BridgeSettings = {
   topicPrefix: string;
   /** 0: no health server. */
   healthPort: number;
-  /** Loopback by default: /readyz would tell a stranger which home is down. */
   healthHost: string;
   /** Names this bridge in logs, in its hello and to the broker. */
   bridgeId: string;
@@ -58,18 +58,31 @@ export type DeviceSettings = {
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
 
 type Environment = Record<string, string | undefined>;
+type Table = typeof BRIDGE_VARIABLES;
+type SecretVariable = {
+  [N in BridgeVariable]: Table[N] extends { secret: true } ? N : never;
+}[BridgeVariable];
+/** Reads a variable, or its default. An empty one counts as not set: `docker run -e X=` and unit files write that. */
+type Get = <N extends BridgeVariable>(
+  name: N,
+) => Table[N] extends { default: string } ? string : string | undefined;
 
 /** Reads the settings. Every error names its variable and what would be right; a secret is never quoted. */
 export function readSettings(env: Environment): SettingsResult {
   const errors: string[] = [];
-  /** An empty variable counts as not set: `docker run -e X=` and unit files write that. */
-  const get = (name: string): string | undefined => env[name] || undefined;
+  const get: Get = (name) => {
+    const entry = BRIDGE_VARIABLES[name];
+    return (env[name] || ("default" in entry ? entry.default : undefined)) as never;
+  };
   /** A secret may be in a file (NAME_FILE), where `docker inspect` does not show it. */
-  const secret = (name: string): string | undefined =>
-    get(name) ?? readSecret(name, get(`${name}_FILE`), errors);
+  const secret = (name: SecretVariable): string | undefined =>
+    get(name) ?? readSecret(name, env[`${name}_FILE`] || undefined, errors);
 
   const bridgeToken = readToken(secret("BRIDGE_TOKEN"), errors);
-  const ownKey = bridgeToken === undefined ? ownKeyIn(get, errors) : undefined;
+  // The folder for files of the bridge: the one that is named, or the one that systemd gives the service.
+  const folder = get("BRIDGE_STATE") ?? (env.STATE_DIRECTORY || undefined);
+  const isNamed = get("BRIDGE_STATE") !== undefined;
+  const ownKey = bridgeToken === undefined ? ownKeyIn(folder, isNamed, errors) : undefined;
   const gatewayUrl = readGatewayUrl(get("GATEWAY_URL") ?? ownKey?.gateway, errors);
   if (bridgeToken === undefined && ownKey === undefined && errors.every((error) => !/^BRIDGE_/.test(error)))
     errors.push(
@@ -77,10 +90,10 @@ export function readSettings(env: Environment): SettingsResult {
     );
   const brokerFiles = get("BROKER_FILES");
   const mqttUsername = get("MQTT_USERNAME") ?? (brokerFiles === undefined ? undefined : BRIDGE_USER);
-  const mqttUrl = readMqttUrl(get("MQTT_URL") ?? "mqtt://127.0.0.1:1883", errors);
+  const mqttUrl = readMqttUrl(get("MQTT_URL"), errors);
   const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl, env, existsSync), errors);
-  const topicPrefix = readPrefix("TOPIC_PREFIX", get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
-  const healthPort = readPort(get("HEALTH_PORT") ?? "8788", errors);
+  const topicPrefix = readPrefix("TOPIC_PREFIX", get("TOPIC_PREFIX"), errors);
+  const healthPort = readPort(get("HEALTH_PORT"), errors);
   const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);
   const mqttPassword = secret("MQTT_PASSWORD") ?? ownPassword(brokerFiles, get, errors);
   if (mqttPassword !== undefined && mqttUsername === undefined) {
@@ -91,7 +104,7 @@ export function readSettings(env: Environment): SettingsResult {
     OTEL_EXPORTER_OTLP_HEADERS: secret("OTEL_EXPORTER_OTLP_HEADERS"),
   });
   if (!trace.ok) errors.push(trace.error);
-  const devices = readDevices(get, { mqttUrl, topicPrefix }, errors);
+  const devices = readDevices(get, { mqttUrl, topicPrefix, folder }, errors);
   if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
@@ -105,7 +118,7 @@ export function readSettings(env: Environment): SettingsResult {
       mqttCa,
       topicPrefix,
       healthPort,
-      healthHost: get("HEALTH_HOST") ?? "127.0.0.1",
+      healthHost: get("HEALTH_HOST"),
       bridgeId,
       brokerFiles,
       updates: updateFiles(env),
@@ -117,8 +130,12 @@ export function readSettings(env: Environment): SettingsResult {
 
 /** Reads the settings of hosted devices. A broker elsewhere may have devices of others, so there nothing is hosted unasked. */
 function readDevices(
-  get: (name: string) => string | undefined,
-  { mqttUrl, topicPrefix }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix">,
+  get: Get,
+  {
+    mqttUrl,
+    topicPrefix,
+    folder,
+  }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix"> & Pick<DeviceSettings, "folder">,
   errors: string[],
 ): DeviceSettings | undefined {
   const isOwn = isPrivateHost(URL.parse(mqttUrl)?.hostname.toLowerCase() ?? "");
@@ -128,9 +145,9 @@ function readDevices(
     errors.push("MQTT_DEVICES: should be off, read or allow");
     return undefined;
   }
-  const birth = get("MQTT_DEVICES_BIRTH") ?? "off";
+  const birth = get("MQTT_DEVICES_BIRTH");
   if (birth !== "on" && birth !== "off") errors.push("MQTT_DEVICES_BIRTH: should be on or off");
-  const prefix = readPrefix("MQTT_DEVICES_PREFIX", get("MQTT_DEVICES_PREFIX") ?? "homeassistant", errors);
+  const prefix = readPrefix("MQTT_DEVICES_PREFIX", get("MQTT_DEVICES_PREFIX"), errors);
   if (`${prefix}/`.startsWith(`${topicPrefix}/`))
     errors.push("MQTT_DEVICES_PREFIX: should not be below TOPIC_PREFIX, where the home's agents are");
   const words = (get("MQTT_DEVICES_DANGER") ?? "").split(",").map((word) => word.trim());
@@ -139,22 +156,15 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerText, folder: stateFolder(get) };
-}
-
-/** The folder for files of the bridge: BRIDGE_STATE, or the one that systemd gives the service. */
-function stateFolder(get: (name: string) => string | undefined): string | undefined {
-  return get("BRIDGE_STATE") ?? get("STATE_DIRECTORY");
+  return { mode, prefix, birth: birth === "on", dangerText, folder };
 }
 
 /** Reads the key that pairing wrote. */
-function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): OwnKey | undefined {
-  const named = get("BRIDGE_STATE");
-  const folder = stateFolder(get);
+function ownKeyIn(folder: string | undefined, isNamed: boolean, errors: string[]): OwnKey | undefined {
   if (folder === undefined) return undefined;
   try {
     const key = readOwnKey(folder);
-    if (key === undefined && named !== undefined)
+    if (key === undefined && isNamed)
       errors.push(`BRIDGE_STATE: no key.json and gateway.json in ${folder}; pair this machine first`);
     return key;
   } catch (error) {
@@ -164,11 +174,7 @@ function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): 
 }
 
 /** Reads the bridge's own password at a broker that it manages (broker-files.ts). */
-function ownPassword(
-  folder: string | undefined,
-  get: (name: string) => string | undefined,
-  errors: string[],
-): string | undefined {
+function ownPassword(folder: string | undefined, get: Get, errors: string[]): string | undefined {
   if (folder === undefined || get("MQTT_USERNAME") !== undefined) return undefined;
   try {
     return readFileSync(join(folder, BRIDGE_PASSWORD_FILE), "utf8").trimEnd();

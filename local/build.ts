@@ -1,6 +1,6 @@
 /**
  * `npm run build`: the programs and the console's script as one file each under dist/, with their sizes;
- * with `-- --executables`, `edgecall` as single executables as well; with `-- --gateway`, the gateway for a home's machine.
+ * with `-- --executables`, `edgecall` as single executables as well; with `-- --gateway`, the gateway for a home's machine, for both processors.
  */
 import { execFileSync } from "node:child_process";
 import { mkdir, stat, writeFile } from "node:fs/promises";
@@ -13,7 +13,8 @@ import { writeDeployButton } from "./deploy-button.ts";
 import { servedProgram } from "./device-files.ts";
 import { buildExecutables } from "./executables.ts";
 import { writeHomeAssistantApp } from "./home-assistant-app.ts";
-import { writeGatewayFolder } from "./home-gateway/folder.ts";
+import { HERE, writeGatewayFolder } from "./home-gateway/folder.ts";
+import { ARCHITECTURES } from "./locked-package.ts";
 
 const { values } = parseArgs({
   options: { executables: { type: "boolean", default: false }, gateway: { type: "boolean", default: false } },
@@ -65,8 +66,13 @@ if (values.executables) {
 
 if (values.gateway) {
   const folder = fileURLToPath(new URL("edgecall-gateway/", DIST));
-  await writeGatewayFolder(folder);
-  const archive = fileURLToPath(new URL(`edgecall-gateway-linux-${process.arch}.tar.gz`, DIST));
-  execFileSync("tar", ["-C", fileURLToPath(DIST), "-czf", archive, "edgecall-gateway"]);
-  console.log(`${folder}\n${archive}${kib((await stat(archive)).size)}`);
+  // This machine's last, since its folder stays.
+  for (const architecture of ARCHITECTURES.toSorted((one) => (one === HERE ? 1 : -1))) {
+    await writeGatewayFolder(folder, architecture);
+    const archive = fileURLToPath(new URL(`edgecall-gateway-linux-${architecture}.tar.gz`, DIST));
+    const owner = ["--owner=0", "--group=0", "--numeric-owner"];
+    execFileSync("tar", ["-C", fileURLToPath(DIST), ...owner, "-czf", archive, "edgecall-gateway"]);
+    console.log(`${archive}${kib((await stat(archive)).size)}`);
+  }
+  console.log(folder);
 }

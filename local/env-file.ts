@@ -7,7 +7,7 @@ import type { Environment } from "./settings.ts";
 
 /** Names of the stack's own settings and of the bridge's, besides the gateway's. */
 const OWN =
-  /^(PORT|HOST|TLS_(CERT|KEY|PORT)|TELEGRAM_POLLING|EDGECALL_(DIR|TOKEN)|TOPIC_PREFIX|HEALTH_(HOST|PORT)|(MQTT|BRIDGE)_[A-Z_]+)$/;
+  /^(PORT|HOST|TLS_(CERT|KEY|PORT)|TELEGRAM_POLLING|UPGRADE_COPY|EDGECALL_(DIR|TOKEN)|TOPIC_PREFIX|HEALTH_(HOST|PORT)|(MQTT|BRIDGE)_[A-Z_]+)$/;
 
 /**
  * Adds these settings alone from the folder's `.env`: it may belong to something else, and a variable such as NODE_OPTIONS would change

@@ -4,17 +4,13 @@
  */
 
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { ARCHITECTURES, lockedPackage, nodeFor, packageFolder } from "./locked-package.ts";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ARCHITECTURES = ["x64", "arm64"] as const;
-type Architecture = (typeof ARCHITECTURES)[number];
 /** Node looks for this in itself, and postject turns its last digit from 0 to 1. */
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
@@ -38,7 +34,7 @@ export async function buildExecutables(
     for (const architecture of ARCHITECTURES) {
       const name = `edgecall-linux-${architecture}`;
       const file = join(work, name);
-      await copyFile(await nodeFor(architecture, work), file);
+      await copyFile(join(await packageFolder(nodeFor(architecture), work), "bin/node"), file);
       await chmod(file, 0o755);
       const cli = join(require.resolve("postject/dist/api.js"), "../cli.js");
       await run(process.execPath, [cli, file, "NODE_SEA_BLOB", blob, "--sentinel-fuse", FUSE]);
@@ -58,7 +54,7 @@ async function blobOf(bundle: string, work: string): Promise<string> {
     string,
     string,
   ];
-  const pinned = (await lockedNode("x64")).version;
+  const pinned = (await lockedPackage(nodeFor("x64"))).version;
   // Node reads only what its own version has written.
   if (process.versions.node !== pinned) {
     throw new Error(
@@ -72,31 +68,4 @@ async function blobOf(bundle: string, work: string): Promise<string> {
   );
   await run(process.execPath, ["--experimental-sea-config", config]);
   return blob;
-}
-
-/** The installed one, or one from the registry, checked against the lock file. */
-async function nodeFor(architecture: Architecture, work: string): Promise<string> {
-  const name = `node-linux-${architecture}`;
-  const { version, integrity } = await lockedNode(architecture);
-  const installed = join(ROOT, "node_modules", name);
-  const there = await readFile(join(installed, "package.json"), "utf8").catch(() => "{}");
-  if (JSON.parse(there).version === version) return join(installed, "bin/node");
-
-  const { stdout } = await run("npm", ["pack", "--silent", `${name}@${version}`, "--pack-destination", work]);
-  const archive = join(work, stdout.trim());
-  const is = `sha512-${createHash("sha512")
-    .update(await readFile(archive))
-    .digest("base64")}`;
-  if (is !== integrity) throw new Error(`${name}@${version} is not what package-lock.json pins: ${is}`);
-  const folder = join(work, name);
-  await mkdir(folder);
-  await run("tar", ["-xzf", archive, "-C", folder, "--strip-components=1"]);
-  return join(folder, "bin/node");
-}
-
-async function lockedNode(architecture: Architecture): Promise<{ version: string; integrity: string }> {
-  const lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8"));
-  const { version, integrity } = lock.packages[`node_modules/node-linux-${architecture}`] ?? {};
-  if (typeof version === "string" && typeof integrity === "string") return { version, integrity };
-  throw new Error(`package-lock.json has no node-linux-${architecture} with its integrity`);
 }

@@ -21,7 +21,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // On a device the command, the bridge and the agent are one program.
   cli: ["core", "client", "node", "bridge", "pi-agent"],
   // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
-  local: ["core", "client", "node", "bridge", "pi-agent"],
+  // api/ prints the table of commands.
+  local: ["core", "client", "node", "bridge", "pi-agent", "cli"],
   // It makes what is published from what local/ builds.
   release: ["core", "node", "local"],
   bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],

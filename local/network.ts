@@ -65,4 +65,4 @@ export function networkUrl({ host, tls }: Network, port: number, own = ownAddres
 
 /** Said at each start without TLS. */
 export const PLAIN_WARNING =
-  "WARNING: plain HTTP in this network: whoever can read its traffic reads the tokens. Set TLS_CERT and TLS_KEY, or let a proxy with TLS stand before it (docs/guides/cloudflare.md)";
+  "WARNING: plain HTTP in this network: whoever can read its traffic reads the tokens. Set TLS_CERT and TLS_KEY, or let a proxy with TLS stand before it (docs/guides/home-without-cloudflare.md)";

@@ -11,7 +11,7 @@ test.each([
     { ...MODEL, LLM_BASE_URL: "api.openai.com/v1" },
     "LLM_BASE_URL: expected an http(s) address that ends in /v1",
   ],
-  [{ MAX_TOKENS: "many" }, "MAX_TOKENS: expected a number"],
+  [{ MAX_TOKENS: "many" }, "MAX_TOKENS: expected a whole number from 1 to 1000000, got 'many'"],
   [{ BUDGET_DAY_TOKENS: "-1" }, "BUDGET_DAY_TOKENS: expected"],
   [{ MQTT_PASSWORD: "x" }, "MQTT_USERNAME: missing"],
   [{ MQTT_CA: "/nowhere.pem" }, "MQTT_CA"],

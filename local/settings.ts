@@ -30,6 +30,8 @@ export type StartSettings = {
   /** Undefined = 8787, or for a question any free one. */
   port: number | undefined;
   dir: string;
+  /** A copy is made before a newer version writes there. */
+  copies: boolean;
   /** Undefined = the embedded broker. */
   mqttUrl: string | undefined;
   /** Of LLM_BASE_URL and LLM_MODEL. Undefined = none: plain sentences are understood, and LLM_MODELS may name others. */
@@ -59,6 +61,8 @@ export function readStartSettings(options: StartOptions, env: Environment): Pars
       error: "EDGECALL_TOKEN: expected 16 to 256 of the characters A-Z a-z 0-9 . _ ~ + / = -",
     };
   }
+  if (env.UPGRADE_COPY && !/^(yes|no)$/.test(env.UPGRADE_COPY))
+    return { ok: false, error: `UPGRADE_COPY: expected yes or no, got '${env.UPGRADE_COPY}'` };
   const model = readModel(env);
   if (!model.ok) return model;
   if (env.MQTT_URL && !/^mqtts?:\/\/[^/]/.test(env.MQTT_URL)) {
@@ -81,6 +85,7 @@ export function readStartSettings(options: StartOptions, env: Environment): Pars
       port: port?.value,
       // A person's own home keeps its conversations, rules and devices to itself.
       dir: demo.value ? join(stateFolder(env), "demo") : stateFolder(env),
+      copies: env.UPGRADE_COPY !== "no",
       mqttUrl: env.MQTT_URL || undefined,
       model: model.value,
       token: env.EDGECALL_TOKEN || undefined,

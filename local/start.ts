@@ -5,12 +5,15 @@ import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { COMMAND_LINES, commandOnPath, PROGRAMS } from "@edgecall/node/places.ts";
 import { claim, type Running, runningIn, runsAlready } from "@edgecall/node/running.ts";
+import { copyBeforeUpgrade, describeCopy, noteVersion, refuseNewer } from "@edgecall/node/written-by.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
+import { offerCheckoutHome } from "./checkout-home.ts";
 import { type DemoHome, startDemoHome } from "./demo/demo.ts";
 import { furnish } from "./demo/furnish.ts";
 import { demoText } from "./demo/greeting.ts";
 import { withEnvFile } from "./env-file.ts";
 import { networkUrl, PLAIN_WARNING } from "./network.ts";
+import { offerModel, personAt } from "./offer-model.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
 import { checkBroker, checkMachine, checkSettings } from "./preflight.ts";
@@ -23,7 +26,8 @@ import {
 } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
-import { loadTokens } from "./tokens.ts";
+import { confirm } from "./terminal.ts";
+import { type KeptTokens, loadTokens } from "./tokens.ts";
 import { waitForAgent } from "./wait-for-agent.ts";
 
 /** The gateway's address and the owner's token. */
@@ -39,6 +43,8 @@ type StartCall = {
   text(option: string): string | undefined;
   flag(option: string): boolean;
   env: Environment;
+  /** `person`: one can be asked at the terminal. */
+  io: { person: boolean };
 };
 
 const EXIT_USAGE = 2;
@@ -59,6 +65,13 @@ export async function start(call: StartCall): Promise<number> {
   if (!checked.ok) return refuse(checked.error);
   try {
     checkMachine(process);
+    if (!env.EDGECALL_DIR && !options.demo)
+      await offerCheckoutHome({
+        dir: settings.value.dir,
+        cwd: process.cwd(),
+        confirm: call.io.person ? confirm : undefined,
+        say: (line) => console.error(line),
+      });
     return await run(settings.value, checked.value, env);
   } catch (error) {
     const isOfSystem = error instanceof Error && "syscall" in error;
@@ -73,19 +86,28 @@ function refuse(error: string): number {
 
 async function run(settings: StartSettings, bridge: BridgeSettings, env: Environment): Promise<number> {
   makeStateFolder(settings.dir);
-  const tokens = loadTokens(settings.dir, settings.token);
+  refuseNewer(settings.dir);
   const running = runningIn(settings.dir);
   if (running) {
     // Before the check of its port, whose error would say that some other program has taken it.
     if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
-    return await answer({ url: running.url, token: tokens.api }, settings.ask);
+    const { api } = loadTokens(settings.dir, settings.token);
+    return await answer({ url: running.url, token: api }, settings.ask);
   }
   if (settings.mqttUrl !== undefined) await checkBroker(bridge);
   const port = await choosePort(settings);
   const url = `http://127.0.0.1:${port}`;
   const claimed = claim(settings.dir, url);
   if (!claimed.ok) throw alreadyRuns(settings.dir, claimed.by);
+  let tokens: KeptTokens;
+  try {
+    keepOlderState(settings);
+    tokens = loadTokens(settings.dir, settings.token);
+  } catch (error) {
+    claimed.release();
+    throw error;
+  }
 
   const log = programLog(settings.ask !== undefined);
   const starting = startStack({
@@ -114,8 +136,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };
-    // An answer that no model gave says so itself.
-    if (settings.ask === undefined || settings.model) announceModel(settings, env);
+    if (settings.model) console.error(`model: ${settings.model.name} at ${settings.model.baseUrl}`);
     await stack.ready();
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
     await waitForAgent(new Client(client), stack.agentId);
@@ -123,6 +144,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     if (settings.ask === undefined) {
       announce(stack, client, settings, await passkeyCode(client));
       if (settings.demo) console.log(demoText(settings.demo));
+      void offer(client, settings, ended.signal);
       return 0;
     }
     code = await answer(client, settings.ask, ended.signal);
@@ -137,6 +159,13 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   // The last line, below the programs' own last lines.
   if (failure !== undefined) console.error(failure);
   process.exit(code);
+}
+
+/** Before anything is changed there. */
+function keepOlderState({ dir, demo, copies }: StartSettings): void {
+  const copy = copies && !demo ? copyBeforeUpgrade(dir) : undefined;
+  if (copy) console.error(describeCopy(dir, copy));
+  noteVersion(dir);
 }
 
 function alreadyRuns(dir: string, by: Running): Error {
@@ -185,12 +214,20 @@ function programLog(keptBack: boolean): { say(name: string, line: string): void;
   };
 }
 
-function announceModel({ model }: StartSettings, env: Environment): void {
-  if (model) console.error(`model: ${model.name} at ${model.baseUrl}`);
-  else if (!env.LLM_MODELS)
-    console.error(
-      "model: none, so plain sentences alone are understood; for one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY",
-    );
+/** Beside the home, which runs already. @param signal ends the question */
+async function offer(access: Access, { dir }: StartSettings, signal: AbortSignal): Promise<void> {
+  const ask = personAt(process, signal);
+  const terminal = { say: (line: string) => console.error(line), ...(ask && { ask }) };
+  try {
+    await offerModel(new Client(access), { page: pageOf(access), dir }, terminal);
+  } catch (error) {
+    if (!signal.aborted) console.error(`model: ${messageOf(error)}`);
+  }
+}
+
+/** Browsers give passkeys to a name alone. */
+function pageOf({ url }: Access): string {
+  return `${url.replace("127.0.0.1", "localhost")}/`;
 }
 
 /** @returns a code by which the owner adds a first passkey; undefined: there is one, or none is to be had */
@@ -206,7 +243,7 @@ async function passkeyCode(access: Access): Promise<string | undefined> {
 }
 
 function announce(stack: Stack, client: Access, settings: StartSettings, code: string | undefined): void {
-  const page = `${client.url.replace("127.0.0.1", "localhost")}/`;
+  const page = pageOf(client);
   const passkey =
     code && `  passkey  ${code}   (adds your first one within 10 minutes: ${page}#/setup/passkeys)\n`;
   console.log(`

@@ -13,6 +13,7 @@ const PARTS = [
   "/v1/passkeys",
   "/v1/devices",
   "/v1/connections",
+  "/v1/model",
 ];
 
 /** What changes by itself: times of use, who was asked meanwhile, and whether a bridge is connected. */

@@ -54,6 +54,11 @@ async function open(...given: object[]) {
   );
   closing.push(() => servers.close());
   await servers.start();
+  // An agent starts without a server that is slow; on a busy machine each of them is.
+  await until(() => servers.missing().every(({ why }) => !why.endsWith("it is being started")), {
+    within: 20_000,
+    what: "each server was tried",
+  });
   const run = async (name: string, args: object = {}, more: Partial<RunRequest> = {}) => {
     const request = { callId: "c", name, args: { ...args }, caller: CALLER, ...more };
     return (await runTool(new ToolRegistry(servers.tools()), request)).result;

@@ -11,6 +11,7 @@ import { devices } from "./features/devices/routes.ts";
 import { homeRoutes } from "./features/lending/home-routes.ts";
 import { lending } from "./features/lending/routes.ts";
 import { mcpDiscovery, mcpRoutes } from "./features/mcp/routes.ts";
+import { model } from "./features/model/routes.ts";
 import { oauthGrants } from "./features/oauth/routes/manage-routes.ts";
 import { oauth } from "./features/oauth/routes/routes.ts";
 import { openai } from "./features/openai/routes.ts";
@@ -80,6 +81,7 @@ const WITH_TOKEN = [
   questions,
   passkeys,
   permissions,
+  model,
   keys,
   tokens,
   oauthGrants,

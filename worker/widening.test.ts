@@ -19,6 +19,7 @@ const ALL = { role: "owner", scopes: ["ask", "command", "approve", "admin"] };
 const KEY = { public_key: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", name: "x" };
 const LENT = { label: "x", agents: ["pi"], scopes: ["ask"], reads_only: true, expires_in_days: 1 };
 const CONNECTION = { channel: "telegram", connection: "x", token: `1:${"x".repeat(35)}` };
+const MODEL = { base_url: "https://evil.example/v1", model: "x" };
 const CLIENT = { name: "x", redirect_uris: ["https://app.example/cb"], secret: false };
 
 /** Bodies that widen, by the route as it is declared. */
@@ -52,6 +53,8 @@ const WIDENS: Record<string, unknown[]> = {
   "POST /v1/borrowing": [{ invitation: "ecl_x", name: "x" }],
   "POST /v1/borrowing/:name/accept-text": [undefined, {}],
   "POST /v1/import": [{}],
+  "PUT /v1/model": [MODEL, { ...MODEL, api_key: null }],
+  "POST /v1/model/try": [undefined, {}, MODEL],
   "POST /v1/questions/:id": [
     { answer: "approve" },
     { answer: "accept" },
@@ -97,6 +100,7 @@ const OTHERS: Record<string, string> = {
   "DELETE /v1/passkeys/taps/:account": "takes away",
   "DELETE /v1/permissions/:id": "takes away",
   "DELETE /v1/permissions": "takes away",
+  "DELETE /v1/model": "takes away",
   "DELETE /v1/agents/:agent/key": "takes away",
   "DELETE /v1/tokens/:id": "takes away",
   "DELETE /v1/oauth/grants/:id": "takes away",

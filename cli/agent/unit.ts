@@ -1,6 +1,6 @@
 /**
  * The agent's systemd unit. `systemd-analyze security` rates it 2.6. A lower figure is not possible with the sandbox, which
- * needs namespaces and mounts, and with the device's pins and cameras. docs/guides/first-pi.md explains what the unit allows.
+ * needs namespaces and mounts, and with the device's pins and cameras. docs/explain/services.md explains what the unit allows.
  */
 import { UNIT_VARIABLE } from "@edgecall/pi-agent/service/leftovers.ts";
 import { AGENT, PROC_DIR } from "../service/services.ts";

@@ -1,4 +1,4 @@
-/** The bridge's systemd unit: two outgoing sockets and a folder of its own. docs/guides/first-pi.md explains what the unit allows. */
+/** The bridge's systemd unit: two outgoing sockets and a folder of its own. docs/explain/services.md explains what the unit allows. */
 import { BRIDGE } from "../service/services.ts";
 import { CLOSED_TO_LONE_PROGRAMS } from "../service/units/hardening.ts";
 import { unitOf } from "../service/units/unit.ts";

@@ -179,6 +179,13 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./permissions.ts")).endPermissions,
   },
   {
+    name: "export",
+    about: "write the home and its conversations into a file, for a back-up or before an upgrade",
+    takes: "FILE",
+    options: {},
+    load: async () => (await import("./export.ts")).exportHome,
+  },
+  {
     name: "doctor",
     about: "check token → gateway → bridge → broker → agent → model: what is broken, and what to do",
     takes: "[AGENT]",

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { readApi } from "@edgecall/core/loop/api.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { ROOT } from "@edgecall/node/places.ts";
+import { copyBeforeUpgrade, describeCopy, refuseNewer, type StateCopy } from "@edgecall/node/written-by.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { environmentText, readEnvironment } from "../service/environment-file.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
@@ -49,6 +50,7 @@ export async function install(call: CommandCall): Promise<number> {
     );
     return EXIT.ok;
   }
+  refuseNewer(places.state);
   await makeUser(GATEWAY, [], io.err);
   if (wanted !== undefined) await writeSettings(GATEWAY, wanted, "root");
   const releases = new Releases(places.programs);
@@ -56,6 +58,7 @@ export async function install(call: CommandCall): Promise<number> {
   const before = await releases.current();
   const version = await releases.addFolder(folder, MARKS, process.execPath);
   const isUpgrade = before !== undefined && before !== version;
+  const copy = isUpgrade ? await keepOlderState(call) : undefined;
   // A new version that does not answer is replaced by the one before.
   await releases.use(version, { onTrial: isUpgrade });
   await releases.prune();
@@ -69,7 +72,8 @@ export async function install(call: CommandCall): Promise<number> {
   await must("systemctl", "enable", "--quiet", unit);
   const started = await run("systemctl", ["restart", unit], { within: ONLINE_WITHIN_MS * 2 });
   if (isUpgrade && started.code !== 0 && (await onlineWithin(ONLINE_WITHIN_MS, GATEWAY))) {
-    io.err(`the new version did not start: back to ${await releases.current()}\n`);
+    const kept = copy ? `; its state as it was is in ${copy.folder}` : "";
+    io.err(`the new version did not start: back to ${await releases.current()}${kept}\n`);
     return EXIT.failed;
   }
   if (started.code !== 0 || !(await onlineWithin(ONLINE_WITHIN_MS, GATEWAY))) {
@@ -84,6 +88,21 @@ export async function install(call: CommandCall): Promise<number> {
   );
   if (!withHome) return EXIT.ok;
   return await joinHome(url, token, text("broker"), io.err);
+}
+
+/** As root and beside the state, where the service itself may not write. @returns the copy that was made */
+async function keepOlderState({ env, io }: CommandCall): Promise<StateCopy | undefined> {
+  const { places, unit } = GATEWAY;
+  if (env.UPGRADE_COPY === "no") return undefined;
+  await must("systemctl", "stop", unit);
+  try {
+    const copy = copyBeforeUpgrade(places.state);
+    if (copy) io.err(`${describeCopy(places.state, copy)}\n`);
+    return copy;
+  } catch (error) {
+    await run("systemctl", ["start", unit]);
+    throw error;
+  }
 }
 
 /** Runs the gateway's own installer for the home's first machine: agent, bridge, and broker unless one is given. */

@@ -1,4 +1,4 @@
-/** The systemd unit of a gateway at home: Node, and workerd beneath it. docs/guides/cloudflare.md explains it. */
+/** The systemd unit of a gateway at home: Node, and workerd beneath it. docs/guides/home-without-cloudflare.md explains it. */
 import { GATEWAY } from "../service/services.ts";
 import { unitOf } from "../service/units/unit.ts";
 

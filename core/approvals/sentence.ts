@@ -131,15 +131,24 @@ function settingOf(
   { parameters, schema }: AskedCall,
   phrases: Phrases,
 ): SettingText | undefined {
-  const [reading, unit] = Object.hasOwn(SETTINGS, name) ? (SETTINGS[name] ?? []) : [];
+  const [, unit] = Object.hasOwn(SETTINGS, name) ? (SETTINGS[name] ?? []) : [];
   const value = valueText(parameters[name], unit ?? degreesOf(schema, name), name, phrases);
   if (value === undefined) return undefined;
-  const setting =
-    reading === undefined ? slotText(name.replaceAll("_", " "), phrases) : phrases.reading(reading);
-  return { setting, value, isObvious: OBVIOUS.has(name) && typeof parameters[name] === "number" };
+  return {
+    setting: settingText(name, phrases),
+    value,
+    isObvious: OBVIOUS.has(name) && typeof parameters[name] === "number",
+  };
 }
 
-function valueText(
+/** What a parameter is called in a sentence. */
+export function settingText(name: string, phrases: Phrases): string {
+  const [reading] = Object.hasOwn(SETTINGS, name) ? (SETTINGS[name] ?? []) : [];
+  return reading === undefined ? slotText(name.replaceAll("_", " "), phrases) : phrases.reading(reading);
+}
+
+/** @param name of the parameter @returns undefined: the value does not fit a sentence */
+export function valueText(
   value: unknown,
   unit: string | undefined,
   name: string,

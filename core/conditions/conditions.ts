@@ -117,7 +117,7 @@ const TABLE = {
     text: ({ file }) =>
       `the gateway's rows in ${file} are damaged, as after a power cut or on a worn-out card`,
     cure: ({ file }) =>
-      `stop the gateway, move ${file} and its -wal and -shm away, start it, and import the last back-up (docs/guides/when-it-fails.md, Back-up and restore)`,
+      `stop the gateway, move ${file} and its -wal and -shm away, start it, and import the last back-up (docs/guides/back-up.md)`,
   },
 } satisfies Record<string, Entry>;
 

@@ -3,8 +3,8 @@
  * a longer prompt without a word.
  */
 import { isObject } from "../protocol/is-object.ts";
-import { withTimeLimit } from "../time-limit.ts";
 import { isPrivateHost } from "../web/address.ts";
+import { askServer, listIn } from "./local-server.ts";
 import type { Fetch } from "./model.ts";
 import type { ModelSettings } from "./request.ts";
 
@@ -17,8 +17,6 @@ type Endpoint = Pick<ModelSettings, "baseUrl" | "apiKey" | "model">;
 
 /** All requests go out at once. A local server answers within milliseconds, also while a model is busy. */
 const ASK_MS = 1_500;
-/** llama.cpp's answer has the model's chat template in it. */
-const ANSWER_MAX_BYTES = 1024 * 1024;
 
 /** The newest address and its answer: each request to a model asks, and addresses take long to read. */
 let newest = { baseUrl: "", isLocal: false };
@@ -43,10 +41,11 @@ export async function askWindow(
   endpoint: Endpoint,
   fetch: Fetch = (url, init) => globalThis.fetch(url, init),
 ): Promise<Window | undefined> {
-  const { model } = endpoint;
+  const { model, apiKey } = endpoint;
+  const key = typeof apiKey === "function" ? apiKey() : apiKey;
   const base = endpoint.baseUrl.replace(/\/+$/, "");
   const root = base.replace(/\/(?:api\/)?v\d+$/, "");
-  const ask = (url: string) => answerOf(url, endpoint, fetch);
+  const ask = (url: string) => askServer(url, { key, ms: ASK_MS, fetch });
   const [running, props, studio, studioV1, list] = await Promise.all([
     ask(`${root}/api/ps`),
     // A server of several models loads none for this question.
@@ -113,39 +112,4 @@ function oneOf<T extends Record<string, unknown>>(models: readonly T[], key: str
 
 function tokensIn(value: unknown): { tokens?: number } {
   return typeof value === "number" && Number.isInteger(value) && value > 0 ? { tokens: value } : {};
-}
-
-function listIn(answer: unknown, key: string): Array<Record<string, unknown>> | undefined {
-  const list = isObject(answer) ? answer[key] : undefined;
-  return Array.isArray(list) ? list.filter(isObject) : undefined;
-}
-
-async function answerOf(url: string, { apiKey }: Endpoint, fetch: Fetch): Promise<unknown> {
-  const key = typeof apiKey === "function" ? apiKey() : apiKey;
-  try {
-    return await withTimeLimit(ASK_MS, async (signal) => {
-      const headers = { accept: "application/json", ...(key && { authorization: `Bearer ${key.trim()}` }) };
-      const response = await fetch(url, { headers, redirect: "manual", signal });
-      if (response.ok) return JSON.parse(await textUpTo(response, ANSWER_MAX_BYTES));
-      await response.body?.cancel();
-      return undefined;
-    });
-  } catch {
-    // Most servers know one of these addresses.
-    return undefined;
-  }
-}
-
-async function textUpTo(response: Response, most: number): Promise<string> {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    text += decoder.decode(part.value, { stream: true });
-    if (text.length > most) {
-      await reader?.cancel();
-      return "";
-    }
-  }
-  return text + decoder.decode();
 }

@@ -291,7 +291,7 @@ export const HomeFrame = z.discriminatedUnion("t", [
   }),
   /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
   z.object({ t: z.literal("forget_device"), key: DeviceKey }),
-  /** Asks the bridge to install the gateway's program, as every service does (docs/guides/first-pi.md). */
+  /** Asks the bridge to install the gateway's program, as every service does (docs/explain/services.md). */
   z.object({ t: z.literal("update"), id: CallId }),
   z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),
 ]);

@@ -2,9 +2,11 @@
  * Reads from the Worker's sources what is known of an operation only at build time: the comments of its declaration, and the
  * types of its answers.
  */
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   getLeadingCommentRanges,
+  isArrayLiteralExpression,
   isCallExpression,
   isIdentifier,
   isObjectLiteralExpression,
@@ -12,10 +14,11 @@ import {
   isShorthandPropertyAssignment,
   isSpreadAssignment,
   isStringLiteral,
+  isVariableStatement,
   type Node,
   type SourceFile,
 } from "typescript/unstable/ast";
-import { API, type Checker, SignatureKind, type Type } from "typescript/unstable/sync";
+import { API, type Checker, SignatureKind, SymbolFlags, type Type } from "typescript/unstable/sync";
 import { type Schema, TypeSchemas } from "./type-schema.ts";
 
 const CONFIG = fileURLToPath(new URL("../../worker/tsconfig.json", import.meta.url));
@@ -49,9 +52,11 @@ class Reader {
   readonly declarations = new Map<string, Declaration>();
   readonly schemas: TypeSchemas;
   readonly #checker: Checker;
+  readonly #notes: NoteReader;
 
   constructor(checker: Checker) {
     this.#checker = checker;
+    this.#notes = new NoteReader(checker);
     this.schemas = new TypeSchemas(checker);
   }
 
@@ -70,7 +75,7 @@ class Reader {
         this.declarations.set(operation.text, {
           text: commentOf(statement, text),
           answers: this.#answers(handler),
-          notes: this.#notes(spec),
+          notes: this.#notes.read(spec),
         });
       } catch (error) {
         throw new Error(`${operation.text}: ${error instanceof Error ? error.message : error}`);
@@ -108,23 +113,68 @@ class Reader {
     if (!type) return [];
     return type.isUnionType() ? (type.getTypes() ?? []) : [type];
   }
+}
+
+/** A schema that a module exports: its comment, those on its fields, and those of the schemas that it joins. */
+export type Documented = { text: string; notes: Notes; members: readonly { text: string; notes: Notes }[] };
+
+/** @param paths of modules, beside the project's file @returns by the name of each exported constant that a call makes */
+export function readDocumented(config: string, paths: readonly string[]): Map<string, Documented> {
+  const found = new Map<string, Documented>();
+  const api = new API();
+  try {
+    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
+    if (!project) throw new Error(`no project: ${config}`);
+    for (const path of paths) {
+      const source = project.program.getSourceFile(join(dirname(config), path));
+      if (!source) throw new Error(`no source: ${path}`);
+      const reader = new NoteReader(project.checker);
+      for (const statement of source.statements) {
+        if (!isVariableStatement(statement)) continue;
+        const [declaration] = statement.declarationList.declarations;
+        const made = declaration?.initializer;
+        if (!declaration || !made || !isIdentifier(declaration.name) || !isCallExpression(made)) continue;
+        const list = made.arguments.find(isArrayLiteralExpression);
+        found.set(declaration.name.text, {
+          text: commentOf(statement, source.text),
+          notes: list ? {} : reader.read(made),
+          members: (list?.elements ?? []).map((element) => ({
+            text: commentOf(element, source.text),
+            notes: reader.read(element),
+          })),
+        });
+      }
+    }
+  } finally {
+    api.close();
+  }
+  return found;
+}
+
+/** Reads the comments on the properties of an object literal. */
+class NoteReader {
+  readonly #checker: Checker;
+
+  constructor(checker: Checker) {
+    this.#checker = checker;
+  }
 
   /** Of an object literal, also behind a name, a spread or a call such as `z.strictObject({…})`. */
-  #notes(node: Node | undefined): Notes {
+  read(node: Node | undefined): Notes {
     if (!node) return {};
-    if (isIdentifier(node)) return this.#notes(this.#valueOf(node));
-    if (isCallExpression(node)) return Object.assign({}, ...node.arguments.map((one) => this.#notes(one)));
-    if ("expression" in node && !isObjectLiteralExpression(node)) return this.#notes(node.expression as Node);
+    if (isIdentifier(node)) return this.read(this.#valueOf(node));
+    if (isCallExpression(node)) return Object.assign({}, ...node.arguments.map((one) => this.read(one)));
+    if ("expression" in node && !isObjectLiteralExpression(node)) return this.read(node.expression as Node);
     if (!isObjectLiteralExpression(node)) return {};
     const notes: Notes = {};
     for (const property of node.properties) {
-      if (isSpreadAssignment(property)) Object.assign(notes, this.#notes(property.expression));
+      if (isSpreadAssignment(property)) Object.assign(notes, this.read(property.expression));
       const isNamed = isPropertyAssignment(property) || isShorthandPropertyAssignment(property);
       if (!isNamed) continue;
       const name = "text" in property.name ? String(property.name.text) : "";
       const value = isPropertyAssignment(property) ? property.initializer : this.#valueOf(property.name);
       const text = commentOf(property, property.getSourceFile().text);
-      const of = this.#notes(value);
+      const of = this.read(value);
       notes[name] = { ...(text && { text }), ...(Object.keys(of).length > 0 && { of }) };
     }
     return notes;
@@ -134,7 +184,8 @@ class Reader {
   #valueOf(name: Node): Node | undefined {
     const symbol = this.#checker.getSymbolAtLocation(name);
     // An alias of an import has no value of its own.
-    const target = symbol && !symbol.valueDeclaration ? this.#checker.getAliasedSymbol(symbol) : symbol;
+    const isAlias = symbol !== undefined && (symbol.flags & SymbolFlags.Alias) !== 0;
+    const target = isAlias ? this.#checker.getAliasedSymbol(symbol) : symbol;
     const declaration = target?.valueDeclaration?.resolve();
     return declaration && "initializer" in declaration ? (declaration.initializer as Node) : undefined;
   }

@@ -1,20 +1,19 @@
 /**
- * `npm run api` writes the files that are made of the routes' declarations. `--types` writes the client's types alone, and `--print` prints
- * everything, for the test.
+ * `npm run api` writes the files that are made of the code: openapi.json, the client's types, and the tables of docs/reference/. `--types`
+ * writes the client's types alone, and `--print` prints everything, for the test.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { makeFiles, TYPES } from "./files.ts";
+import { makeFiles } from "./files.ts";
 import { LEFT_OUT } from "./left-out.ts";
 import { readServed } from "./served.ts";
 
 const served = await readServed();
-const files = makeFiles(served);
 const [mode] = process.argv.slice(2);
+const files = await makeFiles(served, mode !== "--types");
 if (mode === "--print") {
   const names = served.map(({ method, path }) => `${method} ${path}`);
   process.stdout.write(JSON.stringify({ files, served: names, leftOut: LEFT_OUT }));
 } else
   for (const [path, text] of Object.entries(files))
-    if (mode !== "--types" || path === TYPES)
-      await writeFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), text);
+    await writeFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), text);

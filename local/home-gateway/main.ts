@@ -9,6 +9,7 @@ import { ROOT } from "@edgecall/node/places.ts";
 import { claim, runsAlready } from "@edgecall/node/running.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { ERRORS_KEPT, type GatewayStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
+import { noteVersion, refuseNewer } from "@edgecall/node/written-by.ts";
 import { readBuiltGateway } from "../built-gateway.ts";
 import { PLAIN_WARNING } from "../network.ts";
 import { startGateway } from "../networked-gateway.ts";
@@ -49,8 +50,10 @@ const notify = openNotify(env, (error) => console.error(String(error)));
 
 try {
   makeStateFolder(dir);
+  refuseNewer(dir);
   const claimed = claim(dir, status.url);
   if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
+  noteVersion(dir);
   const { connections } = loadTokens(dir, token);
   const own = ownTokens(dir, token, env);
   const gateway = await startGateway({

@@ -3,12 +3,19 @@
  * edgecall does about each, then runs example flows on the one-machine stack, and says whether the model is good enough. It costs
  * model usage, so only a person starts it.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { Client } from "@edgecall/client/client.ts";
 import type { TurnResult } from "@edgecall/client/routes.ts";
 import { ask } from "@edgecall/client/turns.ts";
+import { isLocalModel } from "@edgecall/core/loop/window.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { findHabits } from "@edgecall/core/try-model/habits.ts";
+import { verdictOf } from "@edgecall/core/try-model/verdict.ts";
+import { windowOf, windowText } from "@edgecall/core/try-model/window.ts";
 import { onStop } from "../on-stop.ts";
 import { freePort } from "../port.ts";
 import { readStartSettings } from "../settings.ts";
@@ -17,9 +24,21 @@ import { loadTokens } from "../tokens.ts";
 import { waitForAgent } from "../wait-for-agent.ts";
 import { endpointOf } from "./endpoint.ts";
 import { FLOWS, type Flow } from "./flows.ts";
-import { findHabits } from "./habits.ts";
-import { verdictOf } from "./verdict.ts";
-import { windowText } from "./window.ts";
+import { addRow, type ResultRow, readRow, SCRIPTED } from "./rows.ts";
+
+const USAGE =
+  "npm run try-model [-- --row]: tries the model of LLM_BASE_URL and LLM_MODEL; --row adds its row to docs/measured/models.md\nnpm run try-model -- --add FILE: adds a row that was sent in";
+const MEASURED = fileURLToPath(new URL("../../docs/measured", import.meta.url));
+const { row: addsRow, add } = optionsOf(process.argv.slice(2));
+if (add !== undefined) {
+  const sent = readRow(readFileSync(add, "utf8"));
+  if (!sent.ok) {
+    console.error(`${add}: ${sent.error}`);
+    process.exit(2);
+  }
+  addRow(MEASURED, sent.value);
+  process.exit(0);
+}
 
 type Row = { flow: string; result: string; calls: string; tokens: number; seconds: number; answer: string };
 
@@ -60,9 +79,26 @@ try {
   const rows: Row[] = [];
   for (const flow of FLOWS) rows.push(await tried(flow, settings.value.agentId));
   console.table(rows);
-  console.log(await windowText({ ...model, apiKey: process.env.LLM_API_KEY ?? "" }));
+  const asked = { ...model, apiKey: process.env.LLM_API_KEY ?? "" };
+  console.log(await windowText(asked));
   const verdict = verdictOf(habits, rows);
   console.log(verdict.text);
+  const window = await windowOf(asked);
+  const made: ResultRow = {
+    day: new Date().toISOString().slice(0, 10),
+    version: VERSION,
+    model: model.name,
+    endpoint: model.name === SCRIPTED ? SCRIPTED : (window?.server ?? hostOf(model.baseUrl)),
+    window: window?.tokens ?? null,
+    good: verdict.isGood,
+    bad: verdict.bad,
+    flows: rows.map(({ flow, result }) => ({ what: flow, result })),
+    tokens: rows.reduce((sum, { tokens }) => sum + tokens, 0),
+    seconds: Math.round(rows.reduce((sum, { seconds }) => sum + seconds, 0)),
+  };
+  console.log('To send it in, paste the next line into an issue of the form "A model that was tried":');
+  console.log(JSON.stringify(made));
+  if (addsRow) addRow(MEASURED, made);
   process.exitCode = verdict.isGood ? 0 : 1;
 } catch (error) {
   if (!stopping) {
@@ -72,6 +108,20 @@ try {
 }
 await stop();
 process.exit();
+
+/** A server of a network at home has no name that others know. */
+function hostOf(baseUrl: string): string {
+  return isLocalModel({ baseUrl }) ? "a server at home" : new URL(baseUrl).hostname;
+}
+
+function optionsOf(args: string[]): { row?: boolean | undefined; add?: string | undefined } {
+  try {
+    return parseArgs({ args, options: { row: { type: "boolean" }, add: { type: "string" } } }).values;
+  } catch {
+    console.error(USAGE);
+    process.exit(2);
+  }
+}
 
 function refuse(error: string): never {
   console.error(error);

@@ -1,6 +1,6 @@
 /**
  * Lets a service update itself, though it may not write its own program. It leaves a request in its state folder. A unit
- * of root's sees it (docs/guides/first-pi.md) and writes the outcome to a file that the service can only read. The service is
+ * of root's sees it (docs/explain/services.md) and writes the outcome to a file that the service can only read. The service is
  * restarted meanwhile, so the outcome is reported by the program that runs then: the new one, or the one before.
  */
 import { readFile, rm } from "node:fs/promises";

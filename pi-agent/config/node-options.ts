@@ -8,14 +8,14 @@
 
 /**
  * V8 keeps its heap close to what is in use, with a young generation of 1 MiB. It optimizes no code and compiles functions when they are
- * called, which takes 6 MiB less (docs/guides/first-pi.md).
+ * called, which takes 6 MiB less (docs/measured/install.md).
  */
 export const NODE_FLAGS: readonly string[] = ["--optimize-for-size", "--no-opt", "--max-lazy"];
 
 /**
  * Of glibc: two memory pools, where by default it makes one or more for each of Node's threads, and frees little of them; and its own
  * first thresholds, kept as they are. By default they grow with the largest block that was freed, and then less is given back: an idle
- * agent keeps 5 MiB more (docs/guides/first-pi.md).
+ * agent keeps 5 MiB more (docs/measured/install.md).
  */
 export const NODE_ENVIRONMENT: Readonly<Record<string, string>> = {
   MALLOC_ARENA_MAX: "2",

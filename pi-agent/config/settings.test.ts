@@ -308,10 +308,6 @@ wallet_address = "0x"`;
     expect(() => readSettings(uncommented, { file: FILE })).not.toThrow();
     expect(keysOfExample()).toEqual(knownKeys());
   });
-
-  test("docs/reference/settings.md has exactly the existing keys", () => {
-    expect(keysOfDocument()).toEqual(knownKeys());
-  });
 });
 
 const HERE = import.meta.dirname;
@@ -330,22 +326,6 @@ function keysOfExample(): string[] {
     section = /^\[([\w.]+)\]$/.exec(line)?.[1] ?? section;
     const key = /^(?:# )?(\w+) = /.exec(line)?.[1];
     return key === undefined ? [] : [fullName(section, key)];
-  });
-  return keys.sort();
-}
-
-/** The first column of the agent's table: `[mqtt] username`, `password`. */
-function keysOfDocument(): string[] {
-  const document = readFileSync(join(HERE, "../../docs/reference/settings.md"), "utf8");
-  const [, part = ""] = document.split("## The agent (`agent.toml`)");
-  const rows = (part.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
-  const keys = rows.flatMap((row) => {
-    let section = "";
-    return [...(row.split("|")[1] ?? "").matchAll(/`(?:\[([\w.]+)\] ?)?(\w*)`/g)].flatMap((match) => {
-      section = match[1] ?? section;
-      // A section whose keys are names of the owner's choice is listed without a key.
-      return match[2] ? [fullName(section, match[2])] : [];
-    });
   });
   return keys.sort();
 }

@@ -1,58 +1,15 @@
-/**
- * docs/explain/what-may-be-done.md compared with the code: each tool is in its tables, with its arguments, effect, needs and time limit.
- */
+/** The tools of the code compared with the designs, with the page that says which agent has what, and with the names that the gateway knows. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { aliasesOfOwnTool, isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { afterAll, expect, test } from "vitest";
 import { everyTool, settings, state } from "../testing/every-tool.ts";
 import { openToolbox } from "./toolbox.ts";
 
-/** A formatter pads the columns of a table. */
-const DOCUMENT = readFileSync(
-  join(import.meta.dirname, "../../docs/explain/what-may-be-done.md"),
-  "utf8",
-).replaceAll(/ +\|/g, " |");
-const HEADER = "| tool | what it does | effect | permission | time-out | needs | runs |";
-const COLUMNS = HEADER.split("|").length;
+const read = (page: string) => readFileSync(join(import.meta.dirname, "../../docs", page), "utf8");
 
 const { tools: all, close } = await everyTool();
 afterAll(close);
-
-/** The first and the third to fifth cell, which can be compared. */
-function documented(): string[] {
-  const tables = DOCUMENT.split(`${HEADER}\n`).slice(1);
-  const rows = tables.flatMap((table) => (table.split("\n\n")[0] ?? "").trim().split("\n").slice(1));
-  return rows.map((row) => {
-    const cells = row.split("|").map((cell) => cell.trim());
-    expect(cells, row).toHaveLength(COLUMNS);
-    const [, call = "", what, effect, permission, timeout, needs, runs] = cells;
-    for (const said of [what, needs]) expect(said, row).not.toBe("");
-    expect(runs, row).toMatch(/^(agent|program|sandbox)$/);
-    return [call.replaceAll("`", ""), effect, permission, timeout].join(" | ");
-  });
-}
-
-function inWords(tool: Tool): string {
-  const { properties = {}, required = [] } = jsonSchema(tool.input) as {
-    properties?: Record<string, unknown>;
-    required?: string[];
-  };
-  const args = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
-  const permissions = tool.permissions ?? (tool.permission ? [tool.permission] : ["–"]);
-  return [
-    `${tool.name}(${args.join(", ")})`,
-    tool.taints ? `${tool.effect}, taints` : tool.effect,
-    permissions.join(", "),
-    `${tool.timeoutMs / 1_000} s / ${tool.maxTimeoutMs / 1_000} s`,
-  ].join(" | ");
-}
-
-test("docs/explain/what-may-be-done.md has every tool as it is", () => {
-  expect(documented().sort()).toEqual(all.map(inWords).sort());
-});
 
 test.each([
   ["files", ["read", "write", "edit", "glob", "grep"], [5, 30]],
@@ -81,8 +38,9 @@ test.each([
 });
 
 test("each tool is in the list of which agent has what", () => {
-  const start = DOCUMENT.indexOf("Which of ours they have at all");
-  const list = DOCUMENT.slice(start, DOCUMENT.indexOf("The reverse", start));
+  const page = read("explain/what-may-be-done.md");
+  const start = page.indexOf("Which of ours they have at all");
+  const list = page.slice(start, page.indexOf("The reverse", start));
   const first = list.split("\n").flatMap((row) => (row.startsWith("| `") ? (row.split("|")[1] ?? "") : []));
   const named = first.flatMap((cell) => cell.match(/[a-z0-9_]+/g) ?? []);
   expect(named.sort()).toEqual(all.map(({ name }) => name).sort());
@@ -99,11 +57,11 @@ test("D3: the gateway knows the other names of their parameters, so that it does
   }
 });
 
-test("it has every tool that an agent offers or misses", async () => {
+test("docs/reference/tools.md has every tool that an agent offers or misses", async () => {
   const toolbox = await openToolbox(settings, state);
   await toolbox.close();
   const names = [...toolbox.tools, ...toolbox.unavailable].map(({ name }) => name);
   expect(names.length).toBeGreaterThan(30);
-  const told = documented().map((row) => row.split("(")[0]);
+  const told = [...read("reference/tools.md").matchAll(/^### `(\w+)`$/gm)].map(([, name = ""]) => name);
   expect(names.filter((name) => !told.includes(name))).toEqual([]);
 });

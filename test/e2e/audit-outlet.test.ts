@@ -139,8 +139,8 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     ]);
   });
 
-  test("the questions of docs/guides/when-it-fails.md can be asked", async () => {
-    const docs = readFileSync(new URL("../../docs/guides/when-it-fails.md", import.meta.url), "utf8");
+  test("the questions of docs/guides/watching.md can be asked", async () => {
+    const docs = readFileSync(new URL("../../docs/guides/watching.md", import.meta.url), "utf8");
     const questions = (/```sql\n(.*?)```/s.exec(docs)?.[1] ?? "")
       .split(";")
       .filter((sql) => sql.trim() !== "");

@@ -89,3 +89,9 @@ export async function openDevice(page: Page, id: string): Promise<Locator> {
   await shown.waitFor();
   return shown;
 }
+
+/** Opens the line of a call, as a person does, for its arguments and its result. */
+export async function openCall(card: Locator): Promise<void> {
+  await card.locator("summary").first().click();
+  await card.locator("details[open]").first().waitFor();
+}

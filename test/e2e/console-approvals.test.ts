@@ -1,9 +1,18 @@
 /** The console shows exactly and completely what a person approves, on every screen. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import {
+  askIn,
+  axeFinds,
+  openCall,
+  openDevice,
+  openScreen,
+  openWindow,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -28,6 +37,14 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
   });
 
   const ask = (text: string) => askIn(page, text);
+  const rows = () => page.locator(".wait-row");
+  /** @returns the sheet of the question in that row, whose name is the sentence */
+  async function openSheet(row: Locator): Promise<Locator> {
+    await row.getByRole("link", { name: SENTENCE, exact: true }).click();
+    const sheet = page.getByRole("dialog", { name: SENTENCE, exact: true });
+    await sheet.waitFor();
+    return sheet;
+  }
 
   test("S2 invisible characters are shown as escapes, and the card says so", async () => {
     const turn = await ask(append("ls \u202e#fr- mr\u200b\u{e0041}"));
@@ -38,6 +55,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
       .getByText("Contains characters that cannot be seen, shown as escapes: U+202E, U+200B, U+E0041.")
       .waitFor();
     const card = turn.getByRole("article", { name: "append on pi" });
+    await openCall(card);
     expect(await card.locator("code.args").textContent()).toContain("\\u202e");
     expect(await card.textContent()).not.toMatch(/[\u202e\u200b]/);
     expect(await axeFinds(page)).toEqual([]);
@@ -78,13 +96,26 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
       await expect.poll(() => page.title()).toBe(`(2) ${name} · edgecall`);
     }
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
-    const cards = page.getByRole("group", { name: SENTENCE });
-    await cards.filter({ hasText: '"first"' }).getByRole("link").waitFor();
-    expect(await cards.count()).toBe(2);
+    await rows().nth(1).waitFor();
     expect(await axeFinds(page)).toEqual([]);
-    await cards.filter({ hasText: '"first"' }).getByRole("button", { name: "Run", exact: true }).click();
+    // Its sentence is not all of it, so it is read before it is answered.
+    expect(await rows().getByRole("button").count()).toBe(0);
+    const sheet = await openSheet(rows().first());
+    await sheet.getByText('"first"').waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.textContent")).toBe(SENTENCE);
+    await openSheet(rows().first());
+    await sheet.getByRole("button", { name: "Run", exact: true }).click();
+    await sheet.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
-    await cards.filter({ hasText: '"second"' }).getByRole("link").click();
+    await rows().locator(".second a").click();
+    // From its card, over the conversation.
+    await page.locator(".turn").getByRole("link", { name: "Open as a sheet" }).click();
+    await sheet.getByText('"second"').waitFor();
+    await sheet.getByRole("button", { name: "Close; it goes on waiting" }).click();
+    await sheet.waitFor({ state: "detached" });
     await page.locator(".turn").getByRole("button", { name: "No", exact: true }).click();
     await page.locator(".turn .answer").waitFor();
     await expect.poll(() => page.title()).toBe("Chats · edgecall");
@@ -103,12 +134,12 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await form.getByRole("group", { name: SENTENCE }).getByText('"of the form"').waitFor();
     expect(await form.getByText("of the conversation").count()).toBe(0);
     await page.getByRole("link", { name: "Waiting for you (2)" }).click();
-    await page.getByText("For a command (Devices, or the API)").waitFor();
+    await rows().getByText("from this console or the API").waitFor();
     for (let left = 2; left > 0; left -= 1) {
-      await page.getByRole("button", { name: "No", exact: true }).first().click();
-      await page
-        .getByText(left > 1 ? `Waiting for you (${left - 1})` : "Nothing is waiting for you.")
-        .waitFor();
+      const sheet = await openSheet(rows().first());
+      await sheet.getByRole("button", { name: "No", exact: true }).click();
+      await sheet.waitFor({ state: "detached" });
+      await page.getByText(left > 1 ? `Waiting for you (${left - 1})` : "Nothing waits for you.").waitFor();
     }
   });
 });

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
+import { askIn, axeFinds, openCall, openWindow, signIn, useChromium } from "./chromium.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
 
@@ -92,6 +92,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     const card = turn.getByRole("article", { name: "asked in words on thinker" });
     expect(await card.getAttribute("class")).toBe("call partial");
     await card.getByText(/^done, 1 call failed/).waitFor();
+    await openCall(card);
     const inner = card.locator(".inner.error");
     await inner.waitFor();
     expect(await inner.textContent()).toMatch(/read.*none\.txt/s);
@@ -116,6 +117,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     await turn.locator(".answer", { hasText: "is not online" }).waitFor();
     const card = turn.getByRole("article", { name: "append on away" });
     await card.getByText(/^offline/).waitFor();
+    await openCall(card);
     expect(await turn.getByText(/is not online/).count()).toBe(1);
   });
 

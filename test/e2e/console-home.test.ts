@@ -3,8 +3,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
 import { axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { action } from "./edge-calls.ts";
 import type { Question } from "./gateway-client.ts";
 import { useShownHome } from "./shown-home.ts";
+import { WireTap } from "./wire-tap.ts";
 
 const { stack, house, questionOf } = useShownHome();
 /** Rules are asked for each 15 s, and a message waits for others for up to 30 s. */
@@ -112,11 +114,11 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
     for (const { id, text, conversation } of questions) {
       const sentence = text.split("\n", 1)[0] ?? "";
       await page.evaluate(`location.hash = "#/waiting/${id}"`);
-      const card = page.locator(".question.approval").first();
-      await card.getByText(sentence, { exact: true }).waitFor();
-      const heard = await card.ariaSnapshot();
-      expect(heard.split("\n")[0], conversation).toBe(`- group ${JSON.stringify(sentence)}:`);
-      const shown = await card.locator(".sentence").textContent();
+      const sheet = page.locator("dialog[open]");
+      await sheet.getByText(sentence, { exact: true }).waitFor();
+      const heard = await sheet.ariaSnapshot();
+      expect(heard.split("\n")[0], conversation).toBe(`- dialog ${JSON.stringify(sentence)}:`);
+      const shown = await sheet.locator(".sentence").textContent();
       expect(shown).toBe(sentence);
       // In the order in which it is read: who asked, and the two answers at the end.
       const at = ["anna asked", 'button "No'].map((words) => heard.indexOf(words));
@@ -164,13 +166,13 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
     for (let more = 0; (await focused()).href !== asked && more < 4; more += 1)
       await tabTo(({ href }) => href.startsWith("#/waiting/"), "another question");
     await page.keyboard.press("Enter");
-    const card = page.getByRole("group", { name: "Switch Washing machine off?" });
-    await card.waitFor();
+    const sheet = page.getByRole("dialog", { name: "Switch Washing machine off?", exact: true });
+    await sheet.waitFor();
     await tabTo(named("No"), "No");
     await page.keyboard.press("Enter");
-    await card.waitFor({ state: "detached" });
-    // The card is gone with its buttons, and the focus is on its screen.
-    await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("list");
+    await sheet.waitFor({ state: "detached" });
+    // The sheet is gone, and so is what opened it: the focus is on the screen.
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("main");
 
     await page.evaluate(`location.hash = "#/devices"`);
     const fan = page.getByRole("switch", { name: "Bathroom fan" });
@@ -183,6 +185,47 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
     await page.keyboard.press("Enter");
     await page.getByRole("article", { name: "Kitchen light" }).waitFor();
     expect(await axeFinds(page)).toEqual([]);
+  });
+
+  test("what its sentence says whole, and does no harm, is answered on Home by one tap; the rest is read first", async () => {
+    const text = "The laundry is in, start the dryer.";
+    stack.model.written.set(text, [action("dryer", "set", { on: true })]);
+    await stack.gateway.begin(text, "dryer");
+    await page.evaluate(`location.hash = "#/waiting"`);
+    const row = (sentence: string) => page.locator(".wait-row").filter({ hasText: sentence });
+    const dryer = row("Switch Dryer on?");
+    await dryer.waitFor();
+    expect(await dryer.getByRole("button").count()).toBe(2);
+    const lock = row("Unlock Front door?");
+    expect(await lock.getByRole("button").count()).toBe(0);
+    expect(await lock.getByRole("link", { name: /^Read it: / }).getAttribute("href")).toBe(
+      `#/waiting/${questionOf("lock")}`,
+    );
+    expect(house().get("Dryer").on).toBe(false);
+    await page.evaluate(`location.hash = "#/home"`);
+    // Home has the oldest three; two of them are read first.
+    expect(await page.locator(".waits-card .wait-row").count()).toBe(3);
+    await page.evaluate(`location.hash = "#/waiting"`);
+    await dryer.getByRole("button").last().click();
+    await dryer.waitFor({ state: "detached" });
+    await expect.poll(() => house().get("Dryer").on, { timeout: 30_000 }).toBe(true);
+  });
+
+  test("a line that stays open and brings nothing is said within 5 s; when it carries again, nothing says so any more", async () => {
+    const line = await WireTap.open(stack.gateway.url);
+    const far = await openWindow(browser);
+    await signIn(far, line.url.replace("127.0.0.1", "localhost"), TOKENS.owner, "#/home");
+    await far.locator(".area-card .tile").first().waitFor();
+    const banner = far.getByRole("status").getByText(/^No connection since /);
+    // It is not said of one that answers.
+    await far.waitForTimeout(6_000);
+    expect(await banner.count()).toBe(0);
+    line.die({ newToo: true });
+    await banner.waitFor({ timeout: 5_000 });
+    line.live();
+    await banner.waitFor({ state: "detached", timeout: 20_000 });
+    await far.close();
+    await line.close();
   });
 
   test("a gateway that is killed is said within 5 s; when it is back, nothing says so any more", async () => {

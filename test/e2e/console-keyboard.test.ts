@@ -118,7 +118,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
     await tabTo("Message");
     await say(script(call("slow", { ms: 600_000 }), { text: "never" }));
-    await page.locator(".turn").last().getByText("accepted").waitFor();
+    await page.locator(".turn").last().getByText("accepted, running").waitFor();
     await tabTo("Stop");
     await press("Enter");
     await page.locator(".turn").last().locator(".answer.cancelled").waitFor();

@@ -32,13 +32,13 @@ type State = {
 };
 
 const TASKS = ["gateway", "people", "passkeys", "programs", "clients", "notifications", "tokens", "keys"];
-TASKS.push("lending", "usage", "language");
+TASKS.push("lending", "model", "usage", "language");
 
 const at = (name: string, hash: string, shown: string): State => ({ name, hash: () => hash, shown });
 const waiting = (of: string): State => ({
   name: `approval-${of}`,
   hash: () => `#/waiting/${questionOf(of)}`,
-  shown: ".question.approval .answers",
+  shown: ".sheet .approval .answers",
 });
 /** The routes that `held` are not answered meanwhile. */
 const HELD = /\/v1\/(devices|agents|status|audit)(\?|$)/;
@@ -66,6 +66,28 @@ const empty = (name: string, hash: string): State => ({
   leave: (page) => page.unroute(/\/v1\/(devices|agents)(\?|$)/),
 });
 
+/** An answer of the gateway with something else in it. */
+const changed = (state: State, path: RegExp, change: Record<string, unknown>): State => ({
+  ...state,
+  reach: async (page) => {
+    await page.route(path, async (route) => {
+      const answer = (await (await route.fetch()).json()) as Record<string, unknown>;
+      await route.fulfill({ json: { ...answer, ...change } });
+    });
+    await page.reload();
+  },
+  leave: (page) => page.unroute(path),
+});
+const LENT = {
+  ...{ name: "The cabin by the lake", url: null, scopes: ["command"], reads_only: false, problem: null },
+  ...{ expires_at: Date.now() + 864e5, seen_at: Date.now(), by: "anna", at: Date.now() },
+  agents: [
+    { id: "cabin/stove", online: true, line: "The stove of the cabin, and how warm it is", actions: ["set"] },
+    { id: "cabin/boat", online: false, line: "The boat's battery", actions: [] },
+  ],
+};
+const AWAY = { online: false, id: "bridge", version: null, connected_at: null, updates: null, update: null };
+
 const STATES: readonly State[] = [
   at("home", "#/home", ".area-card .tile"),
   {
@@ -88,11 +110,34 @@ const STATES: readonly State[] = [
     },
     leave: (page) => page.context().setOffline(false),
   },
+  changed(at("home-away", "#/home", ".banner.wait"), /\/v1\/status$/, {
+    bridge: { ...AWAY, last_seen: Date.now() - 36e5 },
+  }),
   at("devices", "#/devices", ".thing"),
   at("devices-area", "#/devices/:area:Kitchen", ".thing"),
   at("device", "#/devices/kitchen-light", ".device-panel article"),
   at("device-asks", "#/devices/washing-machine", ".device-panel article"),
   at("device-lock", "#/devices/front-door", ".device-panel article"),
+  changed(at("device-lent", "#/devices/cabin%2Fstove", ".device-panel article"), /\/v1\/lending$/, {
+    borrowed: [LENT],
+  }),
+  {
+    // A press that does nothing is said over the screen.
+    ...at("device-failed", "#/devices", ".toasts.failed .toast"),
+    reach: async (page) => {
+      await page.route(/\/commands\?/, (route) =>
+        route.fulfill({
+          status: 500,
+          json: { error: { code: "internal", message: "The home did not take it." } },
+        }),
+      );
+      await page.getByRole("switch").first().click();
+    },
+    leave: async (page) => {
+      await page.unroute(/\/commands\?/);
+      await page.locator(".toasts.failed button").click();
+    },
+  },
   at("machine", "#/devices/garden-pi", ".device-panel article"),
   {
     ...at("machine-actions", "#/devices/garden-pi", ".try"),
@@ -104,9 +149,15 @@ const STATES: readonly State[] = [
   at("devices-add", "#/devices/:add", "#add-device"),
   loading("devices", "#/devices"),
   empty("devices", "#/devices"),
-  at("waiting", "#/waiting", ".question.approval"),
+  at("waiting", "#/waiting", ".wait-row .acts"),
   ...["plug", "lock", "batch", "script"].map(waiting),
+  at("approval-gone", "#/waiting/00000000-0000-4000-8000-000000000000", ".sheet .notice"),
   at("chat", "#/chat/answered", ".turn .answer"),
+  {
+    ...at("chat-call", "#/chat/answered", ".call details[open] pre"),
+    reach: (page) => page.locator(".call summary").first().click(),
+    leave: (page) => page.locator(".call summary").first().click(),
+  },
   at("chat-told", "#/chat/freezer", ".turn .said"),
   at("chat-asked", "#/chat/plug", ".question.approval .answers"),
   { ...at("chat-new", "#/chat/console-new", ".welcome") },

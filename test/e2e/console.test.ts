@@ -6,7 +6,16 @@ import { describe, expect, test } from "vitest";
 import { builtConsole, SCRIPT_MAX_BYTES, START_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openDevice, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import {
+  askIn,
+  axeFinds,
+  openCall,
+  openDevice,
+  openScreen,
+  openWindow,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would run something if any of them were more than text. */
@@ -81,16 +90,23 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("button", { name: "Sign out" }).waitFor();
   });
 
-  test("the answer is shown as Markdown, and the call as a card with its output while it runs", async () => {
+  test("the answer is shown as Markdown, and the call as a line with its output while it runs", async () => {
     const turn = await ask(
       script(call("slow", { ms: 6_000, chunks: 30 }), { text: "It took **long**: $results" }),
     );
     const card = turn.getByRole("article", { name: "slow on pi" });
-    await card.getByText("accepted").waitFor();
+    await card.getByText("accepted, running").waitFor();
     await card.getByRole("group", { name: "output so far" }).getByText("chunk 3").waitFor();
     await card.getByText(/^done \d/).waitFor();
     await turn.locator("strong", { hasText: "long" }).waitFor();
-    expect(await card.getByRole("group", { name: "result" }).textContent()).toBe("30 chunks in 6000 ms");
+    // A line, and its answer. Opened, the result too; nothing has it a third time.
+    const result = card.getByRole("group", { name: "result" });
+    expect(await turn.getByText("30 chunks in 6000 ms").filter({ visible: true }).count()).toBe(1);
+    expect((await card.boundingBox())?.height).toBeLessThan(48);
+    await openCall(card);
+    expect(await result.textContent()).toBe("30 chunks in 6000 ms");
+    expect(await turn.getByText("30 chunks in 6000 ms").filter({ visible: true }).count()).toBe(2);
+    expect(await axeFinds(page)).toEqual([]);
     await page.reload();
     await page.locator(".turn strong", { hasText: "long" }).waitFor();
   });

@@ -9,7 +9,7 @@ import { startBroker } from "../../local/broker.ts";
 import { startWorker } from "../../local/gateway.ts";
 import { freePort } from "../../local/port.ts";
 import { tokenRecords } from "../../local/tokens.ts";
-import { type KeptVersion, keptWorker, openPrograms } from "../kept/programs.ts";
+import { keptWorker, openPrograms } from "../kept/programs.ts";
 import { type RunningCommand, startEdgecall } from "./command.ts";
 import { GatewayClient } from "./gateway-client.ts";
 import { interrupt, killAll, npmStart, running, type Started } from "./npm-start.ts";
@@ -26,6 +26,9 @@ type Kept = {
   tablet?: string;
 };
 
+/** Homes are kept longer than programs: rows of any version come to be of today's. */
+type HomeVersion = "0.3.0" | "0.2.0";
+
 const KEPT_OF_0_2: Kept = { folder: "/tmp/h020", broker: "39075" };
 /** A person had this time for the question when the home was kept, and has it again. */
 const TO_ANSWER_MS = 10 * 60_000;
@@ -40,7 +43,7 @@ export class KeptHome {
   #stack: Started | undefined;
   #eye: RunningCommand | undefined;
 
-  private constructor(version: KeptVersion, broker: number) {
+  private constructor(version: HomeVersion, broker: number) {
     const archive = fileURLToPath(new URL(`../kept/${version}/home.tar.gz`, import.meta.url));
     execFileSync("tar", ["-C", this.folder, "-xzf", archive]);
     this.kept = version === "0.2.0" ? KEPT_OF_0_2 : (JSON.parse(this.read("kept.json")) as Kept);
@@ -51,7 +54,7 @@ export class KeptHome {
     this.#replace("home/broker-port", this.kept.broker, String(broker));
   }
 
-  static async unpack(version: KeptVersion): Promise<KeptHome> {
+  static async unpack(version: HomeVersion): Promise<KeptHome> {
     return new KeptHome(version, await freePort());
   }
 
@@ -63,6 +66,11 @@ export class KeptHome {
   /** What `npm start` printed. */
   get out(): string {
     return this.#stack?.out() ?? "";
+  }
+
+  /** What it printed beside that. */
+  get err(): string {
+    return this.#stack?.err() ?? "";
   }
 
   read(path: string): string {
@@ -99,8 +107,11 @@ export class KeptHome {
     changeRows(join(this.folder, "home/worker"), table, (rows) => rows.exec(sql));
   }
 
-  /** Something happens in it before the update: gateway and bridge of 0.3.0, and its broker, run for that time. */
-  async asOfThen(happens: (gateway: GatewayClient) => Promise<void>): Promise<void> {
+  /**
+   * Something happens in it before the update, or after the way back: gateway and bridge of 0.3.0, and its broker, run for that time.
+   * @param happens its second argument starts the device eye with the program of 0.3.0
+   */
+  async asOfThen(happens: (gateway: GatewayClient, startEye: () => void) => Promise<void>): Promise<void> {
     const programs = openPrograms();
     const tokens = JSON.parse(this.read("home/tokens.json")) as Record<
       "api" | "bridge" | "connections",
@@ -123,10 +134,15 @@ export class KeptHome {
         HEALTH_PORT: "0",
       },
     });
+    let eye: Program | undefined;
     try {
       await bridge.ready;
-      await happens(new GatewayClient(worker.url, tokens.api));
+      await happens(new GatewayClient(worker.url, tokens.api), () => {
+        const args = ["--config", join(this.folder, "eye/agent.toml")];
+        eye = new Program({ name: "eye", script: programs.kept("agent", "0.3.0"), args });
+      });
     } finally {
+      await eye?.stop();
       await bridge.stop();
       await worker.stop();
       await broker.stop();
@@ -145,7 +161,7 @@ export class KeptHome {
   async pause(): Promise<void> {
     this.#eye?.signal("SIGTERM");
     await this.#eye?.ended;
-    if (!this.#stack) return;
+    if (!this.#stack || this.#stack.child.exitCode !== null) return;
     interrupt(this.#stack);
     await this.#stack.code;
     await killAll(join(this.folder, "home"));
@@ -158,7 +174,7 @@ export class KeptHome {
 }
 
 /** Ends the home after the file's or group's tests. @param start starts it */
-export function useKeptHome(version: KeptVersion, start: (home: KeptHome) => Promise<void>): () => KeptHome {
+export function useKeptHome(version: HomeVersion, start: (home: KeptHome) => Promise<void>): () => KeptHome {
   let home: KeptHome | undefined;
   beforeAll(async () => {
     home = await KeptHome.unpack(version);

@@ -8,6 +8,7 @@ import { PROGRAMS } from "@edgecall/node/places.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort, isFree } from "../../local/port.ts";
 import { agentIdOf } from "../../local/settings.ts";
+import { SignIn } from "../oauth-sign-in.ts";
 import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { RunningCommand } from "./command.ts";
@@ -78,6 +79,30 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(reason).not.toContain('{"ts"');
     expect(deaf.out()).toBe("");
     expect(processesOf(other)).toEqual([]);
+  });
+
+  test("prints a code that begins a first passkey, once, at the address where browsers make one", async () => {
+    const started = npmStart(folder.path, [], { PORT: String(await freePort()) });
+    await running(started);
+    const [, token = ""] = /token\s+(\S+)/.exec(started.out()) ?? [];
+    const printed =
+      /passkey\s+(\S+)\s+\(adds your first one within 10 minutes: (http:\/\/localhost:\d+)\/#\/setup\/passkeys\)/;
+    const [, code = "", origin = ""] = printed.exec(started.out()) ?? [];
+    expect(code, started.out()).toMatch(/^[A-Z0-9]{6,}$/);
+    const send = (path: string, init: RequestInit = {}) => fetch(origin + path, init);
+    const cookie = await new SignIn(send, origin).cookie(token);
+    const begin = async (shows: object) => {
+      const headers = { cookie, origin, "x-edgecall-console": "1", "content-type": "application/json" };
+      const body = JSON.stringify(shows);
+      return (await send("/v1/passkeys/registrations", { method: "POST", headers, body })).status;
+    };
+    // Being signed in is not enough, and no other code is.
+    expect(await begin({})).toBe(403);
+    expect(await begin({ code: code.replace(/.$/, (last) => (last === "A" ? "B" : "A")) })).toBe(403);
+    expect(await begin({ code: code.toLowerCase() })).toBe(201);
+    expect(await begin({ code })).toBe(403);
+    interrupt(started);
+    await started.code;
   });
 
   test("Ctrl-C and SIGTERM leave no process; the next start has the same token and conversations", async () => {

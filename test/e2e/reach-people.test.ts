@@ -41,7 +41,7 @@ const vars: Record<string, string> = { PUSH_SERVERS: service.url, TIMEZONE: "Eur
 const person = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
 vars.CHANNELS = JSON.stringify([{ ...person.settings, role_of: { [OWNER]: "owner", [MEMBER]: "member" } }]);
 /** Each test has its own: the first yes to one is for its other changes too. */
-const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug", "cellar-plug"];
+const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug", "cellar-plug", "lamp-plug"];
 
 let publisher: MqttClient;
 const stack = useStack(
@@ -215,6 +215,38 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await until(async () => (await shown())[0]?.body.match(/^anna said no, \d\d:\d\d\.$/), {
       what: "what happened is shown",
     });
+  });
+
+  test("“It wasn't me” below the message of a new permission ends it", WITHIN, async () => {
+    const turn = stack.gateway.begin(switchOn("lamp-plug"), "not-me");
+    const { id } = await stack.gateway.question("not-me");
+    const answer = JSON.stringify({ answer: "approve", keep: { offer: "always" } });
+    const kept = await stack.gateway.fetch(`/v1/questions/${id}`, { method: "POST", body: answer });
+    expect([kept.status, await kept.text()]).toEqual([200, expect.any(String)]);
+    await turn;
+    const permissions = async () =>
+      (
+        (await (await stack.gateway.fetch("/v1/permissions?ended=yes")).json()) as {
+          permissions: Array<{ device: string; ended: { why: string } | null }>;
+        }
+      ).permissions.filter(({ device }) => device === "lamp-plug");
+    expect(await permissions()).toMatchObject([{ ended: null }]);
+    const message = await until(
+      () =>
+        pushed.find(
+          ({ text, buttons }) =>
+            named("lamp-plug").test(text ?? "") && buttons?.[0]?.label === "It wasn't me",
+        ),
+      { what: "the permission is told", ...PUSHED },
+    );
+    await deliver(message);
+    await until(async () => (await shown()).some(({ actions }) => actions.includes("It wasn't me")), {
+      what: "it is shown",
+    });
+    await (await worker()).evaluate(`registration.getNotifications().then((all) =>
+      dispatchEvent(new NotificationEvent("notificationclick", {
+        notification: all.find(({ actions }) => actions[0]?.title === "It wasn't me"), action: "0" })))`);
+    await until(async () => (await permissions())[0]?.ended?.why === "not_me", { what: "it has ended" });
   });
 
   test("takes back what was answered elsewhere", WITHIN, async () => {

@@ -46,7 +46,7 @@ describe("plain sentences in the console", { tags: ["needs/chromium"] }, () => {
     test("a watch is made, and tells when it is so", async () => {
       const [says, made] = spoken.watch;
       const turn = await askIn(page, says);
-      await turn.getByText(made).first().waitFor();
+      await turn.getByText(made).filter({ visible: true }).first().waitFor();
       await turn.getByText("Answered without a model.").waitFor();
       house().happen("leak");
       const notice = page.locator(".turn").last();

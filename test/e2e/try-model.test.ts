@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { agentIdOf } from "../../local/settings.ts";
+import { readRow } from "../../local/try-model/rows.ts";
 import { startScriptedModel } from "../scripted-model.ts";
 import { action, RESULTS } from "./edge-calls.ts";
 import { Program } from "./program.ts";
@@ -23,6 +24,8 @@ test("it tries each flow, and reports the result of each", async () => {
     expect(printed).toMatch(/memory of a conversation.*'it did not remember'/);
     expect(printed).toContain("window: the server does not tell it");
     expect(code).toBe(1);
+    const row = readRow(program.lines.find((line) => line.startsWith('{"day":')) ?? "");
+    expect(row.ok && row.value).toMatchObject({ model: "scripted", endpoint: "scripted", good: false });
   } finally {
     await model.close();
   }

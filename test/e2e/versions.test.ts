@@ -106,9 +106,8 @@ describe.each(KEPT_VERSIONS)("a bridge of %s", (version) => {
       expect(greetings.length).toBeGreaterThan(0);
       expect(greetings.every(({ level, version }) => level === "info" && version === VERSION)).toBe(true);
     }
-    // It received nothing that it does not know. Up to 0.2 a bridge's events had no dot.
-    for (const event of ["frame_ignored", "gateway.frame_ignored"])
-      expect(stack.bridge.events(event)).toEqual([]);
+    // It received nothing that it does not know.
+    expect(stack.bridge.events("gateway.frame_ignored")).toEqual([]);
   });
 });
 
@@ -130,8 +129,7 @@ describe.each([
   });
 
   test("is refused with a text: in its log, its health, the gateway's status and the doctor", async () => {
-    // Up to 0.2 a bridge's events had no dot.
-    const down = which === "kept" && OLDEST === "0.2.0" ? "gateway_down" : "gateway.down";
+    const down = "gateway.down";
     await stack.bridge.logged(down, (line) => line.code === 4003 && line.reason === words);
     // It does not retry every second.
     expect(stack.bridge.events(down)).toMatchObject([{ level: "error", retry_in_ms: 300_000 }]);

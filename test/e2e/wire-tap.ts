@@ -52,6 +52,12 @@ export class WireTap {
     this.#takesNone = newToo;
   }
 
+  /** Connections that are opened from now on are carried again. Those that died stay dead. */
+  live(): void {
+    this.#takesNone = false;
+    for (const socket of this.#sockets) if (this.#dead.has(socket)) socket.destroy();
+  }
+
   close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     return new Promise((resolve) => this.#server.close(() => resolve()));

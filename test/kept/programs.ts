@@ -8,8 +8,8 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { bundleAgent, bundleBridge } from "../../local/bundles.ts";
 import type { GatewayOptions } from "../../local/gateway.ts";
 
-/** The newest first. */
-export const KEPT_VERSIONS = ["0.3.0", "0.2.0"] as const;
+/** Those whose bridges and agents the gateway accepts, the newest first. */
+export const KEPT_VERSIONS = ["0.3.0"] as const;
 export type KeptVersion = (typeof KEPT_VERSIONS)[number];
 
 const BUNDLES = {
@@ -48,9 +48,9 @@ export function openPrograms(): Programs {
   };
 }
 
-/** Returns the options of startWorker for a released Worker, without the console's files. 0.2.0's is not kept. */
+/** Returns the options of startWorker for a released Worker, without the console's files. */
 export function keptWorker(
-  version: Exclude<KeptVersion, "0.2.0">,
+  version: KeptVersion,
 ): Required<Pick<GatewayOptions, "bundle" | "files" | "config">> {
   return {
     bundle: unpacked(version, "worker.js"),

@@ -56,7 +56,7 @@ export class Recorder {
     };
   }
 
-  /** A table for people and for docs/guides/first-pi.md. */
+  /** A table for people and for docs/measured/install.md. */
   table(): string {
     const rows = this.steps.map(({ name, ok, ms, person, times }) => {
       const measured = Object.entries(times).map(([what, time]) => `${what} ${seconds(time)}`);

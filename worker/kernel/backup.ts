@@ -21,8 +21,8 @@ const LOOK_AFTER_MS = 1_000;
 /** The table in which an import waits until it is complete (see Staging). */
 const STAGING = "restoring";
 /**
- * A back-up does not contain the home's tokens and grants, or what it lends and borrows: it would restore what was revoked, and whoever
- * writes a back-up could give themselves more rights.
+ * A back-up does not contain the home's tokens and grants, what it lends and borrows, or its model: it would restore what was revoked, and
+ * a person who writes a back-up could give themselves more rights, or send the home's questions to an address of their own.
  */
 const PRESERVED: readonly string[] = [
   "token",
@@ -36,6 +36,7 @@ const PRESERVED: readonly string[] = [
   "passkey_challenge",
   "passkey_code",
   "trusted_tap",
+  "own_model",
 ];
 /**
  * Nor does it contain a conversation's `past`, which is made of other rows (in a back-up those may be newer), or the sessions of

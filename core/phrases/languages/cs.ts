@@ -221,6 +221,8 @@ export const cs: PhraseData = {
     verbChange: "Změnit",
     verbSend: "Poslat",
     alsoAccept: "{verb} a přijmout text",
+    verbAlways: "{verb}, vždy",
+    keptAlways: "„{button}“: od teď i bez otázky, jen tomu, kdo se ptal, do {date}: {bounds}. Jinak se ptá.",
     decline: "Ne",
     declineAll: "Nic z toho",
     askedBy: "Žádá: {who}",

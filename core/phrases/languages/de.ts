@@ -221,6 +221,9 @@ export const de: PhraseData = {
     verbChange: "Ändern",
     verbSend: "Senden",
     alsoAccept: "{verb} und Text annehmen",
+    verbAlways: "{verb}, immer",
+    keptAlways:
+      "„{button}“ erlaubt es von nun an auch ohne Frage, nur für die Person, die gefragt hat, bis {date}: {bounds}. Alles andere fragt.",
     decline: "Nein",
     declineAll: "Nichts davon",
     askedBy: "Angefragt von {who}",

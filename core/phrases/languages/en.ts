@@ -254,6 +254,9 @@ export const en = {
     verbChange: "Change",
     verbSend: "Send",
     alsoAccept: "{verb}, and accept its text",
+    verbAlways: "{verb}, always",
+    keptAlways:
+      "“{button}” also allows it from now on, without a question, to the person who asked, until {date}: {bounds}. Anything else asks.",
     decline: "No",
     declineAll: "None of them",
     askedBy: "{who} asked",

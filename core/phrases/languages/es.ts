@@ -220,6 +220,9 @@ export const es: PhraseData = {
     verbChange: "Cambiar",
     verbSend: "Enviar",
     alsoAccept: "{verb} y aceptar su texto",
+    verbAlways: "{verb}, siempre",
+    keptAlways:
+      "«{button}» también lo permite desde ahora sin preguntar, solo a quien lo pidió, hasta el {date}: {bounds}. Todo lo demás pregunta.",
     decline: "No",
     declineAll: "Ninguno",
     askedBy: "Pedido por {who}",

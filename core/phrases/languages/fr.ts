@@ -221,6 +221,9 @@ export const fr: PhraseData = {
     verbChange: "Modifier",
     verbSend: "Envoyer",
     alsoAccept: "{verb} et accepter son texte",
+    verbAlways: "{verb}, toujours",
+    keptAlways:
+      "« {button} » l’autorise aussi désormais sans question, pour la seule personne qui l’a demandé, jusqu’au {date} : {bounds}. Tout le reste demande.",
     decline: "Non",
     declineAll: "Aucun",
     askedBy: "Demandé par {who}",

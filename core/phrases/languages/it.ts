@@ -220,6 +220,9 @@ export const it: PhraseData = {
     verbChange: "Modificare",
     verbSend: "Inviare",
     alsoAccept: "{verb} e accettare il testo",
+    verbAlways: "{verb}, sempre",
+    keptAlways:
+      "“{button}” lo permette anche d’ora in poi senza domanda, solo a chi l’ha chiesto, fino al {date}: {bounds}. Tutto il resto chiede.",
     decline: "No",
     declineAll: "Nessuno",
     askedBy: "Chiesto da {who}",

@@ -16,7 +16,7 @@ import { zh } from "./zh.ts";
 const FILES: Record<string, PhraseData> = { en, de, fr, es, it, nl, pl, pt, cs, zh };
 const OTHERS = Object.values(FILES).filter(({ language }) => language !== "en");
 const GROUPS = ["messages", "acts", "states", "values", "readings", "kinds"] as const;
-const GZIP_MAX = 9 * 1_024;
+const GZIP_MAX = 10 * 1_024;
 
 /** Texts that are the same in another language, or have no words: of these keys alone. */
 const SAME: ReadonlySet<string> = new Set([
@@ -70,7 +70,7 @@ describe.each(OTHERS)("$language", (data) => {
 });
 
 describe.each(Object.values(FILES))("$language", (data) => {
-  test("is plain data of at most 9 KB in gzip", () => {
+  test("is plain data of at most 10 KB in gzip", () => {
     const text = JSON.stringify(data);
     expect(JSON.parse(text)).toEqual(data);
     expect(gzipSync(text).length).toBeLessThanOrEqual(GZIP_MAX);

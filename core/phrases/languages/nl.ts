@@ -220,6 +220,9 @@ export const nl: PhraseData = {
     verbChange: "Wijzigen",
     verbSend: "Sturen",
     alsoAccept: "{verb} en tekst aanvaarden",
+    verbAlways: "{verb}, altijd",
+    keptAlways:
+      "“{button}” staat het voortaan ook zonder vraag toe, alleen aan wie het vroeg, tot {date}: {bounds}. Al het andere vraagt.",
     decline: "Nee",
     declineAll: "Geen ervan",
     askedBy: "Gevraagd door {who}",

@@ -223,6 +223,9 @@ export const pl: PhraseData = {
     verbChange: "Zmienić",
     verbSend: "Wysłać",
     alsoAccept: "{verb} i przyjąć tekst",
+    verbAlways: "{verb}, zawsze",
+    keptAlways:
+      "„{button}” pozwala na to odtąd także bez pytania, tylko osobie, która pytała, do {date}: {bounds}. Wszystko inne pyta.",
     decline: "Nie",
     declineAll: "Żadne z nich",
     askedBy: "Prosi: {who}",

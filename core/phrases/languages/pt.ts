@@ -219,6 +219,9 @@ export const pt: PhraseData = {
     verbChange: "Alterar",
     verbSend: "Enviar",
     alsoAccept: "{verb} e aceitar o texto",
+    verbAlways: "{verb}, sempre",
+    keptAlways:
+      "“{button}” também o permite a partir de agora sem pergunta, só a quem pediu, até {date}: {bounds}. Tudo o resto pergunta.",
     decline: "Não",
     declineAll: "Nenhum",
     askedBy: "Pedido por {who}",

@@ -214,6 +214,8 @@ export const zh: PhraseData = {
     verbChange: "修改",
     verbSend: "发送",
     alsoAccept: "{verb}并接受其文本",
+    verbAlways: "{verb}，始终",
+    keptAlways: "“{button}”同时允许提出请求的人从现在起直到 {date} 无需询问：{bounds}。其他情况仍会询问。",
     decline: "不",
     declineAll: "全都不",
     askedBy: "{who} 请求",

@@ -29,7 +29,11 @@ const FILTER = {
   until: instant,
 };
 
-/** Lists the lines of the audit log, the newest first. `more`: older lines match too; `until` the last one's time, or the export, has them. */
+/**
+ * Lists the lines of the audit log, the newest first. `more`: older lines match too; `until` the last one's time, or the
+ * export, has them. The devices write these lines. Home writes them for its own tools (`@gateway`), for agents that keep no
+ * record, and for calls that never got to their agent.
+ */
 route(
   audit,
   "GET /v1/audit",
@@ -48,7 +52,10 @@ route(
   },
 );
 
-/** Exports every line that matches the query, in order of arrival, as lines of JSON. */
+/**
+ * Exports every line that matches the query, in order of arrival, as lines of JSON. The last line is
+ * `{"end":true,"lines","after"}`.
+ */
 route(
   audit,
   "GET /v1/audit/export",

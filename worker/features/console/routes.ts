@@ -82,8 +82,8 @@ route(
 /** Returns the model usage of the last days and the limits. Days are counted only when there is a budget or a price. */
 route(consolePage, "GET /v1/console/usage", { scope: "ask" }, async (c, { token: { home } }) => {
   const settings = readSettings(c.env);
-  const { budgets, models, prices } = settings;
-  const [{ health }, days, { turns, withoutModel }] = await Promise.all([
+  const { budgets, prices } = settings;
+  const [{ health, models = settings.models }, days, { turns, withoutModel }] = await Promise.all([
     homeOf(c.env, home).conversations.plan(undefined),
     homeOf(c.env, home).models.usage(SHOWN_DAYS),
     homeOf(c.env, home).models.answered(),

@@ -11,7 +11,10 @@ import { devicesAt } from "./devices-api.ts";
 
 export const devices = newRoutes();
 
-/** Lists the hosted devices of the home with what they report. */
+/**
+ * Lists the hosted devices of the home with what they report. `readings` and `left_out` are null when the bridge did not
+ * answer within a second.
+ */
 route(
   devices,
   "GET /v1/devices",
@@ -28,7 +31,12 @@ route(
   },
 );
 
-/** Gives a hosted device a name and an area, and says what may be done with it. */
+/**
+ * Gives a hosted device a name and an area, and says what may be done with it. `mode: "allowed"` needs `approve` too, and
+ * `allow`, the hash as it was read. 409 `device_changed`: the device has another one by now. A new mode is a new decision:
+ * what was allowed before counts no more. `settings: true` offers the actions that change its settings; each use asks a
+ * person.
+ */
 route(
   devices,
   "PATCH /v1/devices/:device",
@@ -57,7 +65,10 @@ route(
   },
 );
 
-/** Forgets a hosted device that is gone, and what was decided about it. */
+/**
+ * Forgets a hosted device that is gone, and what was decided about it. 409 `in_use`: it is online, and would be back at once,
+ * so set `mode` to `off`; `bridge_offline`: the bridge has to forget it too.
+ */
 route(
   devices,
   "DELETE /v1/devices/:device",

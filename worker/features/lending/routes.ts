@@ -21,7 +21,9 @@ route(lending, "GET /v1/lending", OWNERS, async (c, { token }) =>
   json(c, await lendingAt(c.env, token.home).view()),
 );
 
-/** Lends agents to another home. Only this answer contains the invitation. */
+/**
+ * Lends agents to another home. Only this answer contains the invitation. 409 when the label is in use.
+ */
 route(
   lending,
   "POST /v1/lending",
@@ -33,7 +35,9 @@ route(
   },
 );
 
-/** Takes lent agents back at once. */
+/**
+ * Takes lent agents back at once. Its open calls end.
+ */
 route(
   lending,
   "DELETE /v1/lending/:grant",
@@ -44,7 +48,10 @@ route(
   },
 );
 
-/** Borrows the agents of an invitation. */
+/**
+ * Borrows the agents of an invitation. 409 `not_lent`: the invitation is wrong, used, taken back or too old. 502: the
+ * lender's gateway gave no answer to use; the same request may be sent again.
+ */
 route(
   lending,
   "POST /v1/borrowing",
@@ -74,7 +81,9 @@ route(
   },
 );
 
-/** Gives borrowed agents back. */
+/**
+ * Gives borrowed agents back. Their open calls end.
+ */
 route(
   lending,
   "DELETE /v1/borrowing/:name",

@@ -33,7 +33,7 @@ export async function postChat(c: Context<App>): Promise<Response> {
   const tools = ownTools(c.env, request);
   const { place: wanted, isBackground } = await placeFor(c, sorted, named);
   const own = isBackground ? NO_TOOLS : tools;
-  const model = chosenModel(c.env, request.model);
+  const model = await chosenModel(c.env, token.home, request.model);
   const follows = request.stream ? "live" : "end";
   // A turn that its client does not wait for goes on without it.
   const left = (at: Place, id: string) => wait === undefined && stopper(c, at, id)();

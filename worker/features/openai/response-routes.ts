@@ -51,7 +51,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const { place: wanted, isBackground } = await placeFor(c, sorted, named);
   const own = isBackground ? NO_TOOLS : tools;
   const after = before && wanted?.name === before.place.name ? before.turn : undefined;
-  const model = chosenModel(c.env, request.model);
+  const model = await chosenModel(c.env, token.home, request.model);
   const follows = request.stream ? "live" : background ? undefined : "end";
   // A turn in the background continues without a connection, as one does whose client waits a bounded time.
   const left = (at: Place, id: string) => {

@@ -29,12 +29,14 @@ openai.get("/v1/responses/:id/input_items", needsToken, getInputItems);
 openai.post("/v1/responses/:id/cancel", needsToken, cancelResponse);
 openai.delete("/v1/responses/:id", needsToken, deleteResponse);
 
-openai.get("/v1/models", needsToken, (c) => c.json({ object: "list", data: listedModels(c.env) }));
+openai.get("/v1/models", needsToken, async (c) =>
+  c.json({ object: "list", data: await listedModels(c.env, c.get("token").home) }),
+);
 
 /** Names of models may contain a slash. */
-openai.get("/v1/models/:id{.+}", needsToken, (c) => {
+openai.get("/v1/models/:id{.+}", needsToken, async (c) => {
   const id = c.req.param("id") ?? "";
-  const model = listedModels(c.env).find((one) => one.id === id);
+  const model = (await listedModels(c.env, c.get("token").home)).find((one) => one.id === id);
   if (!model) throw new HttpError(404, "model_not_found", `there is no model '${id.slice(0, 200)}'`);
   return c.json(model);
 });

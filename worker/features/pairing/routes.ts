@@ -30,7 +30,10 @@ export const joining = newRoutes();
 joining.get("/install.sh", serveInstaller);
 joining.get("/edgecall.cjs", serveProgram);
 
-/** Trades a code for keys. A repeat with the same code and key gets the same answer, and whether the device is online. */
+/**
+ * Trades a code for keys. A repeat with the same code and key gets the same answer, and whether the device is online. 400
+ * `reserved_id`; 403 `wrong_code`; 409 `has_a_key`, `group_name`, `not_for_bridge`, `other_agent`.
+ */
 route(joining, "POST /pair", { reads: PairBody }, async (c) => {
   // Every code counts as a guess, and a code that names no home of ours wakes no object.
   await countAddress(c);
@@ -49,7 +52,10 @@ route(joining, "POST /pair", { reads: PairBody }, async (c) => {
 
 export const deviceCodes = newRoutes();
 
-/** Makes a code that pairs one new device. */
+/**
+ * Makes a code that pairs one new device. `agent` is the device whose key the code may replace; `@bridge` makes its device
+ * the home's bridge too.
+ */
 const makeCode = route(
   deviceCodes,
   "POST /v1/device-codes",

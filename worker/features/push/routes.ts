@@ -81,7 +81,10 @@ route(push, "DELETE /v1/push/:outlet", { scope: "ask", path: OUTLET }, async (c,
   throw notYours();
 });
 
-/** Presses a button of a notification. Its link counts once, for a day. */
+/**
+ * Presses a button of a notification. Its link counts once, for a day. `done: false` says in `text` what happened before.
+ * 410: it was pressed before.
+ */
 route(
   pressed,
   "POST /v1/push/press/:link",

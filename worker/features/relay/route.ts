@@ -11,6 +11,7 @@ import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
+import { modelsAt } from "../../kernel/api/models-at.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { checkCredential } from "../../kernel/http/auth.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -56,7 +57,8 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
   const token = await relayTokenOf(c);
   const settings = readSettings(c.env);
   const asked = await readBody(c, Request);
-  const model = settings.models.find(({ name }) => name === asked.model) ?? settings.models[0];
+  const models = isNamedHome(c.env, home) ? await modelsAt(c.env, home) : settings.models;
+  const model = models.find(({ name }) => name === asked.model) ?? models[0];
   if (!model) throw new HttpError(503, "no_model", "this gateway has no model configured");
   const body = upstreamBody(asked, model.model, settings);
   const text = JSON.stringify(body.request);

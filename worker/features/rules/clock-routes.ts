@@ -14,7 +14,10 @@ route(clock, "GET /v1/home/clock", { scope: "ask" }, async (c, { token }) => {
   return json(c, view);
 });
 
-/** Sets the home's time zone and quiet hours, in place of the gateway's settings. Rules keep their times of the clock. */
+/**
+ * Sets the home's time zone and quiet hours, in place of the gateway's settings. Rules keep their times of the clock. null is
+ * what the setting says. 422: there is no such zone, or these are no hours.
+ */
 route(
   clock,
   "PATCH /v1/home/clock",

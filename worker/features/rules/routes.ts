@@ -20,7 +20,10 @@ route(rules, "GET /v1/rules", { scope: "ask" }, async (c, { token }) => {
   return json(c, list);
 });
 
-/** Changes a rule: pauses, resumes or edits it. */
+/**
+ * Changes a rule: pauses, resumes or edits it. 403: only an owner may make a watch `critical`. 422: its maker is no owner,
+ * its device is gone, or the field does not fit this rule; the message says what would be right.
+ */
 route(
   rules,
   "PATCH /v1/rules/:rule",
@@ -48,7 +51,10 @@ route(rules, "DELETE /v1/rules/:rule", { scope: "ask", path }, async (c, { token
 /** A rule, or a permission as the button "It wasn't me" names it. */
 const PRESSED = /^(?:[wr]-[0-9a-f]{4,12}|g-[0-9a-f]{12})$/;
 
-/** Answers a firing, as a button of its message does. */
+/**
+ * Answers a firing, as a button of its message does. Owners and the rule's maker may, and members who see a conversation that
+ * the rule tells. `done: false`: this person may not.
+ */
 route(
   rules,
   "POST /v1/rules/:rule/press",

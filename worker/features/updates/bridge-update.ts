@@ -7,7 +7,10 @@ import { updatesAt } from "./updates-api.ts";
 
 export const bridgeUpdate = newRoutes();
 
-/** Tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
+/**
+ * Tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. 409 `offline`; 409 `cannot_update`:
+ * the bridge is too old for it, or no service.
+ */
 route(bridgeUpdate, "POST /v1/bridge/update", { scope: "admin" }, async (c, { token }) => {
   const id = crypto.randomUUID();
   const problem = await updatesAt(c.env, token.home).updateBridge(id);

@@ -10,10 +10,13 @@ export const metrics = newRoutes();
 /** Scrapers ask every minute or more often, and should not wake a sleeping home each time. */
 const KEEP_S = 300;
 
-/** Shows the home's figures for Prometheus. The scope `metrics` permits nothing else. */
+/**
+ * Shows the home's figures for Prometheus. The scope `metrics` permits nothing else. Figures are at most five minutes old.
+ * Calls are counted for 300 pairs of device and tool, later ones together under `(others)`.
+ */
 route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { token }) => {
   // The home alone is the key, because the scope was checked above. On workers.dev the platform caches nothing, so there every
-  // request reaches the home (docs/guides/when-it-fails.md).
+  // request reaches the home (docs/guides/watching.md).
   const key = new Request(`https://metrics.invalid/${token.home}`);
   const cached = await caches.default.match(key);
   if (cached) return answer(await cached.text());

@@ -1,7 +1,7 @@
 /** Home's data for the model calls of a turn. */
 
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
-import type { ModelHealth } from "@edgecall/core/loop/models.ts";
+import type { ModelHealth, NamedModel } from "@edgecall/core/loop/models.ts";
 import type { Language } from "@edgecall/core/text/languages.ts";
 import type { Roster } from "./roster.ts";
 
@@ -15,6 +15,8 @@ export type Plan = {
   home?: { name: string; zone: string };
   /** Of the roster. It differs as soon as an agent, or the bridge, comes, goes or describes itself otherwise. */
   version: number;
+  /** The models in effect, where the variables name none: the one that an owner set. Absent: those of the settings. */
+  models?: readonly NamedModel[];
   /** The health of the models. */
   health: ModelHealth;
   /** What the models' endpoints refuse. Absent in a plan of an earlier version's object. */

@@ -67,7 +67,6 @@ export async function runModelStep(
 ): Promise<void> {
   if (await continueUnaided(context, turn, history)) return;
   const sentence = sentenceOf(context, turn, history, settings);
-  if (settings.models.length === 0 && !sentence) return failTurn(context, turn, NO_MODEL, "no_model");
   await context.alarm.lease();
   const attempts = context.transcript.countAttempt(turn.n);
   if (attempts > MAX_ATTEMPTS) {
@@ -103,12 +102,12 @@ type Step = {
 };
 
 async function askModel(step: Step): Promise<void> {
-  const { context, turn, history, next, settings, signal } = step;
+  const { context, turn, history, next, signal } = step;
   const { transcript, subscribers, chat, env } = context;
   const shown = withoutOldPictures(history);
   // What is sent beside the history is known only with the plan, and the endpoint's figure corrects this.
   const tokens = estimateTokens(shown);
-  const reserved = Math.min(tokens, settings.history.maxTokens);
+  const reserved = Math.min(tokens, step.settings.history.maxTokens);
   const own = history.filter((entry) => entry.turn === turn.n);
   let model: NamedModel | undefined;
   let received = 0;
@@ -119,9 +118,10 @@ async function askModel(step: Step): Promise<void> {
     received = 0;
   };
   try {
-    const counts = settings.countsDays;
+    const plan = await fetchPlan(step, step.settings.countsDays ? reserved : undefined);
+    if (plan.models) step.settings = { ...step.settings, models: [...plan.models] };
+    const { settings } = step;
     const hasModel = settings.models.length > 0;
-    const plan = await fetchPlan(step, counts && hasModel ? reserved : undefined);
     step.reply = plan.reply;
     if (plan.reply && (plan.reply.first || !hasModel) && beginUnaided(context, turn, history, plan.reply))
       return;

@@ -26,15 +26,16 @@ export function modelAdvice(
     return `Check that LLM_MODEL names one of Cloudflare's models; '${model.model}' is not known there.`;
   if (isWorkersAi) return undefined;
   if (error.spent) return error.spent === "credit" ? NO_CREDIT : PERIOD_USED;
-  if (error.unreachable) return "Check that the model's endpoint runs, and that LLM_BASE_URL is right.";
+  if (error.unreachable)
+    return "Check that the model's endpoint runs, and that its address (Setup, Model, or LLM_BASE_URL) is right.";
   switch (error.status) {
     case 401:
     case 403:
-      return "Check the model's key: LLM_API_KEY, or the variable that LLM_MODELS names for it.";
+      return "Check the model's key: in Setup, LLM_API_KEY, or the variable that LLM_MODELS names for it.";
     case 402:
       return NO_CREDIT;
     case 404:
-      return `Check that the endpoint has the model '${model.model}' (LLM_MODEL), and that LLM_BASE_URL ends as the endpoint wants it, most often in /v1.`;
+      return `Check that the endpoint has the model '${model.model}', and that its address (Setup, Model, or LLM_BASE_URL) ends as the endpoint wants it, most often in /v1.`;
     case 400:
     case 413:
     case 422:

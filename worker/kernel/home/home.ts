@@ -33,6 +33,7 @@ import { emit, type HomeFeature, setFeatures } from "./feature.ts";
 import { onBridgeClosed, onBridgeMessage } from "./frames/bridge-frames.ts";
 import { Ledger, ledgerOf } from "./ledger/ledger.ts";
 import { questionsOf } from "./ledger/questions.ts";
+import { MODEL_MIGRATIONS } from "./models/schema.ts";
 import type { HomeAccess } from "./part.ts";
 import { PASSKEY_MIGRATIONS } from "./passkeys/schema.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
@@ -173,6 +174,7 @@ function migrationsOf(features: readonly HomeFeature[]): readonly Migration[] {
     ...QUESTION_MIGRATIONS,
     ...PASSKEY_MIGRATIONS,
     ...PERMISSION_MIGRATIONS,
+    ...MODEL_MIGRATIONS,
     ...features.flatMap(({ migrations = [] }) => migrations),
   ];
 }

@@ -10,7 +10,10 @@ import { json, nothing, route } from "../http/route.ts";
 
 export const agents = newRoutes();
 
-/** Lists the home's agents, page by page. */
+/**
+ * Lists the home's agents, page by page. `next` is null on the last page. 400: the device of `after` is not among the found
+ * ones any more.
+ */
 route(
   agents,
   "GET /v1/agents",
@@ -39,7 +42,10 @@ route(
   },
 );
 
-/** Shows one agent. */
+/**
+ * Shows one agent. `conditions` is all that is wrong with it, as the agent, the bridge and the gateway see it; `problem` is
+ * the text of the first one. `new_text` has the words by which it describes itself and that are not accepted yet.
+ */
 route(agents, "GET /v1/agents/:agent", { scope: "ask", path: { agent: AGENT } }, async (c, input) => {
   const id = input.path.agent;
   const agent = await homeOf(c.env, input.token.home).agents.agent(id);
@@ -52,7 +58,10 @@ const AcceptBody = z.strictObject({
   line: z.optional(z.string().check(z.maxLength(4_000))),
 });
 
-/** Accepts the texts by which a device describes itself to a model. */
+/**
+ * Accepts the texts by which a device describes itself to a model. 409 `text_changed`: the line in the body is not the
+ * agent's any more.
+ */
 route(
   agents,
   "POST /v1/agents/:agent/accept-text",
@@ -66,7 +75,10 @@ route(
   },
 );
 
-/** Removes a device that is gone from the list. */
+/**
+ * Removes a device that is gone from the list. A revoked key stays on record. 409 `has_a_key`: revoke its key first;
+ * `in_use`: it is online, or a call waits for it.
+ */
 route(
   agents,
   "DELETE /v1/agents/:agent",

@@ -28,8 +28,9 @@ const ASKING = {
 } as const;
 
 /**
- * Asks one question as plain text and answers with plain text. Each question stands alone. One that takes longer than the caller waits is
- * answered with what it waits for, and `Location` says where the answer will be.
+ * Asks one question as plain text and answers with plain text. Each question stands alone. One that takes longer than the
+ * caller waits is answered with what it waits for, and `Location` says where the answer will be. 502 when the turn failed;
+ * the body says why. Without `Prefer: wait=N` it waits 120 s.
  */
 route(ask, "POST /ask", ASKING, async (c, { token, headers: { prefer } }) => {
   const question = (await readText(c)).trim();
@@ -68,7 +69,10 @@ route(ask, "POST /ask", ASKING, async (c, { token, headers: { prefer } }) => {
 
 const ASKED = { scope: "ask", path: { id: text(UUID, "the id of a question, a UUID") } } as const;
 
-/** Shows the turn of a question to `/ask`; while it runs, with what it waits for. It is kept for two days. */
+/**
+ * Shows the turn of a question to `/ask`; while it runs, with what it waits for. It is kept for two days. 200 when it has
+ * ended, 202 with `waiting` and `meanwhile` while it runs.
+ */
 route(ask, "GET /v1/ask/:id", ASKED, async (c, { token, path: { id } }) => {
   const conversation = () => conversationOf(c.env, nameOf(token.home, id));
   const belongs = await conversation().belongs();

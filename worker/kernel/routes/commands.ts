@@ -29,7 +29,10 @@ const CommandBody = z.strictObject({
 
 const WAIT_MAX_S = JSON_PATIENCE_MS / 1_000;
 
-/** Sends one command to one agent and answers with its report; `running` when the report takes longer than `wait`. */
+/**
+ * Sends one command to one agent and answers with its report; `running` when the report takes longer than `wait`. 202 with
+ * `request_id` after 25 s, or after `wait`. 404: unknown agent; 409: offline; 504: no answer.
+ */
 route(
   commands,
   "POST /v1/agents/:agent/commands",

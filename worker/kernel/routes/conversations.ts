@@ -59,7 +59,9 @@ function placeOf(cursor: string | undefined, home: string): Place | undefined {
   return last_at === undefined ? undefined : { last_at: Number(last_at), name: `${home}/api/${id}` };
 }
 
-/** Shows the newest turns of a conversation, those before a place first. */
+/**
+ * Shows the newest turns of a conversation, those before a place first. `before` is null when there are no earlier turns.
+ */
 route(
   conversations,
   "GET /v1/conversations/:id",
@@ -85,7 +87,10 @@ const Sharing = z.strictObject({
   with: z.array(z.string().check(z.trim(), z.minLength(1), z.maxLength(200))).check(z.maxLength(READERS_MAX)),
 });
 
-/** Shares a conversation with exactly these tokens. The token that began it always sees it. */
+/**
+ * Shares a conversation with exactly these tokens. The token that began it always sees it. Only these may then read it, speak
+ * in it and answer its questions. An empty list ends the sharing.
+ */
 route(
   conversations,
   "POST /v1/conversations/:id/share",
@@ -104,7 +109,10 @@ route(
 
 const Naming = z.strictObject({ title: z.string().check(z.trim(), z.minLength(1), z.maxLength(TITLE_MAX)) });
 
-/** Renames a conversation. Whoever may delete it may rename it. */
+/**
+ * Renames a conversation. Whoever may delete it may rename it. The caller has to have begun it, or to be an owner or
+ * administrator.
+ */
 route(
   conversations,
   "PATCH /v1/conversations/:id",
@@ -122,7 +130,9 @@ route(
   },
 );
 
-/** Deletes a conversation with its turns and files. */
+/**
+ * Deletes a conversation with its turns and files. The caller has to have begun it, or to be an owner or administrator.
+ */
 route(
   conversations,
   "DELETE /v1/conversations/:id",

@@ -102,6 +102,10 @@ const ROUTES: Array<[route: string, may: Who[], body?: object]> = [
   ["PATCH /v1/home/clock", ["owner", "admin"], { timezone: "Asia/Tokyo" }],
   ["PATCH /v1/devices/lamp", ["owner", "admin"], { allow: true }],
   ["DELETE /v1/devices/lamp", ["owner", "admin"]],
+  ["GET /v1/model", ["owner"]],
+  ["PUT /v1/model", ["owner"], { base_url: "https://llm.example/v1", model: "x" }],
+  ["DELETE /v1/model", ["owner"]],
+  ["POST /v1/model/try", ["owner"], { base_url: "ftp://llm.example", model: "x" }],
   ["GET /v1/lending", ["owner"]],
   [
     "POST /v1/lending",

@@ -54,7 +54,10 @@ route(
   },
 );
 
-/** Stores a device's key, or replaces it. Answers with the gateway's key, which the device has to obey. */
+/**
+ * Stores a device's key, or replaces it. Answers with the gateway's key, which the device has to obey. 403: wrong signature;
+ * 409: it has a key.
+ */
 route(
   keys,
   "POST /v1/agents/:agent/key",
@@ -76,7 +79,11 @@ route(
   },
 );
 
-/** Lets a paired device in again that lost its counter.json after its clock was ahead. Recorded messages still do not count. */
+/**
+ * Lets a paired device in again that lost its counter.json after its clock was ahead. Recorded messages still do not count.
+ * 204: it was told. 404: there is no paired agent of this name. 409 `not_needed`: the bridge sees no messages with old
+ * numbers of it; `no_bridge`.
+ */
 route(
   keys,
   "POST /v1/agents/:agent/readmit",
@@ -89,7 +96,9 @@ route(
   },
 );
 
-/** Revokes the key at once: the gateway refuses the device's next message. */
+/**
+ * Revokes the key at once: the gateway refuses the device's next message. `@bridge` is the bridge's.
+ */
 route(
   keys,
   "DELETE /v1/agents/:agent/key",

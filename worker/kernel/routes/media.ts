@@ -36,7 +36,12 @@ route(uploads, "PUT /v1/media/:id", { path: FILE, raw: "application/octet-stream
 
 export const media = newRoutes();
 
-/** Shows a picture or file of a conversation that the caller may see, or of a command's report. */
+/**
+ * Shows a picture or file of a conversation that the caller may see, or of a command's report. It is served with `CSP:
+ * sandbox` and `nosniff`; anything but a picture, plain text or HTML is a download. What a command brought needs `command`,
+ * what belongs to other channels `admin`. A link that the gateway gave out (`home`, `until`, `mac`) needs no token, for 24
+ * hours.
+ */
 route(media, "GET /v1/media/:id", { path: FILE }, async (c, { path: { id } }) => {
   const place = kindOfMedia(id);
   if (!place) throw notStored();

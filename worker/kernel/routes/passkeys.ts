@@ -76,8 +76,10 @@ type PasskeyList = {
 };
 
 /**
- * Begins the registration of a passkey. A session alone does not suffice: the body or a confirmation shows more. With `wait` the first
- * passkey of a person counts an hour later, or once an owner lets it count in a chat; all owners are told, and each can stop it.
+ * Begins the registration of a passkey. A session alone does not suffice: the body or a confirmation shows more. With `wait`
+ * the first passkey of a person counts an hour later, or once an owner lets it count in a chat; all owners are told, and each
+ * can stop it. 403 `needs_more`: a session alone is not enough. 409 `nobody_hears`: no owner has a chat that could stop one
+ * that waits; `stopped`: an owner stopped the last one within a day. 400 `no_passkeys_here`: an IP address, or plain http.
  */
 route(
   passkeys,
@@ -91,7 +93,9 @@ route(
   },
 );
 
-/** Adds a passkey. Its registration ends with an assertion over the same challenge. */
+/**
+ * Adds a passkey. Its registration ends with an assertion over the same challenge. All owners are told.
+ */
 route(passkeys, "POST /v1/passkeys", { scope: "ask", body: NewPasskey }, async (c, { token, body }) => {
   const place = requirePlace(c);
   const made = await homeOf(c.env, token.home).passkeys.register(body, place, callerOf(token));

@@ -24,7 +24,11 @@ export const QuestionAnswer = z.strictObject({
   keep: z.optional(Keep),
 });
 
-/** Lists the open questions and approvals that the caller may see, the oldest first. */
+/**
+ * Lists the open questions and approvals that the caller may see, the oldest first. At most the 200 oldest. Approvals need
+ * `approve` too. `approval` has exactly what would be run; `approval.card` has the words around it, all made of what is
+ * hashed.
+ */
 route(questions, "GET /v1/questions", { scope: "ask" }, async (c, { token }) =>
   json(c, await openQuestions(c, token)),
 );
@@ -47,8 +51,12 @@ route(questions, "GET /v1/questions/events", { scope: "ask" }, (c, { token }) =>
 });
 
 /**
- * Answers a question or an approval that the caller may see. An approval needs the scope `approve`. Of a session of the console some need
- * a confirmation too (`POST /v1/passkeys/challenges`).
+ * Answers a question or an approval that the caller may see. An approval needs the scope `approve`. Of a session of the
+ * console some need a confirmation too (`POST /v1/passkeys/challenges`). `accept` accepts the words of agents about
+ * themselves as shown, and approves; it needs `admin`. A question with `members` is several approvals of one reply: the
+ * answer is for all that are open, and each can be answered by its own id. `keep` has one of `offers`, or less. 403
+ * `needs_passkey`, `needs_other_device`, or others' calls, which are an owner's to allow; 409 `text_changed`,
+ * `device_changed`, `too_many`.
  */
 route(
   questions,

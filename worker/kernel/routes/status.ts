@@ -9,7 +9,9 @@ import { json, route } from "../http/route.ts";
 /** The route needs no token. */
 export const health = newRoutes();
 
-/** Says that the gateway answers, and its version. */
+/**
+ * Says that the gateway answers, and its version. It wakes no object.
+ */
 route(health, "GET /healthz", {}, (c) =>
   json<{ ok: boolean; version: string }>(c, { ok: true, version: VERSION }),
 );

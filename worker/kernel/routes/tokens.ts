@@ -43,7 +43,10 @@ route(tokens, "GET /v1/tokens", { scope: "admin" }, async (c, { token: caller })
   return json(c, { tokens: [...secret, ...made] });
 });
 
-/** Makes a token. Only this answer contains the token itself. */
+/**
+ * Makes a token. Only this answer contains the token itself. 403 for a role or scope above the caller's own. A home has at
+ * most 200 tokens.
+ */
 route(
   tokens,
   "POST /v1/tokens",
@@ -71,7 +74,10 @@ route(
   },
 );
 
-/** Replaces the owner's token of this machine. Only this answer contains the new one, and the old one is refused from now on. */
+/**
+ * Replaces the owner's token of this machine. Only this answer contains the new one, and the old one is refused from now on.
+ * 409 where the token stands in `API_TOKENS` or `EDGECALL_TOKEN`, 403 for any other caller.
+ */
 route(
   tokens,
   "POST /v1/tokens/rotate",
@@ -113,7 +119,9 @@ function endOf(days: number | undefined, { made }: ApiToken): number | null {
   return end;
 }
 
-/** Revokes a token and its sessions of the console, from the next request on. */
+/**
+ * Revokes a token and its sessions of the console, from the next request on. 409 for a token of the secret `API_TOKENS`.
+ */
 route(
   tokens,
   "DELETE /v1/tokens/:id",

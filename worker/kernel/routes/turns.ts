@@ -2,6 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { isPictureUrl, mediaId, PICTURE_URL, separateImages } from "../api/media.ts";
+import { modelsAt } from "../api/models-at.ts";
 import type { StartedTurn } from "../api/start-turn.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationEvent, FollowedEvent, TurnEvent } from "../api/turn-events.ts";
@@ -23,7 +24,6 @@ import { startAndFollow, startAndWait } from "../http/start-turn.ts";
 import { traceOf } from "../http/trace.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { applyWait, PREFER, resultWithin, WITH_NEXT_MESSAGE } from "../http/wait.ts";
-import { readSettings } from "../settings/settings.ts";
 
 export const turns = newRoutes();
 
@@ -60,15 +60,16 @@ const SENDING = {
 } as const;
 
 /**
- * Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the time that
- * the client prefers. Then the answer says what the turn waits for.
+ * Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the
+ * time that the client prefers. Then the answer says what the turn waits for. 202 with `{turn, status}` after 25 s. The
+ * header `edgecall-on-hangup: cancel` cancels the turn when the client hangs up.
  */
 route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, path, headers }) => {
   const name = conversationName(token, path.id);
   const seen = await requireSeen(c, name);
   const message = await readBody(c, Message);
   const { model } = message;
-  if (model !== undefined) requireModel(c, model);
+  if (model !== undefined) await requireModel(c, token.home, model);
   const idempotency = headers["idempotency-key"];
   const isStream = headers.accept?.toLowerCase().includes("text/event-stream") ?? false;
   const wait = isStream ? undefined : headers.prefer;
@@ -163,7 +164,8 @@ route(
 
 /**
  * Streams the events of every turn of a conversation, later turns included, whichever channel they come from. The stream does
- * not end by itself, and costs nothing while nothing happens.
+ * not end by itself, and costs nothing while nothing happens. It begins with `open`. Turns that run already are told from
+ * their beginning. A client that connects again after a break first reads the turns.
  */
 route(
   turns,
@@ -208,8 +210,8 @@ function canceller(c: Context<App>, name: string): (turn: string) => void {
 }
 
 /** @throws HttpError 400 */
-function requireModel(c: Context<App>, name: string): void {
-  const names = readSettings(c.env).models.map((model) => model.name);
+async function requireModel(c: Context<App>, home: string, name: string): Promise<void> {
+  const names = (await modelsAt(c.env, home)).map((model) => model.name);
   if (names.includes(name)) return;
   throw new HttpError(
     400,

@@ -1,7 +1,8 @@
 /** Variables of the audit log: how long it is stored here, and where else it is sent. */
 import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 import { readOnce } from "./read-once.ts";
+import { checkNumber } from "./read-variable.ts";
 
 export type AuditSettings = {
   keepMs: number;
@@ -19,26 +20,24 @@ export type StoreSettings = {
 };
 
 export const readAuditSettings = readOnce((env: Variables): Parsed<AuditSettings> => {
-  const wrong: string[] = [];
-  const whole = (name: keyof Variables, fallback: number, max: number) => {
-    const text = env[name]?.trim();
-    const value = text ? Number(text) : fallback;
-    if (!Number.isInteger(value) || value < 1 || value > max)
-      wrong.push(`${name}: expected a whole number from 1 to ${max}, got '${text}'`);
-    return value;
-  };
-  const keepMs = whole("AUDIT_KEEP_DAYS", 90, 3_650) * 86_400_000;
-  const keepBytes = whole("AUDIT_KEEP_MB", 50, 4_096) * 1024 * 1024;
-  const everyMs = whole("AUDIT_SEND_EVERY_S", 60, 86_400) * 1_000;
+  const days = checkNumber(env, "AUDIT_KEEP_DAYS");
+  const megabytes = checkNumber(env, "AUDIT_KEEP_MB");
+  const every = checkNumber(env, "AUDIT_SEND_EVERY_S");
+  if (!days.ok) return days;
+  if (!megabytes.ok) return megabytes;
+  if (!every.ok) return every;
   const url = env.AUDIT_URL?.trim().replace(/^libsql:/, "https:");
   // The value is not quoted: Turso's addresses may contain the token.
   if (url && !isPlainAddress(url))
-    wrong.push("AUDIT_URL: expected a libsql://, https:// or http:// address with nothing behind its path");
-  if (wrong[0] !== undefined) return { ok: false, error: wrong[0] };
+    return wrong("AUDIT_URL: expected a libsql://, https:// or http:// address with nothing behind its path");
+  const everyMs = every.value * 1_000;
   const store = url
     ? { url: url.replace(/\/+$/, ""), token: env.AUDIT_TOKEN?.trim() || undefined, everyMs }
     : undefined;
-  return { ok: true, value: { keepMs, keepBytes, store } };
+  return {
+    ok: true,
+    value: { keepMs: days.value * 86_400_000, keepBytes: megabytes.value * 1024 * 1024, store },
+  };
 });
 
 function isPlainAddress(url: string): boolean {

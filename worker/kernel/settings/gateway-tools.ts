@@ -1,5 +1,5 @@
 /** The variables of the gateway's own tools. */
-import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
+import { VARIABLES, type Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
@@ -18,7 +18,7 @@ export type GatewayToolSettings = {
 const NAMES = ["sessions", "rules", "webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
 /** The default, without the variable. */
-const DEFAULT: readonly string[] = ["sessions", "rules"];
+const DEFAULT: readonly string[] = listOf(VARIABLES.GATEWAY_TOOLS.default);
 /** Home runs them. */
 const OF_HOME: readonly Name[] = ["sessions", "rules"];
 

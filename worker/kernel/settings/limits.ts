@@ -1,6 +1,7 @@
 /** The variables and bindings of the limits; docs/reference/settings.md and docs/explain/security.md explain them. */
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
+import { readChoice } from "./read-variable.ts";
 import { SettingsError } from "./settings-error.ts";
 
 export type LimitVariables = Pick<
@@ -11,11 +12,9 @@ export type LimitVariables = Pick<
 export type RateName = "RATE_ADDRESS" | "RATE_GUESSES" | "RATE_TOKENS" | "RATE_SENDERS";
 
 /** @throws SettingsError */
-export const areRatesLimited = readOnce(({ RATE_LIMITS: text = "" }: LimitVariables): boolean => {
-  if (text === "" || text === "on") return true;
-  if (text === "off") return false;
-  throw new SettingsError("RATE_LIMITS: expected on or off");
-});
+export const areRatesLimited = readOnce(
+  (env: LimitVariables): boolean => readChoice(env, "RATE_LIMITS") === "on",
+);
 
 /** @throws SettingsError for a value that is no origin, so that a typing error does not admit other pages */
 export const corsOrigins = readOnce(({ CORS_ORIGINS: text = "" }: LimitVariables): ReadonlySet<string> => {

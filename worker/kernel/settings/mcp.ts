@@ -1,6 +1,7 @@
 /** The variables of `/mcp`; docs/using/mcp.md explains them. */
-import type { Variables } from "@edgecall/core/protocol/gateway-variables.ts";
+import { VARIABLES, type Variables } from "@edgecall/core/protocol/gateway-variables.ts";
 import { readOnce } from "./read-once.ts";
+import { checkNumber } from "./read-variable.ts";
 
 export type McpSettings = {
   actionTools: number;
@@ -8,16 +9,11 @@ export type McpSettings = {
   origins: ReadonlySet<string>;
 };
 
-/** A model still chooses well among so many, which are about 10 KB of a request. */
-const ACTION_TOOLS = 40;
-const ACTION_TOOLS_MAX = 256;
-
 export const readMcpSettings = readOnce((env: Variables): McpSettings => {
-  const wanted = Number(env.MCP_ACTION_TOOLS || ACTION_TOOLS);
+  const wanted = checkNumber(env, "MCP_ACTION_TOOLS");
   return {
     // A wrong value gets the default, since it cannot make anything unsafe.
-    actionTools:
-      Number.isInteger(wanted) && wanted >= 0 && wanted <= ACTION_TOOLS_MAX ? wanted : ACTION_TOOLS,
+    actionTools: wanted.ok ? wanted.value : VARIABLES.MCP_ACTION_TOOLS.default,
     trustedTokens: list(env.MCP_TRUSTED_TOKENS),
     origins: list(env.MCP_ORIGINS),
   };

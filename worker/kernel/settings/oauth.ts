@@ -2,6 +2,7 @@
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
+import { readChoice } from "./read-variable.ts";
 import { readSettings } from "./settings.ts";
 import { SettingsError } from "./settings-error.ts";
 
@@ -19,16 +20,15 @@ const PRIVATE =
 
 /** @throws SettingsError */
 export const readOauthSettings = readOnce((env: Env): OauthSettings => {
-  const { OAUTH: text = "on", OAUTH_REDIRECTS: more = "" } = env;
-  if (text !== "on" && text !== "off" && text !== "")
-    throw new SettingsError(`OAUTH: expected on or off, got '${text}'`);
+  const isOn = readChoice(env, "OAUTH") === "on";
+  const { OAUTH_REDIRECTS: more = "" } = env;
   const redirects = more.split(/[\s,]+/).filter((one) => one !== "");
   const wrong = redirects.find((one) => !PRIVATE.test(one));
   if (wrong !== undefined)
     throw new SettingsError(
       `OAUTH_REDIRECTS: expected addresses with a private scheme like cursor://anysphere.cursor-mcp/, got '${wrong}'`,
     );
-  return { isOn: text !== "off", redirects: [...KNOWN_REDIRECTS, ...redirects] };
+  return { isOn, redirects: [...KNOWN_REDIRECTS, ...redirects] };
 });
 
 /**

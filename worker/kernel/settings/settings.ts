@@ -1,31 +1,24 @@
 /** Reads the Worker's variables: their defaults, their limits, and the error for a wrong one. */
 
-import { readApi, usualTemperature } from "@edgecall/core/loop/api.ts";
+import { usualTemperature } from "@edgecall/core/loop/api.ts";
 import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
 import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS } from "@edgecall/core/loop/model.ts";
-import { HISTORY_MAX_TOKENS, type HistoryLimit } from "@edgecall/core/loop/model-limits.ts";
+import type { HistoryLimit } from "@edgecall/core/loop/model-limits.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
-import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
+import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { isLocalModel } from "@edgecall/core/loop/window.ts";
-import type { GatewayVariable } from "@edgecall/core/protocol/gateway-variables.ts";
-import {
-  FOREIGN_TIMEOUT_MAX_MS,
-  FOREIGN_TIMEOUT_MS,
-  isReservedId,
-  RESERVED_ID,
-} from "@edgecall/core/protocol/names.ts";
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import type { TraceSettings } from "@edgecall/core/trace/settings.ts";
 import type { Env } from "../env.ts";
 import { type AuditSettings, readAuditSettings } from "./audit.ts";
 import { BROKER_URL } from "./broker-url.ts";
 import { type ClockSettings, readClockSettings } from "./clock.ts";
-import { type FastPath, readFastPath } from "./fast-path.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./gateway-tools.ts";
 import { type Prices, readPrices } from "./prices.ts";
 import { readOnce } from "./read-once.ts";
+import { type NumberVariable, orThrow, readChoice, readNumber } from "./read-variable.ts";
 import { type RelaySettings, readRelaySettings } from "./relay.ts";
 import { SettingsError } from "./settings-error.ts";
 import { readTrace } from "./trace.ts";
@@ -81,6 +74,9 @@ export type Settings = {
   brokerUrl: string | undefined;
 };
 
+/** `reads`: questions alone. `off`: only where no model answers. */
+export type FastPath = "all" | "reads" | "off";
+
 const DEFAULT_SYSTEM_PROMPT = [
   "You answer questions about the devices of this home, and act on them, through edge agents.",
   "Facts about a device come only from a tool's result in this conversation: never invent a reading.",
@@ -100,26 +96,26 @@ export const readSettings = readOnce((env: Env): Settings => {
     countsDays: hasLimit(budgets.day) || Object.keys(prices).length > 0,
     prices,
     history: {
-      maxTokens: whole(env, "HISTORY_MAX_TOKENS", HISTORY_MAX_TOKENS, 500, 10_000_000),
+      maxTokens: readNumber(env, "HISTORY_MAX_TOKENS"),
       isOwn: Boolean(env.HISTORY_MAX_TOKENS?.trim()),
-      keepFirst: whole(env, "HISTORY_KEEP_FIRST", 2, 0, 100),
+      keepFirst: readNumber(env, "HISTORY_KEEP_FIRST"),
     },
     systemPrompt: env.SYSTEM_PROMPT || DEFAULT_SYSTEM_PROMPT,
-    loopEnabled: flag(env, "TOOL_LOOP_ENABLED", true),
-    fastPath: readFastPath(env),
+    loopEnabled: ["true", "1"].includes(readChoice(env, "TOOL_LOOP_ENABLED")),
+    fastPath: readChoice(env, "FAST_PATH"),
     limits: {
-      maxModelCalls: whole(env, "MAX_TOOL_ITERATIONS", DEFAULT_LIMITS.maxModelCalls, 1, 100),
-      maxFailedBatches: whole(env, "TOOL_ERROR_LIMIT", DEFAULT_LIMITS.maxFailedBatches, 1, 100),
-      maxRepeats: whole(env, "TOOL_REPEAT_LIMIT", DEFAULT_LIMITS.maxRepeats, 1, 100),
-      maxParallel: whole(env, "MAX_PARALLEL_TOOLS", DEFAULT_LIMITS.maxParallel, 1, 50),
+      maxModelCalls: readNumber(env, "MAX_TOOL_ITERATIONS"),
+      maxFailedBatches: readNumber(env, "TOOL_ERROR_LIMIT"),
+      maxRepeats: readNumber(env, "TOOL_REPEAT_LIMIT"),
+      maxParallel: readNumber(env, "MAX_PARALLEL_TOOLS"),
     },
-    defaultToolTimeoutMs: whole(env, "DEFAULT_TOOL_TIMEOUT_MS", 30_000, 100, 3_600_000),
-    foreignTimeoutMs: whole(env, "FOREIGN_TIMEOUT_MS", FOREIGN_TIMEOUT_MS, 1_000, FOREIGN_TIMEOUT_MAX_MS),
+    defaultToolTimeoutMs: readNumber(env, "DEFAULT_TOOL_TIMEOUT_MS"),
+    foreignTimeoutMs: readNumber(env, "FOREIGN_TIMEOUT_MS"),
     media: {
-      keepMs: whole(env, "MEDIA_KEEP_DAYS", 30, 1, 3_650) * 86_400_000,
-      keepBytes: whole(env, "MEDIA_KEEP_MB", 64, 1, 4_096) * 1024 * 1024,
+      keepMs: readNumber(env, "MEDIA_KEEP_DAYS") * 86_400_000,
+      keepBytes: readNumber(env, "MEDIA_KEEP_MB") * 1024 * 1024,
     },
-    keepAgentsMs: whole(env, "AGENTS_KEEP_DAYS", 30, 1, 3_650) * 86_400_000,
+    keepAgentsMs: readNumber(env, "AGENTS_KEEP_DAYS") * 86_400_000,
     tools: orThrow(readGatewayTools(env)),
     clock: orThrow(
       readClockSettings(
@@ -130,7 +126,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
     transcription: orThrow(readTranscription(env)),
-    voiceWaitS: whole(env, "VOICE_WAIT_S", 15, 1, 600),
+    voiceWaitS: readNumber(env, "VOICE_WAIT_S"),
     trace: orThrow(readTrace(env)),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
@@ -148,11 +144,6 @@ export const settingsOrError = readOnce((env: Env): Settings | SettingsError => 
     throw error;
   }
 });
-
-function orThrow<T>(read: Parsed<T>): T {
-  if (!read.ok) throw new SettingsError(read.error);
-  return read.value;
-}
 
 function idsIn(text = ""): ReadonlySet<string> {
   return new Set(text.split(/[\s,]+/).filter((id) => id !== ""));
@@ -178,36 +169,52 @@ function readBrokerUrl({ BROKER_URL: text }: Env): string | undefined {
 }
 
 export const NO_MODEL =
-  "No model is configured: set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).";
+  "No model is configured: choose one in the console (Setup, Model), or set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).";
 
-function readModels(env: Env): NamedModel[] {
-  const defaults = {
-    maxTokens: whole(env, "MAX_TOKENS", 4_096, 1, 1_000_000),
-    ...(env.TEMPERATURE?.trim() && { temperature: number(env, "TEMPERATURE", 0, 0, 2) }),
+/** True if the variables name a model. Then no other one is set in the console. */
+export function namesModel(env: Env): boolean {
+  return Boolean(env.LLM_BASE_URL || env.LLM_MODEL || env.LLM_MODELS?.trim());
+}
+
+function modelDefaults(env: Env): ModelDefaults {
+  return {
+    maxTokens: readNumber(env, "MAX_TOKENS"),
+    ...(env.TEMPERATURE?.trim() && { temperature: readNumber(env, "TEMPERATURE") }),
     timeouts: {
       firstByteSetting: "MODEL_FIRST_BYTE_MS",
-      betweenBytesMs: whole(env, "MODEL_BETWEEN_BYTES_MS", 60_000, 10, 600_000),
-      totalMs: whole(env, "MODEL_TOTAL_MS", 300_000, 10, 840_000),
+      betweenBytesMs: readNumber(env, "MODEL_BETWEEN_BYTES_MS"),
+      totalMs: readNumber(env, "MODEL_TOTAL_MS"),
     },
   };
+}
+
+/** A model of an owner's choice, with the limits of the variables. @throws SettingsError */
+export function withModelDefaults(env: Env, model: Omit<NamedModel, keyof ModelDefaults>): NamedModel {
+  return completed(env, { ...modelDefaults(env), ...model });
+}
+
+function readModels(env: Env): NamedModel[] {
+  const defaults = modelDefaults(env);
   const single = readSingleModel(env, defaults);
   // The owner chooses the name of a key's secret, so it is not a field of Env.
   const variable = (name: string) => (env as unknown as Record<string, string | undefined>)[name];
   const models = readModelList({ text: env.LLM_MODELS, single, variable, defaults });
   if (!models.ok) throw new SettingsError(models.error);
-  return models.value.map((model) => {
-    const temperature = model.temperature ?? usualTemperature(model);
-    return {
-      ...model,
-      ...(temperature !== undefined && { temperature }),
-      timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
-    };
-  });
+  return models.value.map((model) => completed(env, model));
+}
+
+function completed(env: Env, model: NamedModel): NamedModel {
+  const temperature = model.temperature ?? usualTemperature(model);
+  return {
+    ...model,
+    ...(temperature !== undefined && { temperature }),
+    timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
+  };
 }
 
 function firstByteMs(env: Env, baseUrl: string): number {
   const usual = isLocalModel({ baseUrl }) ? LOCAL_FIRST_BYTE_MS : HOSTED_FIRST_BYTE_MS;
-  return whole(env, "MODEL_FIRST_BYTE_MS", usual, 10, 600_000);
+  return readNumber(env, "MODEL_FIRST_BYTE_MS", usual);
 }
 
 type ModelDefaults = Pick<ModelSettings, "maxTokens" | "temperature" | "timeouts">;
@@ -223,9 +230,7 @@ function readSingleModel(env: Env, defaults: ModelDefaults): ModelSettings | und
       `LLM_BASE_URL: expected an http(s) address that ends in /v1, got '${env.LLM_BASE_URL}'`,
     );
   }
-  const api = env.LLM_API?.trim() ? readApi(env.LLM_API.trim()) : undefined;
-  if (env.LLM_API?.trim() && !api)
-    throw new SettingsError(`LLM_API: expected openai or anthropic, got '${env.LLM_API}'`);
+  const api = readChoice(env, "LLM_API");
   return {
     ...defaults,
     baseUrl: env.LLM_BASE_URL,
@@ -244,39 +249,13 @@ function workersAiModel(env: Env): string | undefined {
 
 /** A budget that is not set has no limit. */
 function readBudgets(env: Env): BudgetLimits {
-  const limit = (name: GatewayVariable) =>
-    textOf(env, name) ? whole(env, name, 0, 0, 1_000_000_000_000) : undefined;
+  const limit = (name: NumberVariable) => (env[name]?.trim() ? readNumber(env, name) : undefined);
   const scope = (name: "TURN" | "CONVERSATION" | "DAY") => {
     const tokens = limit(`BUDGET_${name}_TOKENS`);
     const modelCalls = limit(`BUDGET_${name}_MODEL_CALLS`);
     return { ...(tokens !== undefined && { tokens }), ...(modelCalls !== undefined && { modelCalls }) };
   };
   return { turn: scope("TURN"), conversation: scope("CONVERSATION"), day: scope("DAY") };
-}
-
-/** @returns undefined: it is not set */
-function textOf(env: Env, name: GatewayVariable): string | undefined {
-  return env[name]?.trim() || undefined;
-}
-
-function number(env: Env, name: GatewayVariable, fallback: number, min: number, max: number): number {
-  const value = Number(textOf(env, name) ?? fallback);
-  if (Number.isFinite(value) && value >= min && value <= max) return value;
-  throw new SettingsError(`${name}: expected a number from ${min} to ${max}, got '${env[name]}'`);
-}
-
-function whole(env: Env, name: GatewayVariable, fallback: number, min: number, max: number): number {
-  const value = number(env, name, fallback, min, max);
-  if (Number.isInteger(value)) return value;
-  throw new SettingsError(`${name}: expected a whole number from ${min} to ${max}, got '${env[name]}'`);
-}
-
-function flag(env: Env, name: GatewayVariable, fallback: boolean): boolean {
-  const text = env[name];
-  if (text === undefined || text.trim() === "") return fallback;
-  if (text === "true" || text === "1") return true;
-  if (text === "false" || text === "0") return false;
-  throw new SettingsError(`${name}: expected true or false, got '${env[name]}'`);
 }
 
 function hasLimit(limits: BudgetLimits["day"]): boolean {

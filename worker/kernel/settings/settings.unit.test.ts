@@ -1,3 +1,5 @@
+import { HISTORY_MAX_TOKENS } from "@edgecall/core/loop/model-limits.ts";
+import { DEFAULT_LIMITS } from "@edgecall/core/loop/next.ts";
 import { expect, test } from "vitest";
 import type { Env } from "../env.ts";
 import { readSettings } from "./settings.ts";
@@ -97,4 +99,22 @@ test("the loop's settings have the design's values, and each can be set", () => 
     defaultToolTimeoutMs: 5_000,
     models: [{ maxTokens: 100, temperature: 0 }],
   });
+});
+
+test("without variables the gateway's loop has the limits of a device's", () => {
+  const { limits, history } = readSettings({} as unknown as Env);
+  expect({ ...limits, history: history.maxTokens }).toEqual({
+    ...DEFAULT_LIMITS,
+    history: HISTORY_MAX_TOKENS,
+  });
+});
+
+test.each([
+  ["FAST_PATH", "some", "expected all, reads or off, got 'some'"],
+  ["TOOL_LOOP_ENABLED", "yes", "expected true, false, 1 or 0, got 'yes'"],
+  ["RELAY_DAY_TOKENS", "-1", "expected a whole number from 0 to 1000000000000, got '-1'"],
+  ["TEMPERATURE", "3", "expected a number from 0 to 2, got '3'"],
+  ["BUDGET_DAY_TOKENS", "1.5", "expected a whole number from 0"],
+])("%s=%s: %s", (name, value, right) => {
+  expect(() => models({ [name]: value })).toThrow(`${name}: ${right}`);
 });

@@ -435,7 +435,9 @@ export class Outbox extends SqlStore {
     const words = question
       ? questionText(question, consoleOf(this.#context.env), this.#phrasesOf(row))
       : row.text + this.#windowText(row, { channel, line });
-    const buttons = question ? choicesOf(question) : buttonsOf(this.#context.transcript, row).map(ruleButton);
+    const buttons = question
+      ? choicesOf(question, this.#phrasesOf(row))
+      : buttonsOf(this.#context.transcript, row).map(ruleButton);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
     const room = channel.close ? DECISION_ROOM : 0;
     const whole = contentOf(row, words);

@@ -1,11 +1,13 @@
 /** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
 
 import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
+import { boundsText } from "@edgecall/core/approvals/kept-text.ts";
 import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { betweenText, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
+import type { Keep, PermissionOffer } from "../../../kernel/api/permissions.ts";
 import { ACCEPT, CLOSED, EXPIRED } from "../../../kernel/api/questions.ts";
 import { type Button, buttonData } from "./chat-platform.ts";
 
@@ -16,6 +18,8 @@ const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
 /** Answers where agents' own words are a reason to ask: `accept` accepts these, too. */
 const WITH_ACCEPT = [...APPROVAL, ACCEPT] as const;
+/** The answer that approves, and keeps what the card offers. */
+const ALWAYS = "always";
 const MARKS_MAX = 5;
 /** Characters of an agent's description. */
 const UNREAD_MAX = 300;
@@ -29,18 +33,42 @@ export const TOO_LONG =
   "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
 
 /** @returns the answers of the buttons, by index */
-export function answersOf({ approval, options }: TurnQuestion): readonly string[] {
+export function answersOf(question: TurnQuestion): readonly string[] {
+  const { approval, options } = question;
   if (!approval) return options.slice(0, CHOICES_MAX);
-  return approval.unread ? WITH_ACCEPT : APPROVAL;
+  if (approval.unread) return WITH_ACCEPT;
+  return offerOf(question) ? [...APPROVAL, ALWAYS] : APPROVAL;
 }
 
-export function choicesOf(question: TurnQuestion): Button[] {
+/**
+ * What a chat offers to keep with a yes: for this action on this device within bounds that a line says whole. What another's text or
+ * another device led to is kept in the console alone, and so is what takes a passkey.
+ */
+function offerOf({ approval, members, offers = [] }: TurnQuestion): PermissionOffer | undefined {
+  if (!approval?.card || members) return undefined;
+  return offers.find(
+    ({ id, bounds, level, tainted, chain }) =>
+      id === ALWAYS &&
+      level !== "verified" &&
+      !tainted &&
+      !chain &&
+      boundsText(bounds, ENGLISH) !== undefined,
+  );
+}
+
+/** What the gateway is told for a choice. */
+export function givenOf(answer: string): { answer: string; keep?: Keep } {
+  return answer === ALWAYS ? { answer: "approve", keep: { offer: ALWAYS } } : { answer };
+}
+
+/** @param phrases of the conversation's language */
+export function choicesOf(question: TurnQuestion, phrases = ENGLISH): Button[] {
   return answersOf(question).flatMap((answer, choice) =>
     answer !== "deny" && question.approval && isTooLong(question)
       ? []
       : [
           {
-            label: question.approval ? labelOf(answer, question.approval) : visible(answer),
+            label: question.approval ? labelOf(answer, question.approval, phrases) : visible(answer),
             data: buttonData(question.id, choice),
             answer,
           },
@@ -49,8 +77,9 @@ export function choicesOf(question: TurnQuestion): Button[] {
 }
 
 /** The words of the card; a gateway before 0.4 made none. */
-function labelOf(answer: string, { card }: NonNullable<TurnQuestion["approval"]>): string {
+function labelOf(answer: string, { card }: NonNullable<TurnQuestion["approval"]>, phrases: Phrases): string {
   const { verb = "Approve", decline = "Deny", accept = "Accept text and approve" } = card ?? {};
+  if (answer === ALWAYS) return phrases.say("verbAlways", { verb });
   return answer === "deny" ? decline : answer === ACCEPT ? accept : verb;
 }
 
@@ -99,6 +128,7 @@ export function questionText(question: TurnQuestion, console?: string, phrases =
     ...marksIn(approval),
     shown(reason),
     ...unreadLines(approval.unread),
+    ...keptLines(question, phrases),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
     ...describeApprovers(question, phrases),
   ].join("\n");
@@ -130,6 +160,16 @@ function argumentLines(
 /** The lines of a script that do harm. */
 function marksIn({ card }: NonNullable<TurnQuestion["approval"]>): string[] {
   return (card?.marks ?? []).slice(0, MARKS_MAX).map(({ line, why }) => `⚠ ${line + 1}: ${plain(why)}`);
+}
+
+/** What the button "always" allows. */
+function keptLines(question: TurnQuestion, phrases: Phrases): string[] {
+  const offer = offerOf(question);
+  const { verb } = question.approval?.card ?? {};
+  if (!offer || verb === undefined || isTooLong(question)) return [];
+  const bounds = boundsText(offer.bounds, phrases) || verb;
+  const [button, date] = [phrases.say("verbAlways", { verb }), phrases.date(offer.until, "UTC")];
+  return [plain(phrases.say("keptAlways", { button, date, bounds }))];
 }
 
 /** Lines for a person who may not decide it: who was asked. */

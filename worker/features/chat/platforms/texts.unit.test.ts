@@ -52,6 +52,35 @@ describe("an approval in a chat", () => {
     expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
   });
 
+  test("offers to keep what a line says whole, and nothing that another's text or another device led to", () => {
+    const offer = {
+      ...{ id: "always" as const, device: "lamp", action: "set", who: [{ person: "anna" }], until: 0 },
+      ...{ level: "press" as const, bounds: { brightness_pct: { from: 1, to: 100 } } },
+    };
+    const card = { verb: "Set", decline: "No", asker: "Anna asked", facts: [] };
+    const approval = { tool: "set", parameters: {}, reason: "policy", card };
+    const labels = (more: Partial<typeof offer> & { tainted?: true; chain?: true }, of = {}) =>
+      choicesOf({ ...asks({}), approval: { ...approval, ...of }, offers: [{ ...offer, ...more }] }).map(
+        ({ label }) => label,
+      );
+    expect(labels({})).toEqual(["Set", "No", "Set, always"]);
+    expect(questionText({ ...asks({}), approval, offers: [offer] })).toContain(
+      "until Thu 1 Jan 1970: brightness 1–100. Anything else asks.",
+    );
+    const eleven = { mode: { oneOf: Array.from({ length: 11 }, (_, n) => `m${n}`) } };
+    const nine = { each: { from: 0, to: 9 }, length: 3 };
+    for (const more of [
+      { tainted: true as const },
+      { chain: true as const },
+      { level: "verified" },
+      { bounds: eleven },
+      { bounds: { rgb: nine } },
+      { bounds: { path: { under: "/home" } } },
+    ])
+      expect(labels(more as never), JSON.stringify(more)).toEqual(["Set", "No"]);
+    expect(labels({}, { unread: [{ agent: "pi", actions: [] }] })).not.toContain("Set, always");
+  });
+
   test("L14: of several calls shows each with its device and arguments, or says that it is too long", () => {
     const several = (count: number, content: string): TurnQuestion => {
       const calls = Array.from({ length: count }, (_, at) => [

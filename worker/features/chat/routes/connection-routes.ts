@@ -70,7 +70,9 @@ route(connections, "GET /v1/connections", { scope: "admin" }, async (c, { token:
 /** The people of a new connection may ask, and owners approve there. */
 const SETTING_UP = { scope: "admin", confirm: true, body: NewConnection } as const;
 
-/** Checks the token, stores the connection, and makes the platform deliver here. */
+/**
+ * Checks the token, stores the connection, and makes the platform deliver here. 422 has the platform's words.
+ */
 route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: asked }) => {
   const { channel, connection: name } = asked;
   if (findConnection(c.env, channel, name))
@@ -121,7 +123,10 @@ route(connections, "GET /v1/connections/:channel/:connection", NAMED, async (c, 
   });
 });
 
-/** Makes the platform deliver here: for a connection of CHANNELS, or after the gateway's address has changed. */
+/**
+ * Makes the platform deliver here: for a connection of CHANNELS, or after the gateway's address has changed. Where Telegram's
+ * messages are fetched, it ends the bot's webhook instead.
+ */
 route(connections, "POST /v1/connections/:channel/:connection/webhook", NAMED, async (c, { token, path }) => {
   const { connection, setup, isStored } = await named(c, token, path);
   const todo = await answered(deliver(c, setup, connection, { isStored, isAsked: true }));

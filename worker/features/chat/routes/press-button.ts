@@ -4,7 +4,7 @@ import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import type { Incoming, PressedRule } from "../platforms/chat-platform.ts";
-import { answerOf, isTooLong, TOO_LONG } from "../platforms/question-text.ts";
+import { answerOf, givenOf, isTooLong, TOO_LONG } from "../platforms/question-text.ts";
 import type { Admitted } from "./admission.ts";
 
 /** "Snooze 1 h" */
@@ -46,7 +46,14 @@ export async function pressButton(
     };
   if (isApproval && answer !== "deny" && isTooLong(asked.question)) return { refused: TOO_LONG };
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
-  const answered = await home.questions.answer(act.question, answer, person, { by: "chat" });
+  const given = givenOf(answer);
+  const answered = await home.questions.answer(
+    act.question,
+    given.answer,
+    person,
+    { by: "chat" },
+    given.keep,
+  );
   if (answered.ok) {
     logInfo("question.pressed", { question: act.question, role });
     return {};

@@ -10,6 +10,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { type Keep, NextTime } from "./next-time.tsx";
+import { sentenceOf } from "./open-questions.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
 import { say } from "./texts/say.ts";
 
@@ -20,6 +21,8 @@ type Props = {
   mayApprove: boolean;
   isSent: boolean;
   onAnswer: (answer: string, keep?: Keep) => void;
+  /** Its sheet has its name already. */
+  inSheet: boolean;
   place?: ComponentChildren;
   problem?: ComponentChildren;
 };
@@ -30,12 +33,16 @@ const SHOWN_OF_SEVERAL = { chars: 8_000, lines: 64 };
 /** More marked lines are not read one by one on a phone. */
 const MARKS_ON_A_PHONE = 5;
 
-/** The question itself. A gateway before 0.4 wrote the arguments below it. */
-export function sentenceOf({ text }: Pick<TurnQuestion, "text">): string {
-  return visible(text.split("\n", 1)[0] ?? "");
-}
-
-export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer, place, problem }: Props) {
+export function ApprovalCard({
+  question,
+  approval,
+  mayApprove,
+  isSent,
+  onAnswer,
+  inSheet,
+  place,
+  problem,
+}: Props) {
   const [isWhole, setWhole] = useState(false);
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
   const [keep, setKeep] = useState<Keep>();
@@ -57,9 +64,10 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
     <Exact text={rest} max={max} isWhole={isWhole} onWhole={() => setWhole(true)} />
   );
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a landmark for each question would be too many
-    <div class={`question approval${card?.danger ? " danger" : ""}`} role="group" aria-labelledby={id}>
-      {place}
+    <div
+      class={`question approval${card?.danger ? " danger" : ""}`}
+      {...(!inSheet && { role: "group", "aria-labelledby": id })}
+    >
       <p class="sentence" id={id}>
         {sentenceOf(question)}
       </p>
@@ -67,7 +75,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
         {card ? (
           <p class="asker">{visible(card.asker)}</p>
         ) : (
-          question.via && <p class="asker">asked by {visible(question.via.join(" → "))}</p>
+          question.via && <p class="asker">{say("askedVia", { names: visible(question.via.join(" → ")) })}</p>
         )}
         {facts.length > 0 && (
           <dl class="facts">
@@ -81,7 +89,7 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
         )}
       </div>
       {members && (
-        <ol class="batch" aria-label="The calls">
+        <ol class="batch" aria-label={say("theCalls")}>
           {members.map(({ id: member, text }) => (
             <li key={member}>{visible(text)}</li>
           ))}
@@ -115,14 +123,15 @@ export function ApprovalCard({ question, approval, mayApprove, isSent, onAnswer,
         </p>
       )}
       {mayApprove && offers.length > 0 && <NextTime offers={offers} members={members} onKeep={setKeep} />}
-      {!mayApprove && <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>}
-      {mayApprove && isUnseen && <p class="quiet">Show all of it before you approve.</p>}
-      {mayApprove && !isUnseen && isTooSmall && <p class="quiet">Read it on a larger screen.</p>}
+      {!mayApprove && <p class="quiet">{say("mayNotApprove")}</p>}
+      {mayApprove && isUnseen && <p class="quiet">{say("showAllBefore")}</p>}
+      {mayApprove && !isUnseen && isTooSmall && <p class="quiet">{say("largerScreen")}</p>}
       {mayApprove && !isUnseen && !isTooSmall && isUnread && (
         <p class="quiet" role="status">
-          {shownMarks.length === 1 ? "Tick the marked line to go on." : "Tick the marked lines to go on."}
+          {say("tickMarked", { count: shownMarks.length })}
         </p>
       )}
+      {place}
       <div class="row answers">
         <button type="button" disabled={isSent || !mayApprove} onClick={() => onAnswer("deny")}>
           {visible(decline)}
@@ -154,7 +163,7 @@ function isSaid({ card }: Approval, lines: readonly string[] | undefined): boole
 function Folded({ children }: { children: ComponentChildren }) {
   return (
     <details>
-      <summary>Exactly what is sent</summary>
+      <summary>{say("exactlySent")}</summary>
       {children}
     </details>
   );

@@ -5,10 +5,12 @@ import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { callText } from "./change-text.ts";
 import { Small } from "./controls.tsx";
 import type { AuditLine } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { duration } from "./times.ts";
+import { useNames } from "./use-names.ts";
 
 type Query = NonNullable<Routes["GET /v1/audit"]["query"]>;
 /** A field that filters nothing is undefined. */
@@ -99,6 +101,7 @@ type ChoiceProps = { agent: string; set: (event: { currentTarget: { value: strin
 
 function AgentChoice({ agent, set }: ChoiceProps) {
   const [typed, setTyped] = useState("");
+  const nameOf = useNames();
   const all = useLoaded("GET /v1/agents", { query: { limit: OFFERED } }).value;
   const offered = useLoaded("GET /v1/agents", { query: { limit: OFFERED, q: typed || undefined } }).value;
   if (!all || all.next === null)
@@ -108,7 +111,7 @@ function AgentChoice({ agent, set }: ChoiceProps) {
         <select value={agent} onChange={set}>
           <option value="">all</option>
           {all?.agents.map(({ id }) => (
-            <option value={id}>{id}</option>
+            <option value={id}>{nameOf(id)}</option>
           ))}
         </select>
       </label>
@@ -137,6 +140,7 @@ function AgentChoice({ agent, set }: ChoiceProps) {
 type LinesProps = { entries: AuditLine[]; more: boolean; onChain: (id: string) => void };
 
 function Lines({ entries, more, onChain }: LinesProps) {
+  const nameOf = useNames();
   if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
     <div class="lines-box">
@@ -149,10 +153,10 @@ function Lines({ entries, more, onChain }: LinesProps) {
           <tr>
             <th>Time</th>
             <th>Agent</th>
-            <th>Tool</th>
+            <th>What</th>
             <th>Who</th>
             <th>Result</th>
-            <th>Parameters</th>
+            <th>Exactly</th>
           </tr>
         </thead>
         <tbody>
@@ -162,10 +166,16 @@ function Lines({ entries, more, onChain }: LinesProps) {
                 <time dateTime={entry.timestamp}>{localTime(entry.timestamp)}</time>
               </td>
               <td>
-                {entry.agent_id}
+                {nameOf(entry.agent_id)}
                 <ChainLink entry={entry} onChain={onChain} />
               </td>
-              <td class="mono">{visible(entry.tool)}</td>
+              <td>
+                {callText({
+                  action: entry.tool,
+                  parameters: entry.parameters,
+                  done: entry.result === "success",
+                })}
+              </td>
               <td>
                 {entry.caller.principal} <small>over {entry.caller.channel}</small>
                 {entry.approval && (
@@ -180,8 +190,8 @@ function Lines({ entries, more, onChain }: LinesProps) {
                 </span>{" "}
                 <small>{duration(entry.elapsed_ms)}</small>
               </td>
-              <td class="mono wide">
-                {visibleJson(entry.parameters)}
+              <td class="wide">
+                <Exactly entry={entry} />
                 {entry.asked === false && <div>{NO_TOOL_CALLED}</div>}
                 {entry.error && <div class="problem">{visible(entry.error)}</div>}
               </td>
@@ -190,6 +200,19 @@ function Lines({ entries, more, onChain }: LinesProps) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The tool's own name; opened, what it was given. */
+function Exactly({ entry: { tool, parameters } }: { entry: AuditLine }) {
+  const given = visibleJson(parameters);
+  const name = <span class="mono">{visible(tool)}</span>;
+  if (given === "{}") return name;
+  return (
+    <details>
+      <summary>{name}</summary>
+      <code>{given}</code>
+    </details>
   );
 }
 

@@ -1,14 +1,21 @@
-/** Shows one call: the device, the action, its progress and its result. All texts come from a device or a model. */
+/**
+ * Shows one call as a line: what it does and how it ended. Opened, it has the call's arguments and its result. What a person is asked, what
+ * it made, and its output while it runs stand below the line. All texts come from a device or a model.
+ */
 import type { CallRecord, TurnQuestion } from "@edgecall/client/routes.ts";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { callText } from "./change-text.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
+import { capital, say } from "./texts/say.ts";
 import { duration } from "./times.ts";
 import type { CallView } from "./turns.ts";
+import { useNames } from "./use-names.ts";
 
-const STAGE_TEXT = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
+const STAGE_TEXT = { sent: "sent", accepted: "accepted", waits: "asked you", ended: "ended" } as const;
 
 /**
  * @property times how often the model asked for this call in one step; it ran once
@@ -25,41 +32,76 @@ type Props = {
 };
 
 export function CallCard({ call, times, questions, waits, mayApprove, answer }: Props) {
+  const nameOf = useNames();
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   // A device may answer although a call that it made for the answer was denied or failed.
   const { calls = [] } = call;
   const failed = call.status === "success" ? calls.filter(({ status }) => status === "error").length : 0;
-  const open = waits || questions.some((question) => question.answer === undefined);
+  const isOpen = waits || questions.some((question) => question.answer === undefined);
+  const isSaid = saysAll(answer);
   return (
     <article
-      class={`call ${open ? "waiting" : failed > 0 ? "partial" : call.status}`}
+      class={`call ${isOpen ? "waiting" : failed > 0 ? "partial" : call.status}`}
       aria-label={`${title} on ${call.agent ?? "the gateway"}`}
     >
-      <header>
-        <span class="agent">{call.agent ?? "gateway"}</span>
-        <span class="action">{title}</span>
-        {times > 1 && <span class="end">asked {times} times, ran once</span>}
-        <Stages call={call} waits={open} failed={failed} />
-      </header>
-      {call.query !== undefined && <p class="query">{visible(call.query)}</p>}
-      <Arguments call={call} />
+      <details>
+        <summary>
+          <span class="what">{sentenceOf(call, nameOf)}</span>
+          {times > 1 && <span class="quiet">asked {times} times, ran once</span>}
+          <Outcome call={call} waits={isOpen} failed={failed} />
+        </summary>
+        <Facts call={call} />
+        {call.query !== undefined && <p class="query">{visible(call.query)}</p>}
+        <Arguments call={call} />
+        {/* A failure that the answer repeats is not said again. */}
+        {!(call.status === "error" && isSaid(textOf(call))) && <Result call={call} />}
+        {calls.length > 0 && (
+          <div class="list">
+            <p class="quiet">
+              {calls.length} {calls.length === 1 ? "call" : "calls"} on the device
+            </p>
+            {calls.map((inner) => (
+              <Inner key={inner.id} call={inner} isSaid={saysAll(textOf(call), answer)} />
+            ))}
+          </div>
+        )}
+      </details>
+      {call.asked === false && <p class="notice">Note: {NO_TOOL_CALLED}.</p>}
       {questions.map((question) => (
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
       ))}
       {call.status === "pending" && call.output !== "" && <Pre text={call.output} label="output so far" />}
-      {!isSaid(call, answer) && <Outcome call={call} />}
-      {call.calls && call.calls.length > 0 && (
-        <details open={failed > 0}>
-          <summary>
-            {call.calls.length} {call.calls.length === 1 ? "call" : "calls"} on the device
-          </summary>
-          {call.calls.map((inner) => (
-            <Inner call={inner} />
-          ))}
-        </details>
-      )}
+      <Made call={call} isSaid={isSaid} />
     </article>
   );
+}
+
+/** "Washing machine: off", "garden-pi: read note.txt" */
+function sentenceOf(call: CallView, nameOf: (id: string) => string): string {
+  const { agent, action, query, name, args, status } = call;
+  const { agent_id: _, action: __, query: ___, params, ...more } = args ?? {};
+  const parameters = params ?? more;
+  const done = status === "success";
+  if (agent === undefined) return capital(callText({ action: name, parameters, done }));
+  const text =
+    query === undefined
+      ? callText({ action: action ?? name, parameters, done })
+      : `“${visible(cutText(query, QUERY_CHARS))}”`;
+  return say("named", { name: nameOf(agent), text });
+}
+
+const QUERY_CHARS = 80;
+
+/** A shorter text, such as a figure, stands in many others by chance. */
+const REPEATED_CHARS = 16;
+
+/** Which texts stand word for word in one of these. */
+function saysAll(...texts: readonly (string | null)[]): (text: string) => boolean {
+  return (text) => {
+    const words = text.trim();
+    const isLong = words.length >= REPEATED_CHARS;
+    return words !== "" && texts.some((one) => (isLong ? one?.includes(words) : one?.trim() === words));
+  };
 }
 
 function endText({ status, error_type, asked }: CallRecord, failed: number): string {
@@ -69,32 +111,40 @@ function endText({ status, error_type, asked }: CallRecord, failed: number): str
   return error_type === "permission_denied" ? "denied" : (error_type ?? "failed").replaceAll("_", " ");
 }
 
-function Stages({ call, waits, failed }: { call: CallView; waits: boolean; failed: number }) {
-  const began = call.stages[0]?.at;
-  const on = call.stages.filter(({ name }) => name !== "ended" && !(name === "waits" && waits));
+/** How it ended and how long it took, or how far it is. */
+function Outcome({ call, waits, failed }: { call: CallView; waits: boolean; failed: number }) {
+  if (call.status !== "pending")
+    return (
+      <span class="end">
+        {endText(call, failed)}
+        {/* 0: the gateway ended the call itself, so no device measured a time. */}
+        {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
+        {call.waited_ms && call.waited_ms >= 1_000 ? `, ${duration(call.waited_ms)} waiting` : ""}
+      </span>
+    );
+  const isAccepted = call.stages.some(({ name }) => name === "accepted");
   return (
-    <ol class="stages">
-      {on.map(({ name, at }) => (
-        <li>
-          {STAGE_TEXT[name as keyof typeof STAGE_TEXT]}
+    <span class="busy">
+      <span class="dot" aria-hidden="true" />
+      {waits ? "waits for you" : isAccepted ? "accepted, running" : "running"}
+    </span>
+  );
+}
+
+/** Its ids, which a person needs for other tools, and when it reached each stage. */
+function Facts({ call: { agent, action, name, stages } }: { call: CallView }) {
+  const began = stages[0]?.at;
+  return (
+    <ul class="stages">
+      <li class="agent">{agent ?? "gateway"}</li>
+      <li class="action">{visible(action ?? name)}</li>
+      {stages.map(({ name: stage, at }) => (
+        <li key={stage}>
+          {STAGE_TEXT[stage]}
           {began !== undefined && at > began && ` +${duration(at - began)}`}
         </li>
       ))}
-      {call.status !== "pending" && (
-        <li class="end">
-          {endText(call, failed)}
-          {/* 0: the gateway ended the call itself, so no device measured a time. */}
-          {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
-          {call.waited_ms && call.waited_ms >= 1_000 ? `, ${duration(call.waited_ms)} waiting` : ""}
-        </li>
-      )}
-      {call.status === "pending" && (
-        <li class="busy">
-          <span class="dot" aria-hidden="true" />
-          {waits ? "waits for you" : "running"}
-        </li>
-      )}
-    </ol>
+    </ul>
   );
 }
 
@@ -122,40 +172,30 @@ function Arguments({ call }: { call: CallView }) {
   );
 }
 
-/** A longer result is folded, because the answer matters more. */
-const SHORT_RESULT = 400;
-
-function Outcome({ call }: { call: CallRecord }) {
-  if (call.status === "pending") return null;
+function Result({ call }: { call: CallRecord }) {
   const text = textOf(call);
-  return (
-    <>
-      {call.asked === false && <p class="notice">Note: {NO_TOOL_CALLED}.</p>}
-      {call.for_user !== undefined && <Pre text={call.for_user} label="for you" />}
-      {text.length > SHORT_RESULT || (call.for_user !== undefined && text !== "") ? (
-        <details>
-          <summary>result, {text.length.toLocaleString()} characters</summary>
-          <Pre text={text} label="result" />
-        </details>
-      ) : (
-        text !== "" && <Pre text={text} label="result" />
-      )}
-      <MediaList media={call.media} agent={call.agent ?? "the gateway"} />
-    </>
-  );
+  if (call.status === "pending" || text === "" || text === call.for_user) return null;
+  return <Pre text={text} label="result" />;
 }
 
-/** Whether the answer contains the failure's text. */
-function isSaid(call: CallRecord, answer: string | null): boolean {
-  const words = textOf(call).trim();
-  return call.status === "error" && words !== "" && (answer ?? "").includes(words);
+/** What is for the person: it is not folded. Text that the answer has is not shown again. */
+function Made({ call, isSaid }: { call: CallRecord; isSaid: (text: string) => boolean }) {
+  if (call.status === "pending") return null;
+  const { for_user, media, agent = "the gateway" } = call;
+  return (
+    <>
+      {for_user !== undefined && !isSaid(for_user) && <Pre text={for_user} label="for you" />}
+      <MediaList media={media} agent={agent} />
+    </>
+  );
 }
 
 function textOf(call: CallRecord): string {
   return call.status === "success" ? (call.result ?? "") : (call.error ?? call.result ?? "");
 }
 
-function Inner({ call }: { call: CallRecord }) {
+/** A call that the device made for its answer. @param isSaid text that stands around it */
+function Inner({ call, isSaid }: { call: CallRecord; isSaid: (text: string) => boolean }) {
   return (
     <div class={`inner ${call.status}`}>
       <p>
@@ -163,9 +203,11 @@ function Inner({ call }: { call: CallRecord }) {
         <code class="args">{shortened(visibleJson(call.args ?? {}), { chars: 2_000 })}</code>{" "}
         {call.elapsed_ms !== undefined && duration(call.elapsed_ms)}
       </p>
-      <Outcome call={call} />
+      {call.asked === false && <p class="notice">Note: {NO_TOOL_CALLED}.</p>}
+      {!isSaid(textOf(call)) && <Result call={call} />}
+      <Made call={call} isSaid={isSaid} />
       {call.calls?.map((inner) => (
-        <Inner call={inner} />
+        <Inner key={inner.id} call={inner} isSaid={isSaid} />
       ))}
     </div>
   );

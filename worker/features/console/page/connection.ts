@@ -1,4 +1,7 @@
-/** Whether the gateway answers this page. Each request says it; a stream that broke is opened again at once, so a lost gateway is noticed soon. */
+/**
+ * Whether the gateway answers this page. Each request says it; a stream that broke is opened again at once, so a lost gateway is noticed
+ * soon. A connection that stays open and brings nothing fails no request: for that the gateway is asked while a person looks.
+ */
 import { NoAnswerError } from "@edgecall/client/client.ts";
 import { useEffect, useState } from "preact/hooks";
 
@@ -12,6 +15,41 @@ export function noteAnswer(error?: unknown): void {
   if (isLost === (lostSince !== undefined)) return;
   lostSince = isLost ? Date.now() : undefined;
   for (const listener of listeners) listener();
+}
+
+/** Together less than 5 s: so long a person believes what stands there. */
+const ASK_AFTER_MS = 2_300;
+const ANSWER_MS = 2_000;
+/** A request that hangs is given up, so that the next one can find the gateway. */
+const GIVE_UP_MS = 8_000;
+
+/** Asks the gateway again and again whether it is there, while the page is seen. It wakes no home. @returns ends it */
+export function watchGateway(): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  let ended = false;
+  const later = () => {
+    timer = setTimeout(async () => {
+      if (document.visibilityState === "visible") await lookForGateway();
+      if (!ended) later();
+    }, ASK_AFTER_MS);
+  };
+  later();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
+}
+
+async function lookForGateway(): Promise<void> {
+  const isLate = setTimeout(() => noteAnswer(new NoAnswerError("the gateway does not answer")), ANSWER_MS);
+  try {
+    await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(GIVE_UP_MS) });
+    noteAnswer();
+  } catch (error) {
+    noteAnswer(new NoAnswerError("the gateway cannot be reached", { cause: error }));
+  } finally {
+    clearTimeout(isLate);
+  }
 }
 
 /** @returns since when no answer comes, epoch ms */

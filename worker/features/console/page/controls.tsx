@@ -91,7 +91,7 @@ export function Select<V extends string>({ label, value, onChoose, children }: S
 }
 
 type SmallProps = Omit<JSX.IntrinsicElements["button"], "type" | "class"> & {
-  kind?: "good" | "bad" | "bare";
+  kind?: "good" | "bad" | "bare" | "main";
 };
 
 /** A small button within a form or a list. */

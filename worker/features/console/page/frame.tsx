@@ -5,9 +5,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { addressOfPlace, type Place, type ScreenName } from "./address.ts";
 import { client } from "./api.ts";
 import { Bell, Toasts } from "./bell.tsx";
-import { useLostSince } from "./connection.ts";
+import { useLostSince, watchGateway } from "./connection.ts";
 import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
+import { LaterSheet } from "./later-sheet.tsx";
 import { lazy, type ScreenProps } from "./lazy.tsx";
 import { More } from "./more.tsx";
 import { OpenQuestions, useOpenQuestions, WaitsLink } from "./open-questions.tsx";
@@ -46,7 +47,7 @@ const NAMES = {
 const ON_BAR = ["home", "devices", "chat", "rules"] as const satisfies ScreenName[];
 const BEHIND_MORE = ["record", "setup"] as const satisfies ScreenName[];
 /** Screens whose texts are in all languages. The others are English. */
-const TRANSLATED: readonly ScreenName[] = ["home", "devices", "more"];
+const TRANSLATED: readonly ScreenName[] = ["home", "devices", "more", "waiting"];
 
 type NavName = (typeof ON_BAR)[number] | (typeof BEHIND_MORE)[number];
 const ICONS: Record<NavName, IconName> = {
@@ -58,17 +59,31 @@ const ICONS: Record<NavName, IconName> = {
   setup: "setup",
 };
 
-export function Frame({ session, place }: { session: SessionView; place: Place }) {
+const LIST: Place = { screen: "waiting", item: undefined };
+
+export function Frame({ session, place: address }: { session: SessionView; place: Place }) {
+  const sheet = address.screen === "waiting" ? address.item : undefined;
+  // A sheet lies over the screen on which it was opened.
+  const below = useRef(LIST);
+  if (sheet === undefined) below.current = address;
+  const place = below.current;
   const { screen } = place;
   const Shown = SCREENS[screen];
   // Coming back from another screen shows the same conversation.
   const talk = useRef<string | undefined>(undefined);
   if (screen === "chat") talk.current = place.item;
   const addressOf = (name: ScreenName) => addressOfPlace(name, name === "chat" ? talk.current : undefined);
+  useEffect(watchGateway, []);
   const questions = useOpenQuestions();
   const news = useNews();
   const waits = questions?.total ?? 0;
   const counted = waits + news.unread.length;
+  const waited = useRef(waits);
+  useEffect(() => {
+    // A question has gone with the button that had the focus, so it moves to the screen.
+    if (waits < waited.current && document.activeElement === document.body) toMain();
+    waited.current = waits;
+  }, [waits]);
   useEffect(() => {
     document.title = `${counted > 0 ? `(${counted}) ` : ""}${say(NAMES[screen])} · edgecall`;
   }, [screen, counted]);
@@ -139,6 +154,14 @@ export function Frame({ session, place }: { session: SessionView; place: Place }
             >
               <Shown session={session} item={place.item} />
             </main>
+            {sheet !== undefined && (
+              <LaterSheet
+                key={sheet}
+                id={sheet}
+                session={session}
+                onClose={() => location.replace(addressOfPlace(screen, place.item))}
+              />
+            )}
             <Toasts current={talksIn} />
             <Palette screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))} />
           </div>
@@ -166,7 +189,7 @@ function Lost() {
   );
 }
 
-function toMain(event: Event): void {
-  event.preventDefault();
+function toMain(event?: Event): void {
+  event?.preventDefault();
   document.getElementById("main")?.focus();
 }

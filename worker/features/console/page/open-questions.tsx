@@ -1,5 +1,6 @@
 /** The open questions for the person, from all conversations and commands, as the gateway tells them: a count on every screen. */
-import type { OpenQuestion, QuestionList } from "@edgecall/client/routes.ts";
+import type { OpenQuestion, QuestionList, TurnQuestion } from "@edgecall/client/routes.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
 import { Icon } from "./parts/icon.tsx";
@@ -19,6 +20,11 @@ export function useOpenQuestions(): QuestionList | undefined {
 export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[] {
   const all = useContext(OpenQuestions)?.questions ?? [];
   return call === undefined ? [] : all.filter((question) => question.call === call);
+}
+
+/** The question itself: one sentence. A gateway before 0.4 wrote the arguments of an approval below it. */
+export function sentenceOf({ text }: Pick<TurnQuestion, "text">): string {
+  return visible(text.split("\n", 1)[0] ?? "");
 }
 
 export function WaitsLink() {

@@ -3,24 +3,28 @@ import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { client, errorText } from "./api.ts";
-import { ApprovalCard, sentenceOf } from "./approval-card.tsx";
+import { addressOfPlace } from "./address.ts";
+import { ApprovalCard } from "./approval-card.tsx";
 import { Form } from "./controls.tsx";
 import { Problem } from "./load.tsx";
-import type { Keep } from "./next-time.tsx";
+import { sentenceOf } from "./open-questions.tsx";
+import { say } from "./texts/say.ts";
+import { useAnswer } from "./use-answer.ts";
 
 type Props = {
   question: TurnQuestion;
   mayApprove: boolean;
-  /** The conversation that asks, when it is not the one on screen. */
+  /** Where it comes from, in a sheet. */
   place?: ComponentChildren;
+  /** Its sheet has its name already. */
+  inSheet?: boolean;
+  onAnswered?: () => void;
 };
 
-export function QuestionCard({ question, mayApprove, place }: Props) {
+export function QuestionCard({ question, mayApprove, place, inSheet = false, onAnswered }: Props) {
   const [text, setText] = useState("");
-  const [problem, setProblem] = useState<string>();
-  const [sent, setSent] = useState(false);
   const { id, approval, options, answer } = question;
+  const { sent, problem, reply } = useAnswer(id, onAnswered);
   const agent = visible(question.agent);
   const words = useRef<HTMLParagraphElement>(null);
   const answered = answer !== undefined;
@@ -28,17 +32,6 @@ export function QuestionCard({ question, mayApprove, place }: Props) {
   useEffect(() => {
     if (answered && sent) words.current?.focus();
   }, [answered, sent]);
-
-  async function reply(answer: string, keep?: Keep) {
-    setSent(true);
-    setProblem(undefined);
-    try {
-      await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer, ...(keep && { keep }) } });
-    } catch (error) {
-      setProblem(errorText(error));
-      setSent(false);
-    }
-  }
 
   if (answered)
     return (
@@ -54,19 +47,25 @@ export function QuestionCard({ question, mayApprove, place }: Props) {
         approval={approval}
         mayApprove={mayApprove}
         isSent={sent}
-        onAnswer={(one, keep) => void reply(one, keep)}
-        place={place}
+        onAnswer={reply}
+        inSheet={inSheet}
+        place={
+          place ?? (
+            <p class="place">
+              <a href={addressOfPlace("waiting", id)}>{say("openSheet")}</a>
+            </p>
+          )
+        }
         problem={<Problem text={problem} />}
       />
     );
   const hidden = hiddenNotice([question.text, options]);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a landmark for each question would be too many
-    <div class="question" role="group" aria-label={`${agent} asks`}>
+    <div class="question" {...(!inSheet && { role: "group", "aria-label": say("asksYou", { name: agent }) })}>
       {place}
       <p class="what">
-        <strong>{agent}</strong>
-        {question.via && ` (asked by ${visible(question.via.join(" → "))})`} asks
+        {say("asksYou", { name: agent })}
+        {question.via && ` (${say("askedVia", { names: visible(question.via.join(" → ")) })})`}
       </p>
       <p>{visible(question.text)}</p>
       {hidden && <p class="notice">{hidden}</p>}
@@ -82,17 +81,17 @@ export function QuestionCard({ question, mayApprove, place }: Props) {
         <Form
           class="row"
           onSend={() => {
-            if (text.trim() !== "") void reply(text.trim());
+            if (text.trim() !== "") reply(text.trim());
           }}
         >
           <input
-            aria-label="Your answer"
+            aria-label={say("yourAnswer")}
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
             maxLength={4000}
           />
           <button type="submit" disabled={sent}>
-            Answer
+            {say("answer")}
           </button>
         </Form>
       )}

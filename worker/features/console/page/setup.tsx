@@ -12,7 +12,7 @@ import { Panel, Select } from "./controls.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Keys } from "./keys.tsx";
 import { LanguageChoice } from "./language-choice.tsx";
-import type { ScreenProps } from "./lazy.tsx";
+import { lazyPart, type ScreenProps } from "./lazy.tsx";
 import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -67,6 +67,16 @@ const TASKS: readonly Task[] = [
   {
     ...{ id: "programs", icon: "globe", title: "Connected programs", about: "ChatGPT, Claude and others" },
     page: (session) => <Programs session={session} />,
+  },
+  {
+    ...{
+      id: "model",
+      icon: "rules",
+      title: "Model",
+      about: "Which one answers, its key, and a trial of it",
+      for: "owner",
+    },
+    page: () => <ModelCard />,
   },
   {
     ...{
@@ -125,6 +135,8 @@ const TASKS: readonly Task[] = [
     page: () => <LanguageChoice />,
   },
 ];
+
+const ModelCard = lazyPart(async () => (await import("./model-card.tsx")).ModelCard);
 
 export function Setup({ session, item }: ScreenProps) {
   const tasks = TASKS.filter((task) => isFor(task, session));

@@ -13,6 +13,8 @@ export type Pressing = {
   /** Why the last one did not do what it should, in words, and its thing. */
   failed: { name: string; text: string } | undefined;
   press: (thing: Thing) => void;
+  /** The person has read it. */
+  dismiss: () => void;
 };
 
 /** @param after its state is another one now */
@@ -32,6 +34,7 @@ export function usePress(after: () => void): Pressing {
     call: command.running ? command.call : undefined,
     failed: thing && text !== undefined ? { name: thing.name, text } : undefined,
     press,
+    dismiss: () => setThing(undefined),
   };
 }
 

@@ -1,76 +1,73 @@
 /** The list of the open questions, and those of one call. */
 import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { useContext, useEffect, useRef } from "preact/hooks";
+import { useContext } from "preact/hooks";
+import { addressOfPlace } from "./address.ts";
 import { Screen, Skeleton } from "./load.tsx";
 import { OpenQuestions } from "./open-questions.tsx";
 import { Pager, useSlice } from "./pager.tsx";
+import { Fine } from "./parts/parts.tsx";
 import { QuestionCard } from "./question-card.tsx";
+import { say } from "./texts/say.ts";
+import { WaitRow } from "./wait-row.tsx";
 
 /** Questions on a page. */
 const SHOWN = 20;
 
-/** Shows them. */
+/** Shows them where they were caused. */
 export function Questions({ of, session }: { of: readonly OpenQuestion[]; session: SessionView }) {
   const mayApprove = session.scopes?.includes("approve") ?? false;
   return of.map((question) => <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />);
 }
 
-/** @param item the question of the address, which an MCP client showed: it comes first */
-export function Waiting({ session, item }: { session: SessionView; item?: string | undefined }) {
+export function Waiting({ session }: { session: SessionView }) {
   const open = useContext(OpenQuestions);
-  const questions = open && firstOf(open.questions, item);
-  const isGone = item !== undefined && questions !== undefined && questions[0]?.id !== item;
+  const questions = open?.questions;
   const more = open ? open.total - open.questions.length : 0;
-  const head = useRef<HTMLDivElement>(null);
-  const listed = useRef(0);
   const { slice, paging } = useSlice(questions ?? [], SHOWN);
-  const count = questions?.length ?? 0;
-  useEffect(() => {
-    // A card has disappeared with the button that had the focus, so it moves to this screen.
-    if (count < listed.current && document.activeElement === document.body) head.current?.focus();
-    listed.current = count;
-  }, [count]);
   return (
-    <Screen title="Waiting for you">
-      <div ref={head} tabIndex={-1} class="list">
+    <Screen title={say("waiting")}>
+      <div class="list">
         {questions === undefined && <Skeleton lines={3} />}
-        {isGone && <p class="notice">This question is answered, withdrawn, or not for you.</p>}
-        {questions?.length === 0 && (
-          <p class="empty">
-            Nothing is waiting for you. Approvals and questions of your devices appear here.
-          </p>
-        )}
+        {questions?.length === 0 && <Fine text={say("nothingWaits")} />}
         <Pager paging={paging} what="questions" />
-        {slice.map((question) => (
-          <QuestionCard
-            key={question.id}
-            question={question}
-            mayApprove={session.scopes?.includes("approve") ?? false}
-            place={<Place question={question} />}
-          />
-        ))}
-        {more > 0 && <p class="quiet">{more.toLocaleString()} more appear here as these are answered.</p>}
+        {slice.length > 0 && (
+          <ul class="card rows waits-card">
+            {slice.map((question) => (
+              <WaitRow
+                key={question.id}
+                question={question}
+                session={session}
+                second={<From question={question} session={session} />}
+              />
+            ))}
+          </ul>
+        )}
+        {more > 0 && <p class="quiet">{say("moreAsAnswered", { count: more })}</p>}
       </div>
     </Screen>
   );
 }
 
-function firstOf(questions: readonly OpenQuestion[], item: string | undefined): readonly OpenQuestion[] {
-  return [...questions.filter(({ id }) => id === item), ...questions.filter(({ id }) => id !== item)];
-}
-
-/** Shows where the question comes from: a conversation of the console, one of a chat app, or a command. */
-function Place({ question: { channel, conversation, title } }: { question: OpenQuestion }) {
+/** Who asks, and from where: a conversation of the console, one of a chat app, or a command. */
+function From({ question, session }: { question: OpenQuestion; session: SessionView }) {
+  const { approval, channel, conversation, title } = question;
+  const asker = approval?.card && `${visible(approval.card.asker)} · `;
   if (channel === "api")
     return (
-      <p class="place">
-        In <a href={`#/chat/${conversation}`}>{visible(title ?? conversation)}</a>
-      </p>
+      <>
+        {asker}
+        <a href={addressOfPlace("chat", conversation)}>{visible(title ?? conversation)}</a>
+      </>
     );
-  const words =
+  const place =
     channel === "command"
-      ? "For a command (Devices, or the API)"
-      : `Over ${channel}: ${visible(conversation)}`;
-  return <p class="place">{words}</p>;
+      ? say("byCommand", { name: session.name ?? "" })
+      : say("overChat", { channel: `${channel}: ${visible(conversation)}` });
+  return (
+    <>
+      {asker}
+      {place}
+    </>
+  );
 }

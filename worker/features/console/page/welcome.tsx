@@ -54,8 +54,8 @@ function ModelNames({ names }: { names: string[] }) {
   if (names.length > 0) return <p class="quiet">Answered by {names.join(", ")}.</p>;
   return (
     <p class="notice">
-      No model is configured, so plain sentences alone are understood. For others set LLM_BASE_URL and
-      LLM_MODEL.
+      No model is configured, so plain sentences alone are understood. For others choose one under{" "}
+      <a href="#/setup/model">Setup, Model</a>.
     </p>
   );
 }

@@ -22,7 +22,10 @@ import { newTypedId } from "./typed-client.ts";
 
 export const oauthGrants = newRoutes();
 
-/** Lists the programs that the caller has connected; with `admin`, everybody's. */
+/**
+ * Lists the programs that the caller has connected; with `admin`, everybody's. `state` is `consented` (the program never came
+ * for its token), `token_given` (no request since), `connected`, `ended` or `expired`.
+ */
 route(oauthGrants, "GET /v1/oauth/grants", { scope: "ask" }, async (c, { token }) =>
   json(c, { grants: await grantsOf(c.env, token) }),
 );

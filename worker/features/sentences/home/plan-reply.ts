@@ -9,8 +9,9 @@ import type { Env } from "../../../kernel/env.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 import { spokenRules } from "../../../kernel/home/feature.ts";
+import { modelsOf } from "../../../kernel/home/models/models.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
-import type { FastPath } from "../../../kernel/settings/fast-path.ts";
+import type { FastPath } from "../../../kernel/settings/settings.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
 import type { Back, SentenceNote } from "../note.ts";
@@ -45,7 +46,8 @@ export async function planReply(
   const called = await calledFor(home.env, framesIn(understood), language);
   const context = contextOf(home, { sentence, names, phrases, called, now });
   const resolved = await resolve(understood, context);
-  const { fastPath: mode, models } = readSettings(home.env);
+  const { fastPath: mode } = readSettings(home.env);
+  const models = await modelsOf(home);
   const hasModel = models.length > 0 && !sentence.alone;
   if ("problem" in resolved)
     return await without(resolved.problem, {

@@ -20,8 +20,8 @@ import { noSession, refused, type ToolAnswer } from "../../../kernel/api/tool-an
 import type { Limits, NewTurn, SessionTurn } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { modelsOf } from "../../../kernel/home/models/models.ts";
 import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
 import { sessionIn } from "../conversation-api.ts";
 import { isSeen } from "./seen.ts";
 
@@ -60,7 +60,7 @@ export async function spawn(
   const budget = budgetOf(request, input.budget_tokens);
   const refusal =
     (await refusalOf(home, request)) ??
-    refusalOfChoice(home, request, input) ??
+    (await refusalOfChoice(home, request, input)) ??
     refusalOfBudget(budget, input);
   if (refusal) return refusal;
   const { agent } = request.from;
@@ -208,12 +208,12 @@ async function begunBy(home: HomeContext, principal: string): Promise<BegunSessi
 }
 
 /** Returns the problem of the model, or of the agents. */
-function refusalOfChoice(
-  { env }: HomeContext,
+async function refusalOfChoice(
+  home: HomeContext,
   { origin }: HomeToolRequest,
   { model, agents = [] }: SessionToolInputs["sessions_spawn"],
-): ToolAnswer | undefined {
-  const models = readSettings(env).models.map(({ name }) => name);
+): Promise<ToolAnswer | undefined> {
+  const models = (await modelsOf(home)).map(({ name }) => name);
   if (model !== undefined && !models.includes(model))
     return refused("invalid_params", `There is no model '${model}', only ${models.join(", ")}.`);
   const reach = origin.limits?.agents;

@@ -6,6 +6,7 @@ import { device, hosting, READ, UNLOCK } from "../../../../test/hosted-device.ts
 import { call as mcpCall } from "../../../../test/mcp-requests.ts";
 import { SignIn } from "../../../../test/oauth-sign-in.ts";
 import { PasskeyBrowser } from "../../../../test/passkey-browser.ts";
+import { permissions } from "../../../../test/permission-home.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { AGENTS, gatewayAsks, openQuestions } from "../../../../test/turns.ts";
@@ -206,6 +207,61 @@ describe("a tap in a chat", () => {
     expect((await anna.confirmed("PUT /v1/passkeys/taps/telegram:1")).status).toBe(204);
     await presses(OWNER, buttons[0]?.data);
     await until(async () => (await openQuestions()).length === 0);
+  });
+
+  const turnsOn = (on: boolean) =>
+    update({
+      message: {
+        ...privateChat(OWNER),
+        from: { id: OWNER, first_name: "Anna" },
+        text: script(
+          { calls: [{ arguments: { agent_id: "kitchen-lamp", action: "set", params: { on } } }] },
+          { text: `${on} $results` },
+        ),
+      },
+    });
+  const asked = () =>
+    until(() => sent.find((one) => one.buttons[0]?.data.startsWith("q:")), { what: "the chat is asked" });
+
+  test("keeps what the card offers, for the person who asked; the next call asks nobody", async () => {
+    await withChat();
+    await hosted();
+    await turnsOn(true);
+    const { text, buttons } = await asked();
+    expect(buttons.map(({ label }) => label)).toEqual(["Switch on", "No", "Switch on, always"]);
+    expect(text).toMatch(
+      /“Switch on, always” also allows it .* until .*: on and off, brightness 1–100\. Anything else asks\./,
+    );
+    // Not of somebody who may not decide it.
+    await presses(7, buttons[2]?.data);
+    expect(await permissions()).toEqual([]);
+    await presses(OWNER, buttons[2]?.data);
+    await until(async () => (await permissions()).length === 1, { what: "it is kept" });
+    expect(await permissions()).toMatchObject([
+      {
+        device: "kitchen-lamp",
+        actions: { set: { on: { oneOf: [true, false] } } },
+        who: { person: "telegram:1" },
+        by: "telegram:1",
+        how: "tap",
+        tainted: false,
+      },
+    ]);
+    await until(() => sent.find((one) => one.text.includes("true done")), { what: "it ran" });
+    sent = [];
+    await turnsOn(false);
+    await until(() => sent.find((one) => one.text.includes("false done")), { what: "it ran by the row" });
+    expect(sent.filter((one) => one.buttons[0]?.data.startsWith("q:"))).toEqual([]);
+  });
+
+  test("keeps nothing of what is dangerous", async () => {
+    await withChat();
+    await hosted();
+    const buttons = await unlockInChat();
+    expect(buttons.map(({ label }) => label)).toEqual(["Run", "No"]);
+    const forged = buttons[0]?.data.replace(/:0$/, ":2");
+    expect(await presses(OWNER, forged)).toContain("not open any more");
+    expect(await permissions()).toEqual([]);
   });
 });
 

@@ -1,10 +1,12 @@
 /** What the rest of the Worker asks a home about conversations. */
 
 import type { ConversationsApi } from "../../api/conversations-api.ts";
+import { namesModel } from "../../settings/settings.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
 import { emit, plannedReply } from "../feature.ts";
 import { filesOf } from "../files/file-list.ts";
+import { modelsOf } from "../models/models.ts";
 import type { HomePart } from "../part.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { planOf } from "../status.ts";
@@ -19,8 +21,13 @@ export const conversationsRpc: HomePart<ConversationsApi> = {
     const version = rosterOf(home).version(now);
     const roster = await rosterOf(home).forQuestion(question, now);
     const reply = question?.sentence && (await plannedReply(home, question, now));
-    const plan = { ...planOf(home, roster, version), ...(reply && { reply }) };
-    const asksModel = !reply?.first;
+    const models = await modelsOf(home);
+    const plan = {
+      ...planOf(home, roster, version),
+      ...(!namesModel(home.env) && { models }),
+      ...(reply && { reply }),
+    };
+    const asksModel = !reply?.first && models.length > 0;
     if (reserve !== undefined && asksModel) spendingOf(home).add(reserve, 1, Date.now());
     if (began) conversationListOf(home).turnBegan(began, Date.now());
     return plan;

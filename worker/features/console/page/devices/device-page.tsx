@@ -65,11 +65,11 @@ export function DevicePage({ device, thing, session, look }: Props) {
       {may("command") && (mode === "ask" || mode === "allowed") && (
         <DeviceControls device={device} session={session} look={look} />
       )}
+      <WhoMay device={device} session={session} />
       <section aria-labelledby={`reports-${id}`}>
         <h3 id={`reports-${id}`}>{say("reports")}</h3>
         <ReadingList readings={readings} now={now} />
       </section>
-      <WhoMay device={device} session={session} />
       {may("admin") && <Lately agent={id} thing={thing} session={session} />}
       <About device={device} thing={thing} />
       {may("command") && mode !== "off" && device.actions.length > 0 && (

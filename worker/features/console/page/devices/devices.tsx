@@ -2,10 +2,11 @@
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOfPlace } from "../address.ts";
+import { FailedPress } from "../failed-press.tsx";
 import { type Area, areasOf } from "../home/summary.ts";
+import { useOwnQuestion } from "../later-sheet.tsx";
 import type { ScreenProps } from "../lazy.tsx";
 import { Problem, Screen, Skeleton } from "../load.tsx";
-import { useQuestionsOf } from "../open-questions.tsx";
 import { SearchBox } from "../pager.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Banner, Nothing } from "../parts/parts.tsx";
@@ -13,7 +14,7 @@ import { say, type TextKey } from "../texts/say.ts";
 import { climateOf, type Thing } from "../things.ts";
 import { useHome } from "../use-home.ts";
 import { usePress } from "../use-press.ts";
-import { Questions } from "../waiting.tsx";
+import { useSteadyOrder } from "../use-steady-order.ts";
 import { AddDevice } from "./add-device.tsx";
 import { DevicePage } from "./device-page.tsx";
 import { type Filter, fits, found, OFFERED, wantedOf } from "./groups.ts";
@@ -48,13 +49,14 @@ export function Devices({ session, item }: ScreenProps) {
   if (wanted.id === undefined && !wanted.adds) kept.current = { filter: wanted.filter, area: wanted.area };
   const { filter, area } = kept.current;
   const pressing = usePress(reload);
-  const asked = useQuestionsOf(pressing.call);
+  useOwnQuestion(pressing.call);
   const all = things ?? [];
   const hasMany = machines !== undefined && machines.total > machines.listed;
   const shown = found(all, words).filter((thing) => fits(thing, filter));
   // Those are searched by the gateway, which has all of them.
   const isMany = hasMany && area === undefined && ["all", "away", "machines"].includes(filter);
-  const areas = areasOf(isMany ? shown.filter(({ kind }) => kind !== "machine") : shown).filter(
+  const order = useSteadyOrder(all);
+  const areas = areasOf(isMany ? shown.filter(({ kind }) => kind !== "machine") : shown, order).filter(
     ({ name }) => area === undefined || name === area,
   );
   const isFolded = all.length > OPEN_MAX && words === "" && filter === "all" && area === undefined;
@@ -109,8 +111,7 @@ export function Devices({ session, item }: ScreenProps) {
               {say("foundCount", { count: shown.length })}
             </p>
           )}
-          {pressing.failed && <Problem text={say("named", pressing.failed)} />}
-          <Questions of={asked} session={session} />
+          <FailedPress pressing={pressing} />
           {!things && !problem && <Skeleton lines={8} />}
           {things?.length === 0 && (
             <Nothing icon="devices" title={say("noDevices")} text={say("newText")}>

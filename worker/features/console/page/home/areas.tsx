@@ -6,6 +6,7 @@ import { Tile } from "../parts/parts.tsx";
 import { say, spanText } from "../texts/say.ts";
 import { climateOf, nameWithin, type Thing } from "../things.ts";
 import type { Pressing } from "../use-press.ts";
+import { useSteadyOrder } from "../use-steady-order.ts";
 import { type Area, areasOf } from "./summary.ts";
 
 const TILES = 4;
@@ -15,7 +16,7 @@ const OPEN_MAX = 60;
 const OLD_MS = 3_600_000;
 
 export function Areas({ things, pressing }: { things: readonly Thing[]; pressing: Pressing }) {
-  const areas = areasOf(things);
+  const areas = areasOf(things, useSteadyOrder(things));
   const isLarge = things.length > OPEN_MAX;
   return (
     <div class="areas">

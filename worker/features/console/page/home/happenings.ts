@@ -1,7 +1,8 @@
-/** What happened today, as sentences. Names of actions are never shown: an action that has no words here is "changed". Pure. */
+/** What happened today, as sentences. Pure. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { numberText, say, type TextKey } from "../texts/say.ts";
+import { changeText, isRead } from "../change-text.ts";
+import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 
 type Line = AnswerOf<"GET /v1/audit">["entries"][number];
@@ -46,7 +47,7 @@ function withoutRepeated(all: readonly Happening[]): Happening[] {
 function happeningOf(line: Line, names: ReadonlyMap<string, string>, me: string): Happening | undefined {
   const { agent_id, tool, parameters, result, timestamp, caller } = line;
   // Decisions of people about the home are on the record's own screen.
-  if (agent_id.startsWith("@") || READS.test(tool)) return undefined;
+  if (agent_id.startsWith("@") || isRead(tool)) return undefined;
   const name = names.get(agent_id) ?? agent_id;
   const isBad = result === "error";
   return {
@@ -56,46 +57,6 @@ function happeningOf(line: Line, names: ReadonlyMap<string, string>, me: string)
     isBad,
   };
 }
-
-/** Actions that only look. A device that names one of its own in this way is shown in the record alone. */
-const READS =
-  /^(read|get|list|find|search|show|check|temperature|cpu|memory|disk|uptime|network|services|processes|logs?|system_info|ping|status|camera|picture|prompt|tree|glob|grep)(_|$)/;
-
-function changeText(tool: string, parameters: unknown): string {
-  const given = (typeof parameters === "object" && parameters !== null ? parameters : {}) as Record<
-    string,
-    unknown
-  >;
-  const [verb = ""] = tool.split("_");
-  const parts = Object.entries(given).flatMap(([name, value]) => valueText(name, value) ?? []);
-  if (parts.length > 0 && verb === "set") return parts.join(", ");
-  const key = VERBS[verb];
-  return key ? say(key) : say("wasChanged");
-}
-
-function valueText(name: string, value: unknown): string | undefined {
-  if (name === "on" && typeof value === "boolean") return say(value ? "on" : "off");
-  if (typeof value !== "number") return undefined;
-  if (name === "temperature") return `${numberText(value)} °C`;
-  return name.endsWith("_pct") || name === "position" || name === "percentage"
-    ? `${numberText(value, 0)} %`
-    : undefined;
-}
-
-const VERBS: Readonly<Record<string, TextKey>> = {
-  open: "opened",
-  close: "closedNow",
-  stop: "stopped",
-  lock: "lockedNow",
-  unlock: "unlockedNow",
-  press: "pressed",
-  write: "fileWritten",
-  edit: "fileWritten",
-  append: "fileWritten",
-  bash: "commandRun",
-  shell: "commandRun",
-  run: "commandRun",
-};
 
 function whoText(principal: string, channel: string, me: string): string {
   const who = principal === me ? say("you") : visible(principal);

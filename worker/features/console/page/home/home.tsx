@@ -2,10 +2,11 @@
 
 import { useContext } from "preact/hooks";
 import { askLater } from "../ask-later.ts";
-import { LaterQuestions } from "../later-questions.tsx";
+import { FailedPress } from "../failed-press.tsx";
+import { useOwnQuestion } from "../later-sheet.tsx";
 import type { ScreenProps } from "../lazy.tsx";
 import { Problem, Screen } from "../load.tsx";
-import { OpenQuestions, useQuestionsOf } from "../open-questions.tsx";
+import { OpenQuestions } from "../open-questions.tsx";
 import { AskField } from "../parts/ask-field.tsx";
 import { Banner, Fine } from "../parts/parts.tsx";
 import { newConversationId, openConversation } from "../place.ts";
@@ -26,7 +27,7 @@ export function Home({ session }: ScreenProps) {
   const news = useContext(NewsOfPage);
   const open = useContext(OpenQuestions);
   const pressing = usePress(reload);
-  const asked = useQuestionsOf(pressing.call);
+  useOwnQuestion(pressing.call);
   const needs = things && needsOf(things, news.rules);
   const isFine = needs?.length === 0 && open?.total === 0;
   const bridge = status?.bridge;
@@ -50,10 +51,7 @@ export function Home({ session }: ScreenProps) {
           )}
           <Problem text={problem} />
           <Waits session={session} />
-          {pressing.failed && (
-            <Problem text={say("named", { name: pressing.failed.name, text: pressing.failed.text })} />
-          )}
-          <LaterQuestions of={asked} session={session} />
+          <FailedPress pressing={pressing} />
           {needs && <NeedsALook needs={needs} reload={news.reload} />}
           {isFine && !isEmpty && <Fine text={say("allFine")} />}
           {!things && !problem && <AreasSkeleton />}

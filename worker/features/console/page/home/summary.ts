@@ -139,11 +139,11 @@ const OPENINGS = ["door", "window", "garage_door", "opening"];
 
 export type Area = { name: string; things: Thing[] };
 
-/** By name; what has no area comes after them, machines last. */
-export function areasOf(things: readonly Thing[]): Area[] {
+/** By name; what has no area comes after them, machines last. @param order within an area */
+export function areasOf(things: readonly Thing[], order: (a: Thing, b: Thing) => number = byWeight): Area[] {
   const groups = Map.groupBy(things, areaOf);
   return [...groups]
-    .map(([name, members]) => ({ name, things: members.toSorted(byWeight) }))
+    .map(([name, members]) => ({ name, things: members.toSorted(order) }))
     .sort((a, b) => rankOf(a.things) - rankOf(b.things) || a.name.localeCompare(b.name));
 }
 

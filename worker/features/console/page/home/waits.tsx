@@ -1,11 +1,10 @@
-/** What waits for the person: the oldest few, each with its way to the whole question. */
+/** What waits for the person: the oldest few, each with its answer or the way to its sheet. */
 import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useContext } from "preact/hooks";
-import { addressOfPlace } from "../address.ts";
 import { OpenQuestions } from "../open-questions.tsx";
-import { Line, Mark } from "../parts/parts.tsx";
 import { say } from "../texts/say.ts";
+import { WaitRow } from "../wait-row.tsx";
 
 const SHOWN = 3;
 
@@ -22,29 +21,21 @@ export function Waits({ session }: { session: SessionView }) {
       </div>
       <ul class="rows">
         {open.questions.slice(0, SHOWN).map((question) => (
-          <Line
+          <WaitRow
             key={question.id}
-            mark={<Mark icon={question.approval ? "shield" : "chats"} tone="wait" />}
-            title={titleOf(question)}
-            second={fromOf(question, session)}
-          >
-            <a class="button small" href={addressOfPlace("waiting", question.id)}>
-              {say("open")}
-            </a>
-          </Line>
+            question={question}
+            session={session}
+            second={secondOf(question, session)}
+          />
         ))}
       </ul>
     </section>
   );
 }
 
-/** Of an approval it is the sentence. */
-/** A question is one sentence; what follows it stands in its card. */
-function titleOf({ text }: OpenQuestion): string {
-  return visible(text.split("\n", 1)[0] ?? "");
-}
-
-function fromOf({ channel, conversation, title }: OpenQuestion, { name }: SessionView): string {
+/** Who asks, by which way; of what is no approval, where. */
+function secondOf({ approval, channel, conversation, title }: OpenQuestion, { name }: SessionView): string {
+  if (approval?.card) return visible(approval.card.asker);
   if (channel === "command") return say("byCommand", { name: name ?? "" });
   return channel === "api"
     ? say("inChat", { title: visible(title ?? conversation) })

@@ -166,6 +166,20 @@ export const en = {
   addLentText: "With the invitation that they gave you",
 
   // An approval.
+  waitingOf: "{at} of {count} waiting",
+  timeLeft: "{time} left",
+  closeStays: "Close; it goes on waiting",
+  questionGone: "This question is answered, withdrawn, or not for you.",
+  readIt: "Read it",
+  nothingWaits: "Nothing waits for you.",
+  moreAsAnswered:
+    "{count} more appears here as these are answered.|{count} more appear here as these are answered.",
+  showConversation: "Show the conversation",
+  openSheet: "Open as a sheet",
+  asksYou: "{name} asks",
+  askedVia: "asked by {names}",
+  yourAnswer: "Your answer",
+  answer: "Answer",
   exactlySent: "Exactly what is sent",
   showAllBefore: "Show all of it before you approve.",
   largerScreen: "Read it on a larger screen.",

@@ -1,0 +1,151 @@
+/**
+ * Which edgecall wrote a state folder. Before a newer one writes there, a copy is put beside the folder: rows only go forward, so an
+ * older edgecall needs what it wrote itself. A patch changes no rows.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { writeAtomicSync } from "./atomic-write.ts";
+
+/** @property version of the edgecall that wrote it */
+export type StateCopy = { version: string; folder: string };
+
+const VERSION_FILE = "version";
+const READABLE = /^(\d{1,4})\.(\d{1,4})\.\d{1,6}(-[\w.]{1,32})?$/;
+/** The lock belongs to a process, and the demo is a home of its own. */
+const NOT_COPIED = /^(running\.json.*|demo)$/;
+/** A disk that is full to the last byte stops everything else on it. */
+const LEFT_FREE_BYTES = 64 * 2 ** 20;
+
+/** @returns undefined when no edgecall has written anything there */
+export function versionIn(dir: string): string | undefined {
+  const isOwn = existsSync(join(dir, "tokens.json"));
+  if (!isOwn && !existsSync(join(dir, "worker"))) return undefined;
+  const file = join(dir, VERSION_FILE);
+  const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  if (READABLE.test(text)) return text;
+  // 0.2 and 0.3 noted no version. Since 0.3 the bridge beside an agent keeps state.
+  return existsSync(join(dir, "agent")) && !existsSync(join(dir, "bridge")) ? "0.2.0" : "0.3.0";
+}
+
+/** @throws with both versions and what to do when a newer minor version wrote the folder */
+export function refuseNewer(dir: string): void {
+  const version = versionIn(dir);
+  if (version === undefined || compareMinor(version, VERSION) <= 0) return;
+  const copy = copiesOf(dir).findLast((one) => compareMinor(one.version, VERSION) <= 0);
+  const back = copy ? `, or go back to what edgecall ${copy.version} wrote: ${wayBack(dir, copy)}` : "";
+  throw new Error(
+    `${dir} was written by edgecall ${version}, and this is edgecall ${VERSION}, which does not know what is new there. ` +
+      `Nothing was changed. Install edgecall ${version} or later${back}`,
+  );
+}
+
+/**
+ * Copies the folder beside itself if an older minor version wrote it. Nothing may run there.
+ * @param free bytes of the disk; another number in tests
+ * @returns undefined when there is nothing to keep
+ * @throws with words for a person when there is no room or no right; nothing is left behind then
+ */
+export function copyBeforeUpgrade(dir: string, free = freeBytes(dirname(dir))): StateCopy | undefined {
+  const version = versionIn(dir);
+  if (version === undefined || compareMinor(version, VERSION) >= 0) return undefined;
+  const name = `${dir}-${version}-${new Date().toISOString().slice(0, 10)}`;
+  let folder = name;
+  for (let n = 2; existsSync(folder); n += 1) folder = `${name}-${n}`;
+  const why = `edgecall ${VERSION} first copies the state of ${version} to ${folder}`;
+  const instead = `Nothing was changed. Copy ${dir} yourself, and start once with UPGRADE_COPY=no`;
+  const needed = sizeOf(dir) + LEFT_FREE_BYTES;
+  if (free < needed)
+    throw new Error(`${why}, which takes ${mb(needed)} MB, and ${mb(free)} MB are free. ${instead}`);
+  // Half a copy never has the name of one.
+  const part = `${folder}.part`;
+  try {
+    copyState(dir, part);
+    renameSync(part, folder);
+  } catch (error) {
+    rmSync(part, { recursive: true, force: true });
+    throw new Error(`${why}, which failed (${failureOf(error)}). ${instead}`);
+  }
+  return { version, folder };
+}
+
+/** Copies all that is the home's own. Owners, modes and times stay. @param to made anew */
+export function copyState(dir: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  mkdirSync(to, { mode: 0o700 });
+  const { uid, gid } = statSync(dir);
+  if (process.getuid?.() === 0) chownSync(to, uid, gid);
+  const entries = readdirSync(dir).filter((name) => !NOT_COPIED.test(name));
+  const paths = entries.map((name) => join(dir, name));
+  execFileSync("cp", ["-a", ...paths, to], { stdio: ["ignore", "ignore", "pipe"] });
+}
+
+/** Notes that this version writes there from now on. */
+export function noteVersion(dir: string): void {
+  writeAtomicSync(join(dir, VERSION_FILE), `${VERSION}\n`);
+}
+
+/** What a person reads about a copy that was made. */
+export function describeCopy(dir: string, copy: StateCopy): string {
+  return (
+    `${dir} was edgecall ${copy.version}'s and becomes ${VERSION}'s. As it was, it is in ${copy.folder}\n` +
+    `The way back: stop edgecall, and ${wayBack(dir, copy)}; what happened in the meantime is lost.`
+  );
+}
+
+/** The copy takes the folder's place, since files in it name their own place. */
+function wayBack(dir: string, { version, folder }: StateCopy): string {
+  return `\`mv ${dir} ${dir}-newer && mv ${folder} ${dir}\`, then start edgecall ${version}`;
+}
+
+/** The copies beside the folder, the oldest first. */
+function copiesOf(dir: string): StateCopy[] {
+  const before = `${basename(dir)}-`;
+  return readdirSync(dirname(dir))
+    .filter((name) => name.startsWith(before))
+    .sort()
+    .flatMap((name) => {
+      const version = /^(.+)-\d{4}-\d\d-\d\d(-\d+)?$/.exec(name.slice(before.length))?.[1] ?? "";
+      return READABLE.test(version) ? [{ version, folder: join(dirname(dir), name) }] : [];
+    });
+}
+
+/** @returns below 0 when `a` is of an older minor version */
+function compareMinor(a: string, b: string): number {
+  const [first, second] = [a, b].map((text) => READABLE.exec(text));
+  if (!first || !second) return 0;
+  return Number(first[1]) - Number(second[1]) || Number(first[2]) - Number(second[2]);
+}
+
+function sizeOf(dir: string): number {
+  return readdirSync(dir, { recursive: true, encoding: "utf8" })
+    .filter((name) => !NOT_COPIED.test(name.split("/")[0] ?? ""))
+    .reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+function freeBytes(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
+
+function mb(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
+}
+
+/** @returns what `cp` said, without the lines after its first */
+function failureOf(error: unknown): string {
+  const said = error instanceof Error && "stderr" in error ? String(error.stderr ?? "") : "";
+  const text = said.trim() || (error instanceof Error ? error.message : String(error));
+  return text.split("\n")[0] ?? "";
+}

@@ -1,0 +1,30 @@
+/** A person's answer to a question, from a row, a card or a sheet. */
+import { useState } from "preact/hooks";
+import { client, errorText } from "./api.ts";
+import type { Keep } from "./next-time.tsx";
+
+export type Answering = {
+  /** It is on its way, or there. */
+  sent: boolean;
+  /** Why it did not count. */
+  problem: string | undefined;
+  reply: (answer: string, keep?: Keep) => void;
+};
+
+/** @param onDone the gateway has taken it */
+export function useAnswer(id: string, onDone?: () => void): Answering {
+  const [problem, setProblem] = useState<string>();
+  const [sent, setSent] = useState(false);
+  async function reply(answer: string, keep?: Keep) {
+    setSent(true);
+    setProblem(undefined);
+    try {
+      await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer, ...(keep && { keep }) } });
+      onDone?.();
+    } catch (error) {
+      setProblem(errorText(error));
+      setSent(false);
+    }
+  }
+  return { sent, problem, reply: (answer, keep) => void reply(answer, keep) };
+}

@@ -1,0 +1,85 @@
+/** The model that an owner set in Setup. Its key is stored as stored-secrets.ts says. */
+import { readApi } from "@edgecall/core/loop/api.ts";
+import type { ModelEndpoint, OwnModel } from "../../api/models-api.ts";
+import { SqlStore } from "../../sql-store.ts";
+import { slot } from "../slot.ts";
+import { OTHER_KEY, StoredSecrets } from "../stored-secrets.ts";
+
+type Row = Omit<OwnModel, "has_key"> & { key: string | null };
+
+/** The key belongs to this row. */
+const PLACE = "own_model";
+
+class OwnModelStore extends SqlStore {
+  readonly #secrets: StoredSecrets;
+  /** What was read last, until it is written: every plan asks for it. */
+  #known: { endpoint: ModelEndpoint | undefined } | undefined;
+
+  constructor(storage: DurableObjectStorage, home: string, secret: string | undefined) {
+    super(storage);
+    this.#secrets = new StoredSecrets(home, secret);
+  }
+
+  /** For people. */
+  get(): OwnModel | undefined {
+    const row = this.#row();
+    if (!row) return undefined;
+    const { key, ...shown } = row;
+    return { ...shown, has_key: key !== null };
+  }
+
+  /** @returns what is wrong with the stored key; undefined: nothing */
+  async problem(): Promise<string | undefined> {
+    const hasKey = this.get()?.has_key === true;
+    return hasKey && (await this.endpoint())?.apiKey === undefined
+      ? `the model's key ${OTHER_KEY}; set it anew in Setup`
+      : undefined;
+  }
+
+  /** For a request to it. A key that cannot be opened is left out: the endpoint asks for it, and `get` says why. */
+  async endpoint(): Promise<ModelEndpoint | undefined> {
+    this.#known ??= { endpoint: await this.#open() };
+    return this.#known.endpoint;
+  }
+
+  /** @throws SettingsError */
+  async set({ baseUrl, api, model, apiKey }: ModelEndpoint, by: string, now: number): Promise<void> {
+    const key = apiKey === undefined ? null : await this.#secrets.seal(apiKey, PLACE);
+    this.sql.insert("OR REPLACE INTO own_model", {
+      one: 1,
+      base_url: baseUrl,
+      api: api ?? null,
+      model,
+      key,
+      set_by: by,
+      set_at: now,
+    });
+    this.#known = undefined;
+  }
+
+  remove(): void {
+    this.sql.exec("DELETE FROM own_model");
+    this.#known = undefined;
+  }
+
+  async #open(): Promise<ModelEndpoint | undefined> {
+    const row = this.#row();
+    if (!row) return undefined;
+    const api = readApi(row.api ?? "");
+    const apiKey = row.key === null ? undefined : await this.#secrets.open(row.key, PLACE);
+    return {
+      baseUrl: row.base_url,
+      model: row.model,
+      ...(api && { api }),
+      ...(apiKey !== undefined && { apiKey }),
+    };
+  }
+
+  #row(): Row | undefined {
+    return this.sql.first<Row>`SELECT base_url, api, model, key, set_by, set_at FROM own_model`;
+  }
+}
+
+export const ownModelOf = slot(
+  ({ ctx, env, name }) => new OwnModelStore(ctx.storage, name, env.CONNECTIONS_KEY),
+);
