@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bundleAgent, bundleBridge, bundleCommand, bundleWorker } from "./bundles.ts";
 
@@ -32,3 +33,33 @@ test("the MCP server in the Worker is our own", async () => {
   // The SDK's would be 60 KiB of gzip.
   expect(await bundleWorker()).not.toContain("@modelcontextprotocol/server");
 });
+
+test.each(["worker/kernel/home/schema.ts", "worker/kernel/conversation/store/schema.ts"])(
+  "the tables of %s are the same without the comments that the upload leaves out",
+  async (entry) => {
+    const [commented, plain] = await Promise.all(
+      [false, true].map(async (minify) => await tablesOf(await bundleWorker({ entry, minify }))),
+    );
+    expect(plain?.sql).not.toContain("--");
+    expect(plain?.sql.length).toBeLessThan((commented?.sql.length ?? 0) * 0.8);
+    expect(plain?.columns.length).toBeGreaterThan(10);
+    expect(plain?.columns).toEqual(commented?.columns);
+  },
+);
+
+/** Runs the migrations of a bundled schema. @returns their SQL, and what each table and index then has */
+async function tablesOf(code: string): Promise<{ sql: string; columns: unknown[] }> {
+  const schema: Record<string, unknown> = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  const [migrations = []] = Object.values(schema).filter((value) => Array.isArray(value));
+  const sql = migrations.map((migration: { sql: string }) => migration.sql).join(";\n");
+  const database = new DatabaseSync(":memory:");
+  database.exec(sql);
+  const columns = database
+    .prepare(
+      `SELECT schema.type, schema.name, info.name AS "column", info.type AS of, info."notnull", info.dflt_value, info.pk
+       FROM sqlite_schema AS schema, pragma_table_info(schema.name) AS info ORDER BY schema.name, info.cid`,
+    )
+    .all();
+  database.close();
+  return { sql, columns };
+}

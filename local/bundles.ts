@@ -1,4 +1,5 @@
 /** Bundles each program into one file, for the one-machine stack, `npm run build` and the bench. */
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -19,6 +20,25 @@ const MQTT_SLIM: Record<string, string> = {
 
 /** Makes `windowMs` of core/test-clock.ts short. */
 const TEST_CLOCK = { EDGECALL_TEST_CLOCK: "true" };
+
+/** Leaves the comments and the blanks that align the tables' SQL out of the upload: 4 KiB of gzip, and the Worker may have 512. */
+const PLAIN_SQL: Plugin = {
+  name: "plain-sql",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/schema\.ts$/ }, async ({ path }) => ({
+      contents: plainSql(await readFile(path, "utf8")),
+      loader: "ts",
+    }));
+  },
+};
+
+/** @param code a module whose template literals are SQL: there `--` begins a comment, and in the code it does not occur */
+function plainSql(code: string): string {
+  return code
+    .replace(/(?:^|[ \t]+)--[ \t].*$/gm, "")
+    .replace(/^\s+/gm, "")
+    .replace(/ {2,}/g, " ");
+}
 
 const COMMON = {
   absWorkingDir: ROOT,
@@ -58,6 +78,7 @@ export function bundleWorker(
     // Wrangler's default rules import these as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,
+    plugins: options.minify ? [PLAIN_SQL] : [],
   });
 }
 
