@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -71,6 +72,22 @@ test("an older state is copied whole, for its owner alone, and the words name th
   noteVersion(dir);
   expect(copyBeforeUpgrade(dir)).toBeUndefined();
   expect(beside(dir).sort()).toEqual(["state", `state-0.3.0-${today}`]);
+});
+
+test("a link of an agent's workspace is copied as a link, and what it leads to is neither read nor counted", () => {
+  const dir = state([...OF_0_3, "agent/workspace/mine"]);
+  symlinkSync("/", join(dir, "agent/workspace/disk"));
+  symlinkSync("..", join(dir, "agent/workspace/loop"));
+  const { folder = "" } = copyBeforeUpgrade(dir, 65 * 2 ** 20) ?? {};
+  expect(readdirSync(join(folder, "agent/workspace")).sort()).toEqual(["disk", "loop", "mine"]);
+  expect(readlinkSync(join(folder, "agent/workspace/disk"))).toBe("/");
+});
+
+test("the way back can be pasted into a shell whatever the folder is called", () => {
+  const copy = { version: "0.3.0", folder: "/home/o'neil/my home-0.3.0-2026-11-28" };
+  expect(describeCopy("/home/o'neil/my home", copy)).toContain(
+    "`mv '/home/o'\\''neil/my home' '/home/o'\\''neil/my home-newer' && mv '/home/o'\\''neil/my home-0.3.0-2026-11-28' '/home/o'\\''neil/my home'`",
+  );
 });
 
 test("a second copy of a day has a name of its own", () => {

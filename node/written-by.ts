@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import {
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -25,6 +26,8 @@ const VERSION_FILE = "version";
 const READABLE = /^(\d{1,4})\.(\d{1,4})\.\d{1,6}(-[\w.]{1,32})?$/;
 /** The lock belongs to a process, and the demo is a home of its own. */
 const NOT_COPIED = /^(running\.json.*|demo)$/;
+/** Of a folder within it everything is copied. */
+const NONE = /^$/;
 /** A disk that is full to the last byte stops everything else on it. */
 const LEFT_FREE_BYTES = 64 * 2 ** 20;
 
@@ -106,7 +109,13 @@ export function describeCopy(dir: string, copy: StateCopy): string {
 
 /** The copy takes the folder's place, since files in it name their own place. */
 function wayBack(dir: string, { version, folder }: StateCopy): string {
-  return `\`mv ${dir} ${dir}-newer && mv ${folder} ${dir}\`, then start edgecall ${version}`;
+  const [place, newer, older] = [dir, `${dir}-newer`, folder].map(quoted);
+  return `\`mv ${place} ${newer} && mv ${older} ${place}\`, then start edgecall ${version}`;
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./~+@:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** The copies beside the folder, the oldest first. */
@@ -128,10 +137,15 @@ function compareMinor(a: string, b: string): number {
   return Number(first[1]) - Number(second[1]) || Number(first[2]) - Number(second[2]);
 }
 
-function sizeOf(dir: string): number {
-  return readdirSync(dir, { recursive: true, encoding: "utf8" })
-    .filter((name) => !NOT_COPIED.test(name.split("/")[0] ?? ""))
-    .reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+/** Links count as links, as `cp -a` copies them: an agent's workspace may have one to the whole disk. */
+function sizeOf(dir: string, skipped = NOT_COPIED): number {
+  return readdirSync(dir, { withFileTypes: true })
+    .filter(({ name }) => !skipped.test(name))
+    .reduce((sum, entry) => {
+      const path = join(dir, entry.name);
+      const own = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+      return sum + own + (entry.isDirectory() ? sizeOf(path, NONE) : 0);
+    }, 0);
 }
 
 function freeBytes(dir: string): number {

@@ -17,7 +17,9 @@ export async function exportHome({ positionals, env, io }: CommandCall): Promise
   // A file of that name stays until the new one is whole.
   const part = `${file}.part`;
   try {
-    const handle = await open(part, "w", 0o600);
+    // One that is there may be readable for others, or a link.
+    await rm(part, { force: true });
+    const handle = await open(part, "wx", 0o600);
     const { rows } = await written(gateway, handle).finally(() => handle.close());
     await rename(part, file);
     io.err(
@@ -35,7 +37,8 @@ async function written(gateway: Gateway, file: FileHandle): Promise<z.infer<type
   const decoder = new TextDecoder();
   let tail = "";
   for await (const chunk of body ?? []) {
-    await file.write(chunk);
+    // `write` may take a part of it, where the disk is about to be full.
+    await file.writeFile(chunk);
     tail = (tail + decoder.decode(chunk, { stream: true })).slice(-TAIL_CHARS);
   }
   await file.sync();

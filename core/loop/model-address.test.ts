@@ -25,6 +25,7 @@ test.each([
   ["http://[::ffff:169.254.169.254]/", "no machine, or special in a cloud"],
   ["http://[fe80::1]/v1", "no machine, or special in a cloud"],
   ["http://[fd00:ec2::254]/v1", "no machine, or special in a cloud"],
+  ["http://100.100.100.200/latest", "no machine, or special in a cloud"],
   ["http://metadata.google.internal./v1", "no machine, or special in a cloud"],
   ["http://0.0.0.0:11434/v1", "no machine, or special in a cloud"],
   ["https://user:pass@api.example.com/v1", "without a user"],

@@ -10,6 +10,8 @@ import { checkUrl, isPrivateHost } from "../web/address.ts";
 export type Reach = "home" | "cloudflare";
 
 const MAX_CHARS = 500;
+/** Alibaba's and Amazon's, in ranges that homes use, too. */
+const METADATA = /^(100\.100\.100\.200$|fd00:ec2::)/;
 /** Where a machine in a cloud tells its secrets, and addresses that are nobody's. */
 const NEVER = ["linkLocal", "unspecified", "broadcast", "multicast", "reserved"];
 
@@ -41,7 +43,7 @@ function isNever(host: string): boolean {
   if (/(^|\.)metadata\.google\.internal$/.test(bare)) return true;
   if (!ipaddr.isValid(bare)) return false;
   const address = ipaddr.process(bare);
-  return NEVER.includes(address.range()) || /^fd00:ec2::/.test(address.toString());
+  return NEVER.includes(address.range()) || METADATA.test(address.toString());
 }
 
 function wrong(expected: string): { ok: false; error: string } {

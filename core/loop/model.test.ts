@@ -43,6 +43,27 @@ test("a stream: text as it arrives, then the reply with the endpoint's model and
   });
 });
 
+test("a redirect is not followed, so key and question stay with the address that was set", async () => {
+  const other = await Endpoint.start();
+  let asked = 0;
+  other.handle = (_, response) => {
+    asked += 1;
+    response.writeHead(200).end();
+  };
+  endpoint.handle = (_, response) => {
+    response.writeHead(307, { location: `${other.settings.baseUrl}/chat/completions` }).end();
+  };
+  try {
+    await expect(ask()).rejects.toMatchObject({
+      message: expect.stringContaining("307: a redirect, which is not followed"),
+      status: 307,
+    });
+    expect(asked).toBe(0);
+  } finally {
+    await other.stop();
+  }
+});
+
 test("the request: address, key, limits and tools; without tools no empty list", async () => {
   const seen: Array<{ url: string | undefined; key: string | undefined; body: Record<string, unknown> }> = [];
   endpoint.handle = async (request, response) => {

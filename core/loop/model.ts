@@ -274,6 +274,8 @@ async function post(
       ...headers,
     },
     body: JSON.stringify(body),
+    // A redirect would take the key and what is said to an address that no person set.
+    redirect: "manual",
     signal: watch.signal,
   });
   const bytes = watch.bytes(answered);

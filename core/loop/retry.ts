@@ -107,7 +107,9 @@ export function errorOfStatus(
   body: string,
 ): ModelError {
   const words = errorDetail(body);
-  const message = `the model endpoint answered ${status}${words ? `: ${words}` : ""}`;
+  const isRedirect = status >= 300 && status < 400;
+  const said = isRedirect ? "a redirect, which is not followed: set the address that it leads to" : words;
+  const message = `the model endpoint answered ${status}${said ? `: ${said}` : ""}`;
   const retryAfterMs = waitOf(headers, body);
   const more = { status, words, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   if (SLIP.test(body)) return new ModelError("now", message, { ...more, maxAttempts: MAX_SLIP_ATTEMPTS });

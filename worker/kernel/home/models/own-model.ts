@@ -14,6 +14,7 @@ class OwnModelStore extends SqlStore {
   readonly #secrets: StoredSecrets;
   /** What was read last, until it is written: every plan asks for it. */
   #known: { endpoint: ModelEndpoint | undefined } | undefined;
+  #changes = 0;
 
   constructor(storage: DurableObjectStorage, home: string, secret: string | undefined) {
     super(storage);
@@ -38,8 +39,13 @@ class OwnModelStore extends SqlStore {
 
   /** For a request to it. A key that cannot be opened is left out: the endpoint asks for it, and `get` says why. */
   async endpoint(): Promise<ModelEndpoint | undefined> {
-    this.#known ??= { endpoint: await this.#open() };
-    return this.#known.endpoint;
+    if (this.#known) return this.#known.endpoint;
+    const changes = this.#changes;
+    const endpoint = await this.#open();
+    // While the key was opened, the model may have been replaced or removed.
+    if (changes !== this.#changes) return await this.endpoint();
+    this.#known = { endpoint };
+    return endpoint;
   }
 
   /** @throws SettingsError */
@@ -54,12 +60,17 @@ class OwnModelStore extends SqlStore {
       set_by: by,
       set_at: now,
     });
-    this.#known = undefined;
+    this.#forget();
   }
 
   remove(): void {
     this.sql.exec("DELETE FROM own_model");
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#known = undefined;
+    this.#changes += 1;
   }
 
   async #open(): Promise<ModelEndpoint | undefined> {
