@@ -35,7 +35,7 @@ export function modelAdvice(
     case 402:
       return NO_CREDIT;
     case 404:
-      return `Check that the endpoint has the model '${model.model}', and that its address (Setup, Model, or LLM_BASE_URL) ends as the endpoint wants it, most often in /v1.`;
+      return `Check that the endpoint has the model '${model.model}' (Setup, Model, or LLM_MODEL), and that its address (LLM_BASE_URL) ends as the endpoint wants it, most often in /v1.`;
     case 400:
     case 413:
     case 422:
