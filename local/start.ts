@@ -102,8 +102,9 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   if (!claimed.ok) throw alreadyRuns(settings.dir, claimed.by);
   let tokens: KeptTokens;
   try {
-    keepOlderState(settings);
+    // First, since it names the owner of a folder that this user may not read.
     tokens = loadTokens(settings.dir, settings.token);
+    keepOlderState(settings);
   } catch (error) {
     claimed.release();
     throw error;

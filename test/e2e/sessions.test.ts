@@ -216,7 +216,7 @@ test("an approval within a session is answered in the chat that began it, and it
   );
   const chat = await telegram.say(text, OWNER);
   await waitForText(chat, "I have begun it.");
-  const asked = await waitForMessage(chat, ({ buttons }) => buttons.length === 2, "the buttons");
+  const asked = await waitForMessage(chat, ({ buttons }) => buttons.length > 1, "the buttons");
   expect(asked.text).toContain("bob");
   expect(marks()).toHaveLength(before);
   await telegram.press(asked.buttons[0]?.data ?? "", OWNER, OWNER);
