@@ -20,23 +20,38 @@ export function noteAnswer(error?: unknown): void {
 /** Together less than 5 s: so long a person believes what stands there. */
 const ASK_AFTER_MS = 2_300;
 const ANSWER_MS = 2_000;
+/** A page that hangs on a wall asks seldom: each request is billed. */
+const ACTIVE_MS = 120_000;
+const ASK_IDLE_AFTER_MS = 30_000;
+const ACTS = ["pointerdown", "keydown", "scroll", "visibilitychange"] as const;
 /** A request that hangs is given up, so that the next one can find the gateway. */
 const GIVE_UP_MS = 8_000;
 
-/** Asks the gateway again and again whether it is there, while the page is seen. It wakes no home. @returns ends it */
+/** Asks the gateway again and again whether it is there, while the page is seen: often in the two minutes after a person did something there. It wakes no home. @returns ends it */
 export function watchGateway(): () => void {
   let timer: ReturnType<typeof setTimeout>;
   let ended = false;
-  const later = () => {
-    timer = setTimeout(async () => {
-      if (document.visibilityState === "visible") await lookForGateway();
-      if (!ended) later();
-    }, ASK_AFTER_MS);
+  let actedAt = Date.now();
+  const look = async () => {
+    if (document.visibilityState === "visible") await lookForGateway();
+    if (!ended) later();
   };
+  const later = () => {
+    timer = setTimeout(look, Date.now() - actedAt < ACTIVE_MS ? ASK_AFTER_MS : ASK_IDLE_AFTER_MS);
+  };
+  const onAct = () => {
+    const wasIdle = Date.now() - actedAt >= ACTIVE_MS;
+    actedAt = Date.now();
+    if (!wasIdle) return;
+    clearTimeout(timer);
+    later();
+  };
+  for (const act of ACTS) document.addEventListener(act, onAct, { capture: true, passive: true });
   later();
   return () => {
     ended = true;
     clearTimeout(timer);
+    for (const act of ACTS) document.removeEventListener(act, onAct, { capture: true });
   };
 }
 
