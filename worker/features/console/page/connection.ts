@@ -20,7 +20,7 @@ export function noteAnswer(error?: unknown): void {
 /** Together less than 5 s: so long a person believes what stands there. */
 const ASK_AFTER_MS = 2_300;
 const ANSWER_MS = 2_000;
-/** A page that hangs on a wall asks seldom: each request is billed. */
+/** A tablet on a wall asks seldom: each request is billed. */
 const ACTIVE_MS = 120_000;
 const ASK_IDLE_AFTER_MS = 30_000;
 const ACTS = ["pointerdown", "keydown", "scroll", "visibilitychange"] as const;
@@ -29,7 +29,7 @@ const GIVE_UP_MS = 8_000;
 
 /** Asks the gateway again and again whether it is there, while the page is seen: often in the two minutes after a person did something there. It wakes no home. @returns ends it */
 export function watchGateway(): () => void {
-  let timer: ReturnType<typeof setTimeout>;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
   let actedAt = Date.now();
   const look = async () => {
@@ -37,14 +37,13 @@ export function watchGateway(): () => void {
     if (!ended) later();
   };
   const later = () => {
+    clearTimeout(timer);
     timer = setTimeout(look, Date.now() - actedAt < ACTIVE_MS ? ASK_AFTER_MS : ASK_IDLE_AFTER_MS);
   };
   const onAct = () => {
     const wasIdle = Date.now() - actedAt >= ACTIVE_MS;
     actedAt = Date.now();
-    if (!wasIdle) return;
-    clearTimeout(timer);
-    later();
+    if (wasIdle) later();
   };
   for (const act of ACTS) document.addEventListener(act, onAct, { capture: true, passive: true });
   later();
