@@ -48,7 +48,6 @@ const LONG = [
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",
-  "pi-agent/env/ssh/ssh",
   "pi-agent/process",
   "pi-agent/serve/file-attempts",
   "pi-agent/env/sandbox/sandbox-walk",
