@@ -15,7 +15,8 @@ import { until } from "../wait.ts";
 import { axeFinds, openDevice, openScreen, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
-const OLD = "0.2.9";
+/** The last that this gateway takes before its own. */
+const OLD = "0.3.9";
 const folder = mkdtempSync(join(tmpdir(), "edgecall-console-update-"));
 const programs = openPrograms();
 afterAll(() => {
@@ -69,9 +70,9 @@ describe("Devices and Setup", { tags: ["needs/chromium"] }, () => {
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
     tell("pi", {
-      asked: { id, done: true, ok: false, text: "it did not come online; back to 0.2.9", at: "now" },
+      asked: { id, done: true, ok: false, text: `it did not come online; back to ${OLD}`, at: "now" },
     });
-    await card.getByRole("alert").getByText("it did not come online; back to 0.2.9").waitFor();
+    await card.getByRole("alert").getByText(`it did not come online; back to ${OLD}`).waitFor();
     // The update can be tried again.
     await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).waitFor();
   }, 90_000);

@@ -1,9 +1,17 @@
 /** A deploy replaces objects within five minutes: until then the gateway's code and its objects are of two versions. */
-import { describe, expect, test } from "vitest";
+import { rmSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { openPrograms } from "../kept/programs.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { action, RESULTS } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
+
+// The gateway is updated first, so what is at home is of 0.3.0 too.
+const programs = openPrograms();
+afterAll(() => rmSync(programs.folder, { recursive: true, force: true }));
+const bridgeScript = programs.kept("bridge", "0.3.0");
+const agent = programs.kept("agent", "0.3.0");
 
 describe.each([
   ["the home", "HOME"],
@@ -11,9 +19,9 @@ describe.each([
   ["both objects", "HOME,CONVERSATION"],
 ])("while %s of 0.3.0 lives on", { timeout: 120_000 }, (_, old) => {
   const stack = useStack(
-    { workerScript: "test/e2e/mixed-worker.ts", vars: { OLD_OBJECTS: old } },
+    { workerScript: "test/e2e/mixed-worker.ts", vars: { OLD_OBJECTS: old }, bridgeScript },
     async () => {
-      await stack.startAgent({ id: "pi" });
+      await stack.startAgent({ id: "pi", script: agent });
       await stack.gateway.online("pi");
     },
   );
