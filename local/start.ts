@@ -256,7 +256,7 @@ ${passkey ?? ""}  gateway  ${client.url}
   broker   ${stack.mqttUrl}
   agent    ${settings.agentId}
   state    ${settings.dir}
-  changes  each asks you first   (only look, or trusted devices act: ${page}#/setup/profile)
+  changes  ${settings.demo ? "run unasked, but for the front door's lock and the garden pump" : "each asks you first"}   (other choices: ${page}#/setup/profile)
 
 Ask it:
 

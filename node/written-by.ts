@@ -99,7 +99,7 @@ export function noteVersion(dir: string): void {
   writeAtomicSync(join(dir, VERSION_FILE), `${VERSION}\n`);
 }
 
-/** What a person reads about a copy that was made. */
+/** The lines for a person about a copy that was made. */
 export function describeCopy(dir: string, copy: StateCopy): string {
   return (
     `${dir} was edgecall ${copy.version}'s and becomes ${VERSION}'s. As it was, it is in ${copy.folder}\n` +

@@ -109,7 +109,7 @@ export async function buildImages(out: string): Promise<string[]> {
   }
 }
 
-/** What the Dockerfile's first stage makes, as base.tar: a context's own files would all belong to root. */
+/** The result of the Dockerfile's first stage, as base.tar: a context's own files would all belong to root. */
 async function writeBase(
   context: string,
   architecture: Debian,

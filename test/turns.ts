@@ -116,7 +116,7 @@ export async function openCalls(): Promise<OpenCall[]> {
   return ((await (await ask("/v1/status")).json()) as { calls: OpenCall[] }).calls;
 }
 
-export type Asked = { id: string; text: string; conversation: string; asked?: unknown[] };
+export type Asked = { id: string; text: string; conversation: string; asked?: unknown[]; plain?: true };
 
 export async function openQuestions(): Promise<Asked[]> {
   return ((await (await ask("/v1/questions")).json()) as { questions: Asked[] }).questions;

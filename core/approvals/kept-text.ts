@@ -1,4 +1,4 @@
-/** What "always" would allow, for a chat: each value within its bounds, in words. */
+/** The bounds of a chat's "always": each value, in words. */
 import type { Bound, Bounds } from "../permissions/bounds.ts";
 import type { Phrases } from "../phrases/phrases.ts";
 import { settingText, valueText } from "./sentence.ts";

@@ -141,7 +141,7 @@ function settingOf(
   };
 }
 
-/** What a parameter is called in a sentence. */
+/** A parameter's name in a sentence. */
 export function settingText(name: string, phrases: Phrases): string {
   const [reading] = Object.hasOwn(SETTINGS, name) ? (SETTINGS[name] ?? []) : [];
   return reading === undefined ? slotText(name.replaceAll("_", " "), phrases) : phrases.reading(reading);

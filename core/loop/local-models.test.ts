@@ -28,7 +28,7 @@ async function serve(answers: Record<string, unknown>) {
 }
 
 /** A port where nothing listens. */
-async function nobody(): Promise<number> {
+async function closedPort(): Promise<number> {
   const { port } = await serve({});
   await new Promise((resolve) => open.pop()?.close(resolve));
   return port;
@@ -81,7 +81,7 @@ test("another program at such a port, a server without models, a silent one and 
   expect(
     await findLocalModels(fetched, {
       ollama: silent.port,
-      lmStudio: await nobody(),
+      lmStudio: await closedPort(),
       llamaCpp: other.port,
     }),
   ).toEqual([]);

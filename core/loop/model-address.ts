@@ -6,13 +6,13 @@ import ipaddr from "ipaddr.js";
 import type { Parsed } from "../protocol/parse.ts";
 import { checkUrl, isPrivateHost } from "../web/address.ts";
 
-/** Where the gateway runs: `home` reaches this machine and its network; `cloudflare` public addresses alone. */
+/** The place of the gateway: `home` reaches this machine and its network; `cloudflare` public addresses alone. */
 export type Reach = "home" | "cloudflare";
 
 const MAX_CHARS = 500;
 /** Alibaba's and Amazon's, in ranges that homes use, too. */
 const METADATA = /^(100\.100\.100\.200$|fd00:ec2::)/;
-/** Where a machine in a cloud tells its secrets, and addresses that are nobody's. */
+/** Addresses at which a machine in a cloud tells its secrets, and reserved ones. */
 const NEVER = ["linkLocal", "unspecified", "broadcast", "multicast", "reserved"];
 
 /** @returns the address as it is stored, without a slash at its path's end */

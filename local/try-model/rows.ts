@@ -19,7 +19,7 @@ const ResultRow = z.strictObject({
   /** Tokens; null: it does not tell. */
   window: z.nullable(z.int().check(z.minimum(1))),
   good: z.boolean(),
-  /** What edgecall cannot make up for, in the verdict's words. */
+  /** The habits that edgecall cannot make up for, in the verdict's words. */
   bad: z.array(z.string().check(z.maxLength(500))).check(z.maxLength(30)),
   flows: z.array(result).check(z.minLength(1), z.maxLength(30)),
   tokens: z.int().check(z.minimum(0)),

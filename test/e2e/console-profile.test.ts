@@ -40,7 +40,7 @@ describe("Setup's page of profiles", { tags: ["needs/chromium"] }, () => {
   });
 
   test("trust is given to each device: what is ticked is sent as it was seen, what is ticked no more asks again", async () => {
-    // What the home has now is chosen: one device may act.
+    // The home's present state is chosen: one device may act.
     expect(await page.getByRole("radio", { name: /Trusted devices act/ }).isChecked()).toBe(true);
     expect(await page.getByRole("checkbox").count()).toBe(3);
     await page.getByText("Asks no more: lock; Asks all the same: unlock").waitFor();

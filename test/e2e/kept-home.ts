@@ -68,7 +68,7 @@ export class KeptHome {
     return this.#stack?.out() ?? "";
   }
 
-  /** What it printed beside that. */
+  /** The rest of its output. */
   get err(): string {
     return this.#stack?.err() ?? "";
   }

@@ -266,7 +266,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
 
   test("without buttons it is two taps: on the notification, and on the verb", WITHIN, async () => {
     let taps = 0;
-    // What stands there still is of other tests, and may come first.
+    // A notification of another test may still stand there, and come first.
     await (await worker()).evaluate(
       "registration.getNotifications().then((all) => all.forEach((one) => one.close()))",
     );

@@ -53,7 +53,7 @@ test("0.3.0 finds its home as it was: token, conversations, rules, the device th
 }, async () => {
   await home().asOfThen(async (gateway, startEye) => {
     expect(await versionOf(gateway)).toBe("0.3.0");
-    // What was said in the meantime is lost.
+    // The turns of the meantime are lost.
     expect(await gateway.turns("kept")).toHaveLength(2);
     expect(await rulesOf(gateway)).toHaveLength(2);
     const headers = { authorization: `Bearer ${home().kept.tablet}` };

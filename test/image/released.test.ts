@@ -82,7 +82,7 @@ describe("with buildah, apt and bubblewrap", {
         Labels: { "org.opencontainers.image.version": VERSION },
       });
       expect(config.Entrypoint[0]).toBe("/usr/local/bin/node");
-      // What its user may write, and nothing else.
+      // All that its user may write.
       const owned = files.filter(({ uid }) => uid !== 0);
       expect(owned.map(({ path, uid, mode }) => [path, uid, mode & 0o777])).toEqual(
         WRITABLE[name].map((path) => [path, 10_001, 0o700]),

@@ -9,7 +9,7 @@ import { freePort } from "../../local/port.ts";
 import { until } from "../wait.ts";
 import { COLUMNS, type Frame, ROWS } from "./svg.ts";
 
-/** What a person types at the prompt, and what they answer as soon as the screen asks. */
+/** The person's words at the prompt, and their answers as soon as the screen asks. */
 const TYPED: ReadonlyArray<{ ask: string; answer?: { to: RegExp; with: string } }> = [
   { ask: "How cold is the freezer?" },
   { ask: "Turn on the reading lamp" },

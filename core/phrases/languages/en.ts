@@ -407,7 +407,7 @@ export const en = {
     wayAdd: "add a passkey (Setup, Passkeys)",
     cannotDecide: "You cannot decide this yourself.",
     nobodyTold: "Nobody who may could be told: it waits in the console. Ask an owner to look there.",
-    // What owners hear of passkeys, and the buttons below it.
+    // Notices to owners about passkeys, and the buttons below them.
     passkeyNew:
       "{person} added the passkey “{name}” for {host} ({way}). With it {person} confirms what needs more than a press. If that was somebody else, press “{notMe}”, or remove it in the console (Setup, Passkeys).",
     passkeyWaits:

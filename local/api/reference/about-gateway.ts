@@ -1,4 +1,4 @@
-/** What each variable of the gateway is for, by the sections of docs/reference/settings.md. Only that page has these sentences. */
+/** The purpose of each of the gateway's variables, by the sections of docs/reference/settings.md. Only that page has these sentences. */
 import type { GatewayVariable } from "@edgecall/core/protocol/gateway-variables.ts";
 
 /** @property standard the default in words, where the table of variables has none. @property design the name in the designs that edgecall follows */

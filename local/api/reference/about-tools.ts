@@ -4,7 +4,7 @@ const GPIO = "gpiod, the group `gpio`";
 const RIPGREP = "ripgrep, the sandbox";
 const GIT = "bubblewrap, git";
 
-/** What each tool needs; empty: nothing. */
+/** The needs of each tool; empty: none. */
 export const TOOL_TOPICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "The machine": {
     temperature: "Linux",

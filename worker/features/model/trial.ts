@@ -47,7 +47,7 @@ export function trialStream(
   });
 }
 
-/** What is tried is this address: a redirect would take question and key elsewhere. */
+/** This address alone is tried: a redirect would take question and key elsewhere. */
 const reach: Fetch = (url, init) => fetch(url, { ...init, redirect: "manual" });
 
 async function tryModel(

@@ -132,8 +132,16 @@ export type TurnQuestion = {
   answered_how?: string;
 };
 
-/** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
-export type OpenQuestion = TurnQuestion & { channel: string; conversation: string; title?: string };
+/**
+ * A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. `plain`: a harmless change that a person of
+ * the home asked for, and no other words could have.
+ */
+export type OpenQuestion = TurnQuestion & {
+  channel: string;
+  conversation: string;
+  title?: string;
+  plain?: true;
+};
 
 /** An agent of `GET /v1/agents`. */
 export type AgentView = {

@@ -5,7 +5,7 @@ import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import type { Person } from "./devices.ts";
 import type { DayUsage, ModelUsage } from "./usage.ts";
 
-/** What a request to a model needs. @property model the endpoint's name of it */
+/** The endpoint of a model, for a request. @property model the endpoint's name of it */
 export type ModelEndpoint = { baseUrl: string; api?: Api; model: string; apiKey?: string };
 
 /** The model that an owner set, for people. @property api null: by the address @property set_at epoch ms */

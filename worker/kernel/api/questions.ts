@@ -135,6 +135,7 @@ export type OpenQuestion = Question & {
   title?: string;
   via?: readonly string[] | undefined;
   offers?: PermissionOffer[] | undefined;
+  plain?: boolean;
 };
 /** `total`: of all that the caller may see, in this answer or not. */
 export type OpenQuestions = { questions: OpenQuestion[]; total: number };

@@ -135,6 +135,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
   return {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
+    ...(question.plain && { plain: true }),
     ...(approval && { approval: approvalView(approval) }),
     ...(people && people.length > 0 && { asked: askedPeople(people) }),
     ...(question.offers && { offers: question.offers }),

@@ -56,7 +56,7 @@ function offerOf({ approval, members, offers = [] }: TurnQuestion): PermissionOf
   );
 }
 
-/** What the gateway is told for a choice. */
+/** The gateway's part of a choice. */
 export function givenOf(answer: string): { answer: string; keep?: Keep } {
   return answer === ALWAYS ? { answer: "approve", keep: { offer: ALWAYS } } : { answer };
 }
@@ -162,7 +162,7 @@ function marksIn({ card }: NonNullable<TurnQuestion["approval"]>): string[] {
   return (card?.marks ?? []).slice(0, MARKS_MAX).map(({ line, why }) => `⚠ ${line + 1}: ${plain(why)}`);
 }
 
-/** What the button "always" allows. */
+/** The permission of the button "always". */
 function keptLines(question: TurnQuestion, phrases: Phrases): string[] {
   const offer = offerOf(question);
   const { verb } = question.approval?.card ?? {};

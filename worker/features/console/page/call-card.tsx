@@ -111,7 +111,7 @@ function endText({ status, error_type, asked }: CallRecord, failed: number): str
   return error_type === "permission_denied" ? "denied" : (error_type ?? "failed").replaceAll("_", " ");
 }
 
-/** How it ended and how long it took, or how far it is. */
+/** Its end and how long it took, or its progress. */
 function Outcome({ call, waits, failed }: { call: CallView; waits: boolean; failed: number }) {
   if (call.status !== "pending")
     return (
@@ -178,7 +178,7 @@ function Result({ call }: { call: CallRecord }) {
   return <Pre text={text} label="result" />;
 }
 
-/** What is for the person: it is not folded. Text that the answer has is not shown again. */
+/** The parts for the person: they are not folded. Text that the answer has is not shown again. */
 function Made({ call, isSaid }: { call: CallRecord; isSaid: (text: string) => boolean }) {
   if (call.status === "pending") return null;
   const { for_user, media, agent = "the gateway" } = call;

@@ -1,4 +1,4 @@
-/** What a call does or did, in words. Pure. */
+/** The change of a call, in words. Pure. */
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { numberText, say, type TextKey } from "./texts/say.ts";
@@ -11,7 +11,7 @@ export function isRead(action: string): boolean {
   return READS.test(action);
 }
 
-/** What it changed: "off", "40 %", "unlocked". Names of actions are never shown: one that has no words here is "changed". */
+/** The new state: "off", "40 %", "unlocked". Names of actions are never shown: one that has no words here is "changed". */
 export function changeText(action: string, parameters: unknown): string {
   const values = valuesText(action, parameters);
   if (values !== undefined) return values;

@@ -1,5 +1,5 @@
 /**
- * Whether the gateway answers this page. Each request says it; a stream that broke is opened again at once, so a lost gateway is noticed
+ * Says if the gateway answers this page. Each request tells it; a stream that broke is opened again at once, so a lost gateway is noticed
  * soon. A connection that stays open and brings nothing fails no request: for that the gateway is asked while a person looks.
  */
 import { NoAnswerError } from "@edgecall/client/client.ts";

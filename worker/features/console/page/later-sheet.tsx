@@ -12,7 +12,7 @@ export function LaterSheet(props: Props) {
   useEffect(() => {
     import("./question-sheet.tsx").then(
       ({ QuestionSheet }) => setShown(() => QuestionSheet),
-      // What waits is listed, and opened again from there.
+      // Open questions are listed, and opened again from there.
       props.onClose,
     );
   }, []);

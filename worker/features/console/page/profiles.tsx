@@ -1,4 +1,4 @@
-/** What edgecall may do, in three lines: a choice for the devices that are shown, and for no other one. */
+/** The profiles, in three lines: a choice for the devices that are shown, and for no other one. */
 import type { AnswerOf, RequestOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
@@ -35,7 +35,7 @@ export function Profiles() {
   );
 }
 
-/** What the devices have now. */
+/** The devices' present profiles. */
 function profileOf(devices: readonly Device[]): Profile {
   if (devices.some(({ mode }) => mode === "allowed")) return "act";
   return devices.every(({ mode }) => mode === "read") ? "look" : "ask";

@@ -16,7 +16,7 @@ export function WaitRow({ question, session, second }: Props) {
   const { sent, problem, reply } = useAnswer(question.id);
   const { approval, id } = question;
   const { card } = approval ?? {};
-  const isHere = isPlain(question) && (session.scopes?.includes("approve") ?? false);
+  const isHere = isWhole(question) && (session.scopes?.includes("approve") ?? false);
   const href = addressOfPlace("waiting", id);
   const sentence = sentenceOf(question);
   const named = (label: string) => ({ "aria-label": say("named", { name: label, text: sentence }) });
@@ -57,10 +57,9 @@ export function WaitRow({ question, session, second }: Props) {
   );
 }
 
-/** The sentence has all of it, it can do no harm, and nothing else is to be read. */
-function isPlain({ approval, members }: OpenQuestion): boolean {
-  if (!approval?.card || members) return false;
-  const { card, unread = [] } = approval;
-  const isWhole = !card.partial && card.shows === undefined && unread.length === 0;
-  return isWhole && !card.danger && hiddenNotice({ ...approval, card: undefined }) === undefined;
+/** It is plain, and its sentence has all of it. */
+function isWhole({ approval, members, plain }: OpenQuestion): boolean {
+  if (!plain || !approval?.card || members) return false;
+  const { partial, shows } = approval.card;
+  return !partial && shows === undefined && hiddenNotice({ ...approval, card: undefined }) === undefined;
 }

@@ -49,7 +49,7 @@ export function Waiting({ session }: { session: SessionView }) {
   );
 }
 
-/** Who asks, and from where: a conversation of the console, one of a chat app, or a command. */
+/** The asker and the place: a conversation of the console, one of a chat app, or a command. */
 function From({ question, session }: { question: OpenQuestion; session: SessionView }) {
   const { approval, channel, conversation, title } = question;
   const asker = approval?.card && `${visible(approval.card.asker)} · `;

@@ -9,10 +9,10 @@ import { changeDevice } from "./device-views.ts";
 
 type Mode = NonNullable<DeviceBody["mode"]>;
 
-/** What a profile means for a device. `allowed` writes one exact permission for each harmless action that it has now. */
+/** The mode of a device by profile. `allowed` writes one exact permission for each harmless action that it has now. */
 const MODE: Readonly<Record<ProfileBody["profile"], Mode>> = { look: "read", ask: "ask", act: "allowed" };
 
-/** What each device that is not switched off has now, and what the profile `act` would write of it. */
+/** Each device that is not switched off, with its mode, and the permissions that the profile `act` would write for it. */
 export function profileView(home: HomeContext): ProfileView {
   const devices = hostedDevicesOf(home)
     .all()

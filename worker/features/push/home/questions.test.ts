@@ -62,7 +62,9 @@ const changesSent = () => bridge.calls().filter(({ payload }) => payload.include
 test("a harmless change that a member asks for has No and Yes; the yes runs it once, by the person of the browser, and a second press shows what happened", async () => {
   await servers.browser("anna", TOKENS.owner);
   const turn = change(call());
-  const { id } = await question();
+  const { id, plain } = await question();
+  // The console's row offers the same.
+  expect(plain).toBe(true);
   const message = await first();
   expect(message).toMatchObject({ id, question: id, critical: false });
   expect(message.text).toBe("Switch Coffee plug on?\nmia asked");
@@ -97,7 +99,8 @@ test.each<[what: string, ...steps: Step[]]>([
 ])("%s has no buttons", async (_, ...steps) => {
   await servers.browser("anna", TOKENS.owner);
   const turn = change(...steps);
-  const { id } = await question();
+  const { id, plain } = await question();
+  expect(plain).toBeUndefined();
   expect(await first()).toMatchObject({ question: id, buttons: [] });
   await answer(id, "deny");
   await turn;

@@ -12,7 +12,7 @@ const PLACE = "own_model";
 
 class OwnModelStore extends SqlStore {
   readonly #secrets: StoredSecrets;
-  /** What was read last, until it is written: every plan asks for it. */
+  /** The row as it was read last, until it is written: every plan asks for it. */
   #known: { endpoint: ModelEndpoint | undefined } | undefined;
   #changes = 0;
 

@@ -15,6 +15,7 @@ import { shownOffers } from "../permissions/offers.ts";
 import { answerQuestion } from "../questions/approvals.ts";
 import { askAllNow } from "../questions/escalation.ts";
 import { ownedBy } from "../questions/owned-by.ts";
+import { kindOf } from "../questions/question-kind.ts";
 
 export const questionsRpc: HomePart<QuestionsApi> = {
   answer: ({ home }, id, answer, viewer, way, keep) => answerAs(home, id, answer, viewer, way, keep),
@@ -50,6 +51,7 @@ export const questionsRpc: HomePart<QuestionsApi> = {
         via: chain?.via,
         asked,
         offers,
+        ...(kindOf(home, question).isPlain && { plain: true }),
         ...(title !== undefined && { title }),
         ...(members && { members }),
       };

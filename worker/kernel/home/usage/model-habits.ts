@@ -13,7 +13,7 @@ const KEEP_MS = 7 * 86_400_000;
 const ROWS_MAX = 50;
 
 class ModelHabitStore extends SqlStore {
-  /** What was read last, until it is written: every plan asks for it. */
+  /** The row as it was read last, until it is written: every plan asks for it. */
   #known: { habits: ModelHabits; until: number } | undefined;
 
   /** @param now epoch ms */

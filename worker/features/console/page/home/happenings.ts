@@ -1,4 +1,4 @@
-/** What happened today, as sentences. Pure. */
+/** Today's events, as sentences. Pure. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { changeText, isRead } from "../change-text.ts";

@@ -1,4 +1,4 @@
-/** What waits for the person: the oldest few, each with its answer or the way to its sheet. */
+/** The oldest questions that wait for the person, each with its answer or the way to its sheet. */
 import type { OpenQuestion, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useContext } from "preact/hooks";
@@ -33,7 +33,7 @@ export function Waits({ session }: { session: SessionView }) {
   );
 }
 
-/** Who asks, by which way; of what is no approval, where. */
+/** The asker and the way; of a question that is no approval, the place. */
 function secondOf({ approval, channel, conversation, title }: OpenQuestion, { name }: SessionView): string {
   if (approval?.card) return visible(approval.card.asker);
   if (channel === "command") return say("byCommand", { name: name ?? "" });

@@ -256,7 +256,7 @@ export const en = {
   askedAlso: "Asked: {names}.",
   answerThere: "Answer it there, or press it in another browser where you are signed in.",
 
-  // What it may do: profiles.
+  // Profiles.
   profileTitle: "What it may do",
   profileLook: "Only look",
   profileLookText: "Devices are read, and nothing is changed.",
