@@ -27,7 +27,7 @@ import {
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
 import { confirm } from "./terminal.ts";
-import { type KeptTokens, loadTokens } from "./tokens.ts";
+import { checkTokens, type KeptTokens, loadTokens } from "./tokens.ts";
 import { waitForAgent } from "./wait-for-agent.ts";
 
 /** The gateway's address and the owner's token. */
@@ -102,9 +102,10 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   if (!claimed.ok) throw alreadyRuns(settings.dir, claimed.by);
   let tokens: KeptTokens;
   try {
-    // First, since it names the owner of a folder that this user may not read.
-    tokens = loadTokens(settings.dir, settings.token);
+    // Before the copy, whose error would not name the owner of what this user may not read.
+    checkTokens(settings.dir);
     keepOlderState(settings);
+    tokens = loadTokens(settings.dir, settings.token);
   } catch (error) {
     claimed.release();
     throw error;

@@ -27,6 +27,11 @@ export function loadTokens(dir: string, given: string | undefined): KeptTokens {
   return { api: given ?? api, bridge, connections: connectionsKey(dir, kept?.connections) };
 }
 
+/** Writes nothing. @throws where this user may not read the tokens */
+export function checkTokens(dir: string): void {
+  readKept(tokensFile(dir));
+}
+
 /** The tokens that this machine's gateway accepts, and the only place that replaces one. */
 export type OwnTokens = {
   /** The Worker's secrets for them, before the person's own records. */

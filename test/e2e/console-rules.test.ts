@@ -231,7 +231,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
       }),
     );
     await cdp.send("ServiceWorker.enable");
-    const origin = new URL(stack.gateway.url).origin;
+    const { origin } = new URL(addressInBrowser(stack.gateway.url));
     const registrationId = await registered;
     await cdp.send("ServiceWorker.deliverPushMessage", {
       origin,

@@ -243,8 +243,8 @@ describe("over /v1", () => {
 
   test("Prefer: wait gives 202 with what waits, and the next message has the earlier turn, once", async () => {
     const id = `wait-${crypto.randomUUID()}`;
-    const first = await say(id, script(cpu, load), "respond-async, wait=1");
-    expect([first.status, first.headers.get("preference-applied")]).toEqual([202, "wait=1"]);
+    const first = await say(id, script(cpu, load), "respond-async, wait=3");
+    expect([first.status, first.headers.get("preference-applied")]).toEqual([202, "wait=3"]);
     const body = (await first.json()) as { turn: string };
     expect(body).toMatchObject({
       status: "running",
@@ -263,9 +263,9 @@ describe("over /v1", () => {
   });
 
   test("/ask gives an address, which has the answer later, for those who may see it", async () => {
-    const prefer = { headers: { prefer: "wait=1" } };
+    const prefer = { headers: { prefer: "wait=3" } };
     const response = await ask("/ask", { method: "POST", body: script(cpu, load), ...prefer });
-    expect([response.status, response.headers.get("preference-applied")]).toEqual([202, "wait=1"]);
+    expect([response.status, response.headers.get("preference-applied")]).toEqual([202, "wait=3"]);
     const path = response.headers.get("location") ?? "";
     expect(await response.text()).toBe(
       `pi has not answered yet.\nThe answer will be at https://gateway${path}\n`,
