@@ -192,6 +192,18 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
       `registration.getNotifications().then((all) => all.map(({ title, body, actions }) =>
         ({ title, body, actions: actions.map(({ title }) => title) })))`,
     );
+  type Shown = Awaited<ReturnType<typeof shown>>;
+  /** @throws with what is shown in place of it */
+  const untilShown = async (isIt: (all: Shown) => boolean, what: string): Promise<Shown> => {
+    let all: Shown = [];
+    const look = async () => {
+      all = await shown();
+      return isIt(all) && all;
+    };
+    return await until(look, { what }).catch((error: Error) => {
+      throw new Error(`${error.message}; there are ${JSON.stringify(all)}`);
+    });
+  };
   const press = async (action: string) =>
     await (await worker()).evaluate(`registration.getNotifications().then(([notification]) =>
       dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "${action}" })))`);
@@ -200,7 +212,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     const sent = await person.say(switchOn("fan-plug"), MEMBER);
     const message = await about("fan-plug");
     await deliver(message);
-    const [notification] = await until(async () => ((await shown()).length > 0 ? await shown() : undefined));
+    const [notification] = await untilShown((all) => all.length > 0, "it is shown");
     expect(notification).toMatchObject({
       title: message.text.split("\n")[0],
       actions: message.buttons?.map(({ label }) => label),
@@ -210,7 +222,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await waitForText(sent, /was not approved/);
     // It was not taken back from a phone that was off meanwhile.
     await deliver(message);
-    await until(async () => (await shown()).length > 0);
+    await untilShown((all) => all.length > 0, "it is shown again");
     await press("1");
     await until(async () => (await shown())[0]?.body.match(/^anna said no, \d\d:\d\d\.$/), {
       what: "what happened is shown",
@@ -240,9 +252,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
       { what: "the permission is told", ...PUSHED },
     );
     await deliver(message);
-    await until(async () => (await shown()).some(({ actions }) => actions.includes("It wasn't me")), {
-      what: "it is shown",
-    });
+    await untilShown((all) => all.some(({ actions }) => actions.includes("It wasn't me")), "it is shown");
     await (await worker()).evaluate(`registration.getNotifications().then((all) =>
       dispatchEvent(new NotificationEvent("notificationclick", {
         notification: all.find(({ actions }) => actions[0]?.title === "It wasn't me"), action: "0" })))`);
@@ -253,15 +263,11 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     const sent = await person.say(switchOn("hall-plug"), MEMBER);
     const message = await about("hall-plug");
     await deliver(message);
-    await until(async () => (await shown()).some(({ actions }) => actions.length === 2), {
-      what: "it is shown",
-    });
+    await untilShown((all) => all.some(({ actions }) => actions.length === 2), "it is shown");
     await stack.gateway.answer(message.id, "deny");
     await waitForText(sent, /was not approved/);
     await deliver(await takenBack(message));
-    await until(async () => !(await shown()).some(({ actions }) => actions.length === 2), {
-      what: "it is gone",
-    });
+    await untilShown((all) => !all.some(({ actions }) => actions.length === 2), "it is gone");
   });
 
   test("without buttons it is two taps: on the notification, and on the verb", WITHIN, async () => {
@@ -272,7 +278,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     );
     const sent = await person.say(switchOn("cellar-plug"), MEMBER);
     await deliver(await about("cellar-plug"));
-    await until(async () => (await shown()).length > 0, { what: "it is shown" });
+    await untilShown((all) => all.length > 0, "it is shown");
     // A window opens after a tap of a person alone, which a test cannot do.
     await (await worker()).evaluate("clients.openWindow = async (place) => { self.opened = place; }");
     taps += 1;
