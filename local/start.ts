@@ -111,6 +111,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     throw error;
   }
 
+  const tell = (line: string) => console.error(line);
   const log = programLog(settings.ask !== undefined);
   const starting = startStack({
     settings,
@@ -139,9 +140,9 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     const stack = await starting;
     const client = { url, token: tokens.api };
     if (settings.model) console.error(`model: ${settings.model.name} at ${settings.model.baseUrl}`);
-    await stack.ready();
+    await stack.ready(tell);
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
-    await waitForAgent(new Client(client), stack.agentId);
+    await waitForAgent(new Client(client), stack.agentId, tell);
     if (house) await furnish(client, ended.signal);
     if (settings.ask === undefined) {
       announce(stack, client, settings, await passkeyCode(client));

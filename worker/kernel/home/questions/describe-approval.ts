@@ -65,7 +65,7 @@ export function describeApproval(
       verb,
       decline: phrases.say("decline"),
       ...(unread && { accept: phrases.say("alsoAccept", { verb }) }),
-      asker: askerText(home, by, phrases),
+      ...askerTexts(home, by, phrases),
       facts: [...stateFact(by.readings ?? [], phrases), ...factsOf(home, shown, phrases)],
       ...(isDangerous && { danger: true }),
       ...(shows !== undefined && { shows: [...call.path, shows] }),
@@ -104,6 +104,7 @@ export function describeTogether(
       decline: phrases.say("declineAll"),
       ...(hasUnread && { accept: phrases.say("alsoAccept", { verb }) }),
       asker: cards[0]?.asker ?? "",
+      ...(cards[0]?.own && { own: cards[0].own }),
       facts: [],
       ...(cards.some(({ danger }) => danger) && { danger: true }),
       ...(!(areAlike && cards.every(({ partial }) => !partial)) && { partial: true }),
@@ -173,17 +174,30 @@ const CONSOLE = new Set(["api", "ask"]);
 /** Front doors of programs. */
 const PROGRAMS = new Set(["mcp", "openai"]);
 
-function askerText(home: HomeContext, { caller, asker }: AskedBy, phrases: Phrases): string {
+function askerTexts(
+  home: HomeContext,
+  { caller, asker }: AskedBy,
+  phrases: Phrases,
+): Pick<ApprovalCard, "asker" | "own"> {
   const { principal, channel, chain } = caller;
   // A platform's id stands alone where it gave no name: the way is told beside it.
-  const own = principal.startsWith(`${channel}:`) ? principal.slice(channel.length + 1) : principal;
-  const who = slotText(personName(home, principal, undefined) ?? own, phrases);
-  if (asker?.by === "home") return phrases.say("askedHome", { who });
-  if (chain && chain.via.length > 0)
-    return phrases.say("askedDevice", { device: slotText(chain.via.join(" → "), phrases), who });
-  if (PROGRAMS.has(channel)) return phrases.say("askedProgram", { who });
-  if (CONSOLE.has(channel) || channel === "gateway") return phrases.say("askedBy", { who });
-  return phrases.say("askedOver", { who, channel: phrases.capital(slotText(channel, phrases)) });
+  const id = principal.startsWith(`${channel}:`) ? principal.slice(channel.length + 1) : principal;
+  const who = slotText(personName(home, principal, undefined) ?? id, phrases);
+  const both = (text: string, own: string) => ({ asker: text, own: { principal, text: own } });
+  if (asker?.by === "home") return { asker: phrases.say("askedHome", { who }) };
+  if (chain && chain.via.length > 0) {
+    const device = slotText(chain.via.join(" → "), phrases);
+    return both(phrases.say("askedDevice", { device, who }), phrases.say("youAskedDevice", { device }));
+  }
+  if (PROGRAMS.has(channel))
+    return both(phrases.say("askedProgram", { who }), phrases.say("youAskedProgram"));
+  if (CONSOLE.has(channel) || channel === "gateway")
+    return both(phrases.say("askedBy", { who }), phrases.say("youAsked"));
+  const over = phrases.capital(slotText(channel, phrases));
+  return both(
+    phrases.say("askedOver", { who, channel: over }),
+    phrases.say("youAskedOver", { channel: over }),
+  );
 }
 
 /** A person waits for the question meanwhile. */
