@@ -38,6 +38,11 @@ const own =
 const opens = has("sensor", "window", "door", "garage_door", "opening");
 const switched = own(either(has("light"), has("switch"), has("fan")));
 
+const machine = ({ hosted, online }: Thing): boolean => !hosted && online;
+/** A question about one of these is about a machine. */
+const OF_MACHINES: readonly string[] =
+  "disk memory load uptime services failed_services log log_errors address processes version".split(" ");
+
 /** Those of a kind in the order in which they are shown where nothing is nearer. */
 const CANDIDATES: readonly Candidate[] = [
   { example: "temperature", kind: "ask", about: ["temperature"], fits: has("sensor", "temperature") },
@@ -49,6 +54,9 @@ const CANDIDATES: readonly Candidate[] = [
   { example: "humidity", kind: "ask", about: ["humidity"], fits: has("sensor", "humidity") },
   { example: "low_batteries", kind: "ask", about: ["battery", "low_battery"] },
   { example: "online", kind: "ask", about: ["online", "offline"] },
+  { example: "disk", kind: "ask", about: OF_MACHINES, fits: machine },
+  { example: "load", kind: "ask", about: OF_MACHINES, fits: machine },
+  { example: "memory", kind: "ask", about: OF_MACHINES, fits: machine },
   { example: "turn_on", kind: "act", about: ["turn_on"], fits: switched },
   { example: "turn_off", kind: "act", about: ["turn_off"], fits: switched },
   {
