@@ -249,7 +249,7 @@ export const cs: PhraseData = {
     yes: "Ano. {text}",
     no: "Ne. {text}",
     countOf: "{count} z {total}: {names}.",
-    countOfNone: "0 z {total}.",
+    none: "Nic takového teď není.",
     notKnownOf: "Teď se neví: {names}.",
     timeIs: "Je {time}.",
     dateIs: "Dnes je {date}.",

@@ -250,7 +250,7 @@ export const de: PhraseData = {
     yes: "Ja. {text}",
     no: "Nein. {text}",
     countOf: "{count} von {total}: {names}.",
-    countOfNone: "0 von {total}.",
+    none: "Keine.",
     notKnownOf: "Gerade unbekannt: {names}.",
     timeIs: "Es ist {time} Uhr.",
     dateIs: "Heute ist {date}.",

@@ -285,7 +285,7 @@ export const en = {
     yes: "Yes. {text}",
     no: "No. {text}",
     countOf: "{count} of {total}: {names}.",
-    countOfNone: "None of {total}.",
+    none: "None.",
     notKnownOf: "Not known now: {names}.",
     timeIs: "It is {time}.",
     dateIs: "It is {date}.",

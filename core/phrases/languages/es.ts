@@ -249,7 +249,7 @@ export const es: PhraseData = {
     yes: "Sí. {text}",
     no: "No. {text}",
     countOf: "{count} de {total}: {names}.",
-    countOfNone: "0 de {total}.",
+    none: "En este momento no hay.",
     notKnownOf: "Desconocido ahora: {names}.",
     timeIs: "Hora: {time}.",
     dateIs: "Hoy es {date}.",

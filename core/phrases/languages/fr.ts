@@ -250,7 +250,7 @@ export const fr: PhraseData = {
     yes: "Oui. {text}",
     no: "Non. {text}",
     countOf: "{count} sur {total} : {names}.",
-    countOfNone: "0 sur {total}.",
+    none: "En ce moment, il n'y en a pas.",
     notKnownOf: "Inconnu pour l'instant : {names}.",
     timeIs: "Il est {time}.",
     dateIs: "Nous sommes le {date}.",

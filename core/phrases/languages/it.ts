@@ -249,7 +249,7 @@ export const it: PhraseData = {
     yes: "Sì. {text}",
     no: "No. {text}",
     countOf: "{count} su {total}: {names}.",
-    countOfNone: "0 su {total}.",
+    none: "Al momento non ce ne sono.",
     notKnownOf: "Ora non si sa di: {names}.",
     timeIs: "Ora: {time}.",
     dateIs: "Oggi è {date}.",

@@ -249,7 +249,7 @@ export const nl: PhraseData = {
     yes: "Ja. {text}",
     no: "Nee. {text}",
     countOf: "{count} van {total}: {names}.",
-    countOfNone: "Geen van {total}.",
+    none: "Geen enkele.",
     notKnownOf: "Nu onbekend: {names}.",
     timeIs: "Het is {time}.",
     dateIs: "Het is vandaag {date}.",

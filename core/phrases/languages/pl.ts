@@ -252,7 +252,7 @@ export const pl: PhraseData = {
     yes: "Tak. {text}",
     no: "Nie. {text}",
     countOf: "{count} z {total}: {names}.",
-    countOfNone: "0 z {total}.",
+    none: "Żadne.",
     notKnownOf: "Teraz nie wiadomo: {names}.",
     timeIs: "Jest {time}.",
     dateIs: "Dziś jest {date}.",

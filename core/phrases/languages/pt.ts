@@ -248,7 +248,7 @@ export const pt: PhraseData = {
     yes: "Sim. {text}",
     no: "Não. {text}",
     countOf: "{count} de {total}: {names}.",
-    countOfNone: "0 de {total}.",
+    none: "Neste momento não há.",
     notKnownOf: "Desconhecido agora: {names}.",
     timeIs: "Hora: {time}.",
     dateIs: "Hoje é {date}.",

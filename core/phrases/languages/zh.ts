@@ -242,7 +242,7 @@ export const zh: PhraseData = {
     yes: "是的。{text}",
     no: "不是。{text}",
     countOf: "{total} 个中有 {count} 个：{names}。",
-    countOfNone: "{total} 个中没有。",
+    none: "没有。",
     notKnownOf: "目前未知：{names}。",
     timeIs: "现在是 {time}。",
     dateIs: "今天是{date}。",

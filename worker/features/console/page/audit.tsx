@@ -9,7 +9,8 @@ import { callText } from "./change-text.ts";
 import { Small } from "./controls.tsx";
 import type { AuditLine } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
-import { Me, personText } from "./me.ts";
+import { Me } from "./me.ts";
+import { personText } from "./person-text.ts";
 import { duration } from "./times.ts";
 import { useNames } from "./use-names.ts";
 

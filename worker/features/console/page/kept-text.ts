@@ -1,7 +1,7 @@
 /** What an answer keeps, in words: values, for whom, until when. Pure. */
 import type { PermissionOffer } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { personText } from "./me.ts";
+import { personText } from "./person-text.ts";
 import { locale, say } from "./texts/say.ts";
 
 type Bound = PermissionOffer["bounds"][string];

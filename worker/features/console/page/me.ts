@@ -2,28 +2,9 @@
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { say } from "./texts/say.ts";
 
 /** The principal of the session: its token's name. */
 export const Me = createContext("");
-
-export function personText(principal: string, me: string): string {
-  return principal === me ? say("you") : visible(principal);
-}
-
-type Answered = { answer: string; by: string | undefined; name?: string | undefined; me: string };
-
-/** The gateway's own answer to a question that nobody answered in time. */
-export const EXPIRED = "(expired)";
-
-/** What became of an approval: "You said no; nothing was changed." */
-export function outcomeText({ answer, by, name = by, me }: Answered): string {
-  if (answer === EXPIRED) return say("noneInTime");
-  if (by === undefined) return say("notNeeded");
-  const isYes = answer === "approve" || answer === "accept";
-  if (by === me) return say(isYes ? "youSaidYes" : "youSaidNo");
-  return say(isYes ? "theySaidYes" : "theySaidNo", { name: visible(name ?? by) });
-}
 
 /** Who asked, for the person who looks. */
 export function useAsker(): (card: { asker: string; own?: { principal: string; text: string } }) => string {

@@ -7,8 +7,9 @@ import { addressOfPlace } from "./address.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { Form } from "./controls.tsx";
 import { Problem } from "./load.tsx";
-import { Me, outcomeText } from "./me.ts";
+import { Me } from "./me.ts";
 import { sentenceOf } from "./open-questions.tsx";
+import { outcomeText } from "./person-text.ts";
 import { say } from "./texts/say.ts";
 import { useAnswer } from "./use-answer.ts";
 

@@ -2,7 +2,7 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { changeText, isRead } from "../change-text.ts";
-import { EXPIRED, outcomeText, personText } from "../me.ts";
+import { EXPIRED, outcomeText, personText } from "../person-text.ts";
 import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 
