@@ -187,7 +187,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await screen("Record");
     const row = page.getByRole("row").filter({ hasText: "evil.html" }).first();
     await lookUntil(row);
-    expect(await row.textContent()).toContain("anna");
+    // Of the person who looks.
+    expect(await row.textContent()).toContain("you over api");
     await page.getByLabel("Tool").fill("append");
     await page.getByLabel("Tool").press("Enter");
     await page.getByLabel("Result").selectOption("error");

@@ -80,6 +80,7 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
     rule.repeat === "until_ack" && "Again until somebody answers.",
     rule.then_to && `Without an answer in ${rule.then_to.after_minutes} min: ${rule.then_to.to}.`,
     rule.next?.length && `Next: ${rule.next.map(time).join("; ")}.`,
+    rule.since !== undefined && `So since ${time(rule.since)}.`,
     last !== null && `Last: ${time(last)}, ${ago(last, Date.now())}.`,
     last === null && rule.kind === "watch" && "It has not fired yet.",
   ];
@@ -94,6 +95,7 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
         {condition}
       </p>
       <p class="quiet">{facts.filter(Boolean).join(" ")}</p>
+      {rule.note && <p class="quiet">{rule.note}</p>}
       {rule.silent && <p class="notice">Silent: {rule.silent}.</p>}
       {rule.why && <p class="problem">{rule.why}</p>}
       {edits && (
@@ -140,11 +142,11 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
         <details>
           <summary>History</summary>
           <ul>
-            {history.map(({ at, until, value, acked_by }) => (
+            {history.map(({ at, until, value, text, acked_by }) => (
               <li key={at}>
                 {time(at)}
                 {until !== null && ` to ${time(until)}`}
-                {value !== undefined && `: ${value}`}
+                {value !== undefined && `: ${text ?? value}`}
                 {acked_by !== null && `, answered by ${acked_by}`}
               </li>
             ))}
