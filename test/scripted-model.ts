@@ -78,8 +78,12 @@ export type ScriptedModel = {
 
 export function script(...steps: Step[]): string {
   // Each question is unique, so that two tests with the same steps do not share their position. It has no digits: the gateway
-  // takes them for words of the question, and "5" fits lamp-5 better than lamp.
-  const unique = crypto.randomUUID().replace(/\d/g, (digit) => "ghijklmnop".charAt(Number(digit)));
+  // takes them for words of the question, and "5" fits lamp-5 better than lamp. It has no hyphens: a group of four letters may be a
+  // word ("mein"), and the question a German one.
+  const unique = crypto
+    .randomUUID()
+    .replaceAll("-", "")
+    .replace(/\d/g, (digit) => "ghijklmnop".charAt(Number(digit)));
   return `script ${unique}: ${JSON.stringify(steps)}`;
 }
 
@@ -294,7 +298,7 @@ function textOf(message: Message | undefined): string {
 }
 
 /** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
-const SCRIPT = /^script [0-9a-p-]{36}: (?![\s\S]*^script [0-9a-p-]{36}: )/m;
+const SCRIPT = /^script [a-p]{32}: (?![\s\S]*^script [a-p]{32}: )/m;
 
 function isScript(message: Message): boolean {
   return message.role === "user" && SCRIPT.test(textOf(message));

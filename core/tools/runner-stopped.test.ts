@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
 import { z } from "../protocol/parse.ts";
@@ -8,6 +9,27 @@ import { type RunEvent, type RunnerOptions, type RunRequest, runTool } from "./r
 
 const CALLER = { principal: "ada", role: "owner", channel: "test" };
 const FOREVER = () => new Promise<never>(() => {});
+
+const calls = new AsyncLocalStorage<true>();
+
+/** @returns the timers set within it that are still to fire. Those that another file of this process left are not among them. */
+function timersOf(within: AsyncLocalStorage<true>): ReadonlySet<unknown> {
+  const open = new Set<unknown>();
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((work: () => void, ms?: number) => {
+    const timer = set(() => {
+      open.delete(timer);
+      work();
+    }, ms);
+    if (within.getStore()) open.add(timer);
+    return timer;
+  }) as typeof setTimeout);
+  vi.spyOn(globalThis, "clearTimeout").mockImplementation((timer) => {
+    open.delete(timer);
+    clear(timer);
+  });
+  return open;
+}
 const SECRET = "hunter2-hunter2";
 
 const bash = (execute: Tool["execute"], more: Partial<Tool> = {}): Tool => ({
@@ -259,17 +281,21 @@ describe("locks", () => {
   test("but not forever", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     vi.setTimerTickMode("nextTimerAsync");
+    const ofCalls = timersOf(calls);
     try {
       const locks = new Locks();
-      await run(pin(FOREVER), {}, { locks });
-      const next = await run(
-        pin(async () => textResult("next")),
-        {},
-        { locks },
-      );
+      const next = await calls.run(true, async () => {
+        await run(pin(FOREVER), {}, { locks });
+        return await run(
+          pin(async () => textResult("next")),
+          {},
+          { locks },
+        );
+      });
       expect(textOf(next.result)).toBe("next");
-      await until(() => vi.getTimerCount() === 0, { what: "no timer is left" });
+      await until(() => ofCalls.size === 0, { what: "no timer is left" });
     } finally {
+      vi.restoreAllMocks();
       vi.useRealTimers();
     }
   });

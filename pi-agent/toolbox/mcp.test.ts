@@ -56,7 +56,8 @@ test("a server that appears later is advertised then; the agent does not wait fo
     why: "the MCP server 'late': it ended with exit code 1",
   });
   writeFileSync(flag, "");
-  await until(async () => (await list()).tools.length > 0, { within: 15_000, what: "its tools" });
+  // Each attempt waits twice as long as the one before it, and there were some before the flag.
+  await until(async () => (await list()).tools.length > 0, { within: 45_000, what: "its tools" });
   const after = await list();
   expect(after.tools.map(({ name }) => name)).toEqual(["late_echo"]);
   expect(after.tools[0]?.evoclaw).toMatchObject({
@@ -69,7 +70,7 @@ test("a server that appears later is advertised then; the agent does not wait fo
     name: "late_die",
     why: "enabled in [tools] of agent.toml does not name it",
   });
-});
+}, 60_000);
 
 test("a wrong key stops the start, with what would be right", async () => {
   await expect(settingsOf('name = "x"\nurl = "file:///etc"')).rejects.toThrow(AgentSettingsError);

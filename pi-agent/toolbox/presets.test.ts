@@ -128,5 +128,5 @@ describe.each(Object.keys(PLACES))("every tool of files, %s", (kind) => {
     }
     expect(readFileSync(join(cwd, "b.txt"), "utf8")).toBe("1\n2\r\n3\r\nhit é\n");
     await environment.close();
-  }, 30_000);
+  });
 });

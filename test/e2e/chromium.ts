@@ -35,6 +35,11 @@ export async function openWindow(browser: Browser, viewport = { width: 1280, hei
   return page;
 }
 
+/** Waits for an answer that the page has read to its end. One that the page gave up, for a newer one, may never be finished. */
+export async function answerRead(page: Page, address: RegExp): Promise<void> {
+  await page.waitForEvent("requestfinished", (request) => address.test(request.url()));
+}
+
 /** Asks on the chat screen. @returns the turn on the page */
 export async function askIn(page: Page, text: string): Promise<Locator> {
   await page.getByLabel("Message").fill(text);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { answerRead, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
@@ -157,9 +157,9 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
   };
   /** As when somebody comes back to the page. */
   const refresh = async () => {
-    const answered = page.waitForResponse(/\/v1\/devices$/);
+    const answered = answerRead(page, /\/v1\/devices$/);
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await (await answered).finished();
+    await answered;
   };
   const isTooWide = () =>
     page.evaluate("document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth");

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import {
+  answerRead,
   askIn,
   axeFinds,
   openCall,
@@ -222,9 +223,9 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await page.evaluate("location.hash = '#/chat'");
     await setup.waitFor({ state: "hidden" });
     await page.evaluate("isBusy = true; location.hash = '#/setup'");
-    const answered = page.waitForResponse(list);
+    const answered = answerRead(page, list);
     held.resolve();
-    await (await answered).finished();
+    await answered;
     const frame = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))";
     for (let frames = 0; frames < 10; frames += 1) await page.evaluate(frame);
     await page.evaluate("isBusy = false; dispatchEvent(new HashChangeEvent('hashchange'))");
