@@ -48,11 +48,20 @@ describe("Setup's page of profiles", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("checkbox", { name: /plug/ }).uncheck();
     expect(await axeFinds(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved for 1 device").waitFor();
+    await page.getByText("Saved for 2 devices").waitFor();
     expect(sent).toEqual([
       { profile: "act", devices: [{ id: "lamp", allow: "allow-lamp" }] },
       { profile: "ask", devices: [{ id: "plug", allow: "allow-plug" }] },
     ]);
+  });
+
+  test("the last device that is trusted can be unticked", async () => {
+    sent.length = 0;
+    await page.reload();
+    await page.getByRole("checkbox", { name: /plug/ }).uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved for 1 device").waitFor();
+    expect(sent).toEqual([{ profile: "ask", devices: [{ id: "plug", allow: "allow-plug" }] }]);
   });
 
   test("only look is for all that are shown, without those that are taken out", async () => {

@@ -54,6 +54,8 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
   const shown = acts ? devices.filter((device) => device.acts.length > 0) : devices;
   const isChosen = ({ id }: Device) => (acts ? trusted.includes(id) : !left.includes(id));
   const chosen = shown.filter(isChosen);
+  // One that is ticked no more asks again.
+  const ended = acts ? shown.filter((device) => allowed.includes(device.id) && !isChosen(device)) : [];
   const toggle = ({ id }: Device) => {
     const flip = (before: readonly string[]) =>
       before.includes(id) ? before.filter((one) => one !== id) : [...before, id];
@@ -65,12 +67,10 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
     attempt(async () => {
       setSaved(undefined);
       const of = (some: readonly Device[]) => some.map(({ id, allow }) => ({ id, allow }));
-      await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
-      // One that is ticked no more asks again.
-      const ended = acts ? shown.filter((device) => allowed.includes(device.id) && !isChosen(device)) : [];
+      if (chosen.length > 0) await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
       if (ended.length > 0)
         await client.json("PUT /v1/profile", { body: { profile: "ask", devices: of(ended) } });
-      setSaved(chosen.length);
+      setSaved(chosen.length + ended.length);
     });
   return (
     <Form class="list" aria-label={say("profileTitle")} onSend={save}>
@@ -105,7 +105,7 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
         ))}
       </fieldset>
       <div class="row">
-        <button type="submit" class="small good" disabled={busy || chosen.length === 0}>
+        <button type="submit" class="small good" disabled={busy || chosen.length + ended.length === 0}>
           {say("save")}
         </button>
         <span role="status">{saved !== undefined && say("profileSaved", { count: saved })}</span>
