@@ -223,7 +223,7 @@ export const de: PhraseData = {
     alsoAccept: "{verb} und Text annehmen",
     verbAlways: "{verb}, immer",
     keptAlways:
-      "„{button}“ erlaubt es von nun an auch ohne Frage, nur für die Person, die gefragt hat, bis {date}: {bounds}. Alles andere fragt.",
+      "„{button}“ erlaubt es von nun an auch ohne Frage, nur für {who}, bis {date}: {bounds}. Alles andere fragt.",
     decline: "Nein",
     declineAll: "Nichts davon",
     askedBy: "Angefragt von {who}",
@@ -236,6 +236,7 @@ export const de: PhraseData = {
     youAskedProgram: "Angefragt von einem Programm, das du verbunden hast",
     youAskedDevice: "Angefragt vom Modell von {device}, für dich",
     factNow: "Jetzt",
+    alreadySo: "{value}. Es ist schon so; es würde sich nichts ändern.",
     factPlace: "Wo",
     factFolder: "In",
     value: "{name}: {value}.",

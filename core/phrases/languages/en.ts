@@ -256,7 +256,7 @@ export const en = {
     alsoAccept: "{verb}, and accept its text",
     verbAlways: "{verb}, always",
     keptAlways:
-      "“{button}” also allows it from now on, without a question, to the person who asked, until {date}: {bounds}. Anything else asks.",
+      "“{button}” also allows it from now on, without a question, to {who}, until {date}: {bounds}. Anything else asks.",
     decline: "No",
     declineAll: "None of them",
     askedBy: "{who} asked",
@@ -269,6 +269,7 @@ export const en = {
     youAskedProgram: "A connected program of yours asked",
     youAskedDevice: "The model of {device} asked, for you",
     factNow: "Now",
+    alreadySo: "{value}. It is so already; nothing would change.",
     factPlace: "Where",
     factFolder: "In",
 

@@ -222,7 +222,7 @@ export const es: PhraseData = {
     alsoAccept: "{verb} y aceptar su texto",
     verbAlways: "{verb}, siempre",
     keptAlways:
-      "«{button}» también lo permite desde ahora sin preguntar, solo a quien lo pidió, hasta el {date}: {bounds}. Todo lo demás pregunta.",
+      "«{button}» también lo permite desde ahora sin preguntar, solo a {who}, hasta el {date}: {bounds}. Todo lo demás pregunta.",
     decline: "No",
     declineAll: "Ninguno",
     askedBy: "Pedido por {who}",
@@ -235,6 +235,7 @@ export const es: PhraseData = {
     youAskedProgram: "Pedido por un programa que conectaste",
     youAskedDevice: "Pedido por el modelo de {device}, para ti",
     factNow: "Ahora",
+    alreadySo: "{value}. Ya está así; no cambiaría nada.",
     factPlace: "Dónde",
     factFolder: "En",
     value: "{name}: {value}.",

@@ -223,7 +223,7 @@ export const fr: PhraseData = {
     alsoAccept: "{verb} et accepter son texte",
     verbAlways: "{verb}, toujours",
     keptAlways:
-      "« {button} » l’autorise aussi désormais sans question, pour la seule personne qui l’a demandé, jusqu’au {date} : {bounds}. Tout le reste demande.",
+      "« {button} » l’autorise aussi désormais sans question, seulement pour {who}, jusqu’au {date} : {bounds}. Tout le reste demande.",
     decline: "Non",
     declineAll: "Aucun",
     askedBy: "Demandé par {who}",
@@ -236,6 +236,7 @@ export const fr: PhraseData = {
     youAskedProgram: "Demandé par un programme que tu as connecté",
     youAskedDevice: "Demandé par le modèle de {device}, pour toi",
     factNow: "Maintenant",
+    alreadySo: "{value}. C'est déjà le cas ; rien ne changerait.",
     factPlace: "Où",
     factFolder: "Dans",
     value: "{name} : {value}.",

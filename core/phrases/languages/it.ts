@@ -222,7 +222,7 @@ export const it: PhraseData = {
     alsoAccept: "{verb} e accettare il testo",
     verbAlways: "{verb}, sempre",
     keptAlways:
-      "“{button}” lo permette anche d’ora in poi senza domanda, solo a chi l’ha chiesto, fino al {date}: {bounds}. Tutto il resto chiede.",
+      "“{button}” lo permette anche d’ora in poi senza domanda, solo a {who}, fino al {date}: {bounds}. Tutto il resto chiede.",
     decline: "No",
     declineAll: "Nessuno",
     askedBy: "Chiesto da {who}",
@@ -235,6 +235,7 @@ export const it: PhraseData = {
     youAskedProgram: "Chiesto da un programma che hai collegato",
     youAskedDevice: "Chiesto dal modello di {device}, per te",
     factNow: "Ora",
+    alreadySo: "{value}. È già così; non cambierebbe nulla.",
     factPlace: "Dove",
     factFolder: "In",
     value: "{name}: {value}.",

@@ -222,7 +222,7 @@ export const nl: PhraseData = {
     alsoAccept: "{verb} en tekst aanvaarden",
     verbAlways: "{verb}, altijd",
     keptAlways:
-      "“{button}” staat het voortaan ook zonder vraag toe, alleen aan wie het vroeg, tot {date}: {bounds}. Al het andere vraagt.",
+      "“{button}” staat het voortaan ook zonder vraag toe, alleen aan {who}, tot {date}: {bounds}. Al het andere vraagt.",
     decline: "Nee",
     declineAll: "Geen ervan",
     askedBy: "Gevraagd door {who}",
@@ -235,6 +235,7 @@ export const nl: PhraseData = {
     youAskedProgram: "Gevraagd door een programma dat jij hebt verbonden",
     youAskedDevice: "Gevraagd door het model van {device}, voor jou",
     factNow: "Nu",
+    alreadySo: "{value}. Het is al zo; er zou niets veranderen.",
     factPlace: "Waar",
     factFolder: "In",
     value: "{name}: {value}.",

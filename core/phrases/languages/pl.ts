@@ -225,7 +225,7 @@ export const pl: PhraseData = {
     alsoAccept: "{verb} i przyjąć tekst",
     verbAlways: "{verb}, zawsze",
     keptAlways:
-      "„{button}” pozwala na to odtąd także bez pytania, tylko osobie, która pytała, do {date}: {bounds}. Wszystko inne pyta.",
+      "„{button}” pozwala na to odtąd także bez pytania, tylko dla: {who}, do {date}: {bounds}. Wszystko inne pyta.",
     decline: "Nie",
     declineAll: "Żadne z nich",
     askedBy: "Prosi: {who}",
@@ -238,6 +238,7 @@ export const pl: PhraseData = {
     youAskedProgram: "Prosi program, który jest połączony przez ciebie",
     youAskedDevice: "Prosi model urządzenia {device}, dla ciebie",
     factNow: "Teraz",
+    alreadySo: "{value}. Tak już jest; nic by się nie zmieniło.",
     factPlace: "Gdzie",
     factFolder: "W",
     value: "{name}: {value}.",

@@ -221,7 +221,7 @@ export const pt: PhraseData = {
     alsoAccept: "{verb} e aceitar o texto",
     verbAlways: "{verb}, sempre",
     keptAlways:
-      "“{button}” também o permite a partir de agora sem pergunta, só a quem pediu, até {date}: {bounds}. Tudo o resto pergunta.",
+      "“{button}” também o permite a partir de agora sem pergunta, só a {who}, até {date}: {bounds}. Tudo o resto pergunta.",
     decline: "Não",
     declineAll: "Nenhum",
     askedBy: "Pedido por {who}",
@@ -234,6 +234,7 @@ export const pt: PhraseData = {
     youAskedProgram: "Pedido por um programa que ligaste",
     youAskedDevice: "Pedido pelo modelo de {device}, para ti",
     factNow: "Agora",
+    alreadySo: "{value}. Já está assim; nada mudaria.",
     factPlace: "Onde",
     factFolder: "Em",
     value: "{name}: {value}.",

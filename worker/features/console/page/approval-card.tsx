@@ -128,6 +128,7 @@ export function ApprovalCard({
         </p>
       )}
       {mayApprove && offers.length > 0 && <NextTime offers={offers} members={members} onKeep={setKeep} />}
+      {mayApprove && offers.length === 0 && card?.danger && <p class="quiet">{say("dangerousAsk")}.</p>}
       {!mayApprove && <p class="quiet">{say("mayNotApprove")}</p>}
       {mayApprove && isUnseen && <p class="quiet">{say("showAllBefore")}</p>}
       {mayApprove && !isUnseen && isTooSmall && <p class="quiet">{say("largerScreen")}</p>}

@@ -8,6 +8,7 @@ import { Bell, Toasts } from "./bell.tsx";
 import { useLostSince, watchGateway } from "./connection.ts";
 import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
+import { KeptToast } from "./kept-toast.tsx";
 import { LaterSheet } from "./later-sheet.tsx";
 import { lazy, type ScreenProps } from "./lazy.tsx";
 import { Me } from "./me.ts";
@@ -165,6 +166,7 @@ export function Frame({ session, place: address }: { session: SessionView; place
                 />
               )}
               <Toasts current={talksIn} />
+              <KeptToast />
               <Palette
                 screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))}
               />

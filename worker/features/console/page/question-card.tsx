@@ -27,7 +27,7 @@ export function QuestionCard({ question, mayApprove, place, inSheet = false, onA
   const [text, setText] = useState("");
   const me = useContext(Me);
   const { id, approval, options, answer, answered_by: by, answered_by_name: name } = question;
-  const { sent, problem, reply } = useAnswer(id, onAnswered);
+  const { sent, problem, reply } = useAnswer(question, onAnswered);
   const agent = visible(question.agent);
   const words = useRef<HTMLParagraphElement>(null);
   const answered = answer !== undefined;

@@ -121,7 +121,7 @@ describe("an approval", () => {
       },
     ]);
     // Several people may read the conversation.
-    const own = { principal: "anna", text: "You asked" };
+    const own = { principal: "anna", text: "You asked", name: "anna" };
     expect(body).toMatchObject({
       questions: [
         {

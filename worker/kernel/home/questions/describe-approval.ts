@@ -66,7 +66,7 @@ export function describeApproval(
       decline: phrases.say("decline"),
       ...(unread && { accept: phrases.say("alsoAccept", { verb }) }),
       ...askerTexts(home, by, phrases),
-      facts: [...stateFact(by.readings ?? [], phrases), ...factsOf(home, shown, phrases)],
+      facts: [...stateFact(by.readings ?? [], call, phrases), ...factsOf(home, shown, phrases)],
       ...(isDangerous && { danger: true }),
       ...(shows !== undefined && { shows: [...call.path, shows] }),
       ...(marks.length > 0 && { marks: marks.map(({ line, why }) => ({ line, why: phrases.say(why) })) }),
@@ -183,7 +183,7 @@ function askerTexts(
   // A platform's id stands alone where it gave no name: the way is told beside it.
   const id = principal.startsWith(`${channel}:`) ? principal.slice(channel.length + 1) : principal;
   const who = slotText(personName(home, principal, undefined) ?? id, phrases);
-  const both = (text: string, own: string) => ({ asker: text, own: { principal, text: own } });
+  const both = (text: string, own: string) => ({ asker: text, own: { principal, text: own, name: who } });
   if (asker?.by === "home") return { asker: phrases.say("askedHome", { who }) };
   if (chain && chain.via.length > 0) {
     const device = slotText(chain.via.join(" → "), phrases);
@@ -215,7 +215,7 @@ export async function readingsNow(home: HomeContext, agent: string): Promise<rea
 }
 
 /** "on, Power 412 W". Free text is left out: its writer may be anybody. */
-function stateFact(readings: readonly Reading[], phrases: Phrases): ApprovalCard["facts"] {
+function stateFact(readings: readonly Reading[], call: AskedCall, phrases: Phrases): ApprovalCard["facts"] {
   const shown = readings.filter((one) => isShown(one) && !one.unavailable).slice(0, READINGS_SHOWN);
   if (shown.length === 0) return [];
   const reported = shown.flatMap(({ name, value, unit, kind, class: of }) =>
@@ -232,7 +232,30 @@ function stateFact(readings: readonly Reading[], phrases: Phrases): ApprovalCard
           },
         ],
   );
-  return [{ label: phrases.say("factNow"), text: visible(reportedText(reported, phrases)) }];
+  const value = visible(reportedText(reported, phrases));
+  const text = isSoAlready(call, readings) ? phrases.say("alreadySo", { value }) : value;
+  return [{ label: phrases.say("factNow"), text }];
+}
+
+/** What a lock, or a device that opens, reports after an action that has no values. */
+const STATES_AFTER: Readonly<Record<string, string>> = {
+  lock: "locked",
+  unlock: "unlocked",
+  open: "open",
+  close: "closed",
+};
+const SWITCHED = ["switch", "light", "fan"];
+
+/** True if the device reports already what the call would make of it. A device with several such parts is not judged. */
+function isSoAlready({ action, parameters }: AskedCall, readings: readonly Reading[]): boolean {
+  const names = Object.keys(parameters);
+  const isSwitch = action === "set" && names.length === 1 && typeof parameters.on === "boolean";
+  const after = isSwitch ? parameters.on : names.length === 0 ? STATES_AFTER[action] : undefined;
+  const parts = readings.filter(({ kind }) =>
+    isSwitch ? SWITCHED.includes(kind) : ["lock", "cover", "valve"].includes(kind),
+  );
+  const [part] = parts;
+  return after !== undefined && parts.length === 1 && !part?.unavailable && part?.value === after;
 }
 
 function factsOf(home: HomeContext, { agent, approval }: Shown, phrases: Phrases): ApprovalCard["facts"] {
