@@ -229,6 +229,9 @@ test("chips count, and open lists: they never act", () => {
     "1 light on",
     "2 of 3 online",
   ]);
+  // Lights that are on are counted, so those are listed; without one all lights are.
+  expect(chips[0]?.show).toBe("lit");
+  expect(chipsOf(thingsOf([lamp("A", false)], [], true))[0]?.show).toBe("lights");
 });
 
 test("today says what a person refused, what nobody answered, what is not allowed and what failed each in its own words", () => {
