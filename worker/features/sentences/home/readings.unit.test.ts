@@ -9,6 +9,7 @@ const reading = (name: string, value: Reading["value"], more: Partial<Reading>):
   text: "",
   kind: "sensor",
   at: 0,
+  tainted: false,
   ...more,
 });
 const plug = reading("Switch", true, { kind: "switch" });
