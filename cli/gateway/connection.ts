@@ -96,7 +96,10 @@ export function wellFormed(token: string, where: string): string {
 }
 
 /** Stores address and token in a file that only its owner can read at any moment. @returns the file */
-export function keepConnection(env: CommandCall["env"], { url, token }: Pick<Connection, "url" | "token">): string {
+export function keepConnection(
+  env: CommandCall["env"],
+  { url, token }: Pick<Connection, "url" | "token">,
+): string {
   const file = configFile(env);
   writeAtomicSync(file, `${JSON.stringify({ url, token }, null, 2)}\n`);
   return file;
