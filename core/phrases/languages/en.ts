@@ -272,8 +272,8 @@ export const en = {
     youAskedOver: "You asked, by {channel}",
     youAskedProgram: "A connected program of yours asked",
     youAskedDevice: "The model of {device} asked, for you",
-    factNow: "Now",
-    alreadySo: "{value}. It is so already; nothing would change.",
+    factWhenAsked: "When asked",
+    alreadySo: "{value}. It was so already.",
     factPlace: "Where",
     factFolder: "In",
 

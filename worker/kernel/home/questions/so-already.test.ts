@@ -10,7 +10,7 @@ type Listed = { agent: string; approval: { card: { facts: Fact[] } } };
 
 afterEach(() => reset());
 
-const SO = "It is so already; nothing would change.";
+const SO = "It was so already.";
 const door = device("front-door", {
   line: "lock",
   tools: [READ, { ...SET, name: "lock", parameters: { type: "object", properties: {} } }, UNLOCK],
@@ -49,5 +49,5 @@ test.each([
 
 async function nowFact(): Promise<string> {
   const [question] = (await openQuestions()) as unknown as Listed[];
-  return question?.approval.card.facts.find(({ label }) => label === "Now")?.text ?? "";
+  return question?.approval.card.facts.find(({ label }) => label === "When asked")?.text ?? "";
 }
