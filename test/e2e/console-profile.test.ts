@@ -43,7 +43,9 @@ describe("Setup's page of profiles", { tags: ["needs/chromium"] }, () => {
     // The home's present state is chosen: one device may act.
     expect(await page.getByRole("radio", { name: /Trusted devices act/ }).isChecked()).toBe(true);
     expect(await page.getByRole("checkbox").count()).toBe(3);
-    await page.getByText("Asks no more: lock; Asks all the same: unlock").waitFor();
+    // What would be so is not told as what is so.
+    await page.getByText("If ticked, it asks no more: lock; Asks all the same: unlock").waitFor();
+    await page.getByText("Asks no more: set", { exact: true }).waitFor();
     await page.getByRole("checkbox", { name: /lamp/ }).check();
     await page.getByRole("checkbox", { name: /plug/ }).uncheck();
     expect(await axeFinds(page)).toEqual([]);

@@ -5,7 +5,7 @@ test("a client that hangs up gets no more signs, also while the model answers no
   vi.useFakeTimers();
   try {
     const silent = () => new Promise<Response>(() => {});
-    const model = { name: "x", model: "x", baseUrl: "https://llm.example/v1" };
+    const model = { name: "x", model: "x", baseUrl: "https://llm.example/v1", maxTokens: 100 };
     const reader = trialStream(model, silent, new AbortController().signal).getReader();
     const read = async () => new TextDecoder().decode((await reader.read()).value);
     expect(await read()).toContain("event: habit");

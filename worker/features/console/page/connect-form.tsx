@@ -176,7 +176,8 @@ function Done({ made }: { made: MadeConnection }) {
         <p>{one}</p>
       ))}
       <p class="quiet">
-        Send it a message. You get a code and appear below under People; let yourself in as owner.
+        Send it a message. You get a code and are listed above, under People waiting to be let in. Let
+        yourself in as owner.
       </p>
     </div>
   );

@@ -2,6 +2,7 @@
 import type { AnswerOf, RequestOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
+import { addressOfPlace } from "./address.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Check, Form, Panel } from "./controls.tsx";
@@ -30,6 +31,9 @@ export function Profiles() {
         ) : (
           <Choice devices={devices} onSaved={reload} />
         )}
+        <p>
+          <a href={addressOfPlace("setup", "permissions")}>{say("permissions")}</a>
+        </p>
       </Panel>
     </div>
   );
@@ -99,7 +103,7 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
           <Check checked={isChosen(device)} onCheck={() => toggle(device)}>
             <span>
               {visible(device.area === null ? device.name : `${device.name}, ${device.area}`)}
-              {acts && <Actions device={device} />}
+              {acts && <Actions device={device} isTicked={isChosen(device)} />}
             </span>
           </Check>
         ))}
@@ -116,12 +120,12 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
 }
 
 /** Exactly what is written for it, and what asks all the same. */
-function Actions({ device: { acts, asks } }: { device: Device }) {
+function Actions({ device: { acts, asks }, isTicked }: { device: Device; isTicked: boolean }) {
   const names = (of: readonly string[]) => ({ names: visible(of.join(", ")) });
   return (
     <small class="quiet">
       <br />
-      {say("profileActs", names(acts))}
+      {say(isTicked ? "profileActs" : "profileWould", names(acts))}
       {asks.length > 0 && `; ${say("profileAsks", names(asks))}`}
     </small>
   );

@@ -10,9 +10,11 @@ import type { Rule } from "./rule-changes.ts";
 import { RuleEdit } from "./rule-edit.tsx";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
+import { useRepeated } from "./use-repeated.ts";
 
 export function Rules({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/rules");
+  useRepeated(reload);
   const all = value?.rules ?? [];
   // What wants a person comes first.
   const urgent = all.filter(isUrgent);

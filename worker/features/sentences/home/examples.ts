@@ -1,8 +1,7 @@
 /** Three sentences that work in this home, near to what was said: each is read and resolved before it is shown. */
-import { type Example, exampleOf } from "@edgecall/core/phrases/examples.ts";
+import type { Example, Examples } from "@edgecall/core/sentences/examples.ts";
 import type { Hints } from "@edgecall/core/sentences/hints.ts";
 import { keyOf } from "@edgecall/core/sentences/words.ts";
-import type { Language } from "@edgecall/core/text/languages.ts";
 import { type IsCalled, isOfType, type Thing } from "./things.ts";
 
 /** Things that are tried for a sentence of each kind. */
@@ -82,13 +81,14 @@ const CANDIDATES: readonly Candidate[] = [
 const NEAR = { kind: 100, about: 5, type: 4, area: 3, word: 2 } as const;
 
 /**
+ * @param examples of the person's language
  * @param said what was not understood, and of what it speaks
  * @param works true for a sentence that comes to calls or an answer here
  * @returns of the kind that was said; else one of each kind
  */
 export async function examplesFor(
   things: readonly Thing[],
-  language: Language,
+  examples: Examples,
   said: { text: string; hints: Hints; called: IsCalled },
   works: (sentence: string) => Promise<boolean>,
 ): Promise<string[]> {
@@ -96,7 +96,7 @@ export async function examplesFor(
   const found: string[] = [];
   const shown = new Set<string>();
   let tried = 0;
-  for (const { candidate, sentence } of ordered(things, language, said)) {
+  for (const { candidate, sentence } of ordered(things, examples, said)) {
     if (found.length === SHOWN_MAX || tried === WORKS_MAX) break;
     if (shown.has(candidate.example) || (hints.kind === undefined && shown.has(candidate.kind))) continue;
     // A person who hears the own sentence again learns nothing.
@@ -112,7 +112,7 @@ export async function examplesFor(
 /** All sentences, the nearest ones first. */
 function ordered(
   things: readonly Thing[],
-  language: Language,
+  examples: Examples,
   { text, hints, called }: { text: string; hints: Hints; called: IsCalled },
 ): Array<{ candidate: Candidate; sentence: string }> {
   const words = keyOf(text);
@@ -134,7 +134,7 @@ function ordered(
     const named = fits ? nearest.filter(fits).slice(0, TRIED_MAX) : [undefined];
     return named.map((thing) => ({
       candidate,
-      sentence: exampleOf(language, example, thing?.name ?? ""),
+      sentence: examples[example].replace("{name}", () => thing?.name ?? ""),
       score: score + (thing ? (near.get(thing) ?? 0) : 0),
     }));
   }).sort((a, b) => b.score - a.score);

@@ -25,8 +25,10 @@ export type Example =
   | "load"
   | "memory";
 
+export type Examples = Readonly<Record<Example, string>>;
+
 /** `{name}` stands, in those about one thing, where it needs no article and no case. */
-const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = {
+export const EXAMPLES: Readonly<Record<Language, Examples>> = {
   en: {
     turn_on: "turn on {name}",
     turn_off: "turn off {name}",
@@ -268,7 +270,3 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     memory: "{name}的内存是多少？",
   },
 };
-
-export function exampleOf(language: Language, example: Example, name: string): string {
-  return EXAMPLES[language][example].replace("{name}", () => name);
-}
