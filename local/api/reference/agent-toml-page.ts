@@ -26,7 +26,12 @@ export function agentTables(example: string): Record<string, string> {
       const values = right ?? (type === "string" || type === undefined ? "text" : type);
       const hasExample = note === "" || value === '""' || values.includes("e.g.");
       const example = hasExample ? "" : `; e.g. ${code(value)}`;
-      const standard = name === "" && key === "agent_id" ? "required" : note ? "–" : code(value.replace(`"${id}.`, '"AGENT_ID.'));
+      const standard =
+        name === "" && key === "agent_id"
+          ? "required"
+          : note
+            ? "–"
+            : code(value.replace(`"${id}.`, '"AGENT_ID.'));
       return [code(key), standard, `${values}${example}`, linked(about)];
     });
     const title = name === "" ? "The top of the file" : code(`[${name}]`);
