@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
@@ -82,6 +90,52 @@ test("a home that runs, and one of a newer edgecall, are not copied", async () =
   writeFileSync(join(places.from, "version"), "99.0.0\n");
   await expect(offered(places, true).done).rejects.toThrow("was written by edgecall 99.0.0");
   expect(existsSync(places.dir)).toBe(false);
+});
+
+test("nothing that is in the package's folder is deleted: a gateway's own rows are a home, and other files are in the way", async () => {
+  const places = folders();
+  mkdirSync(join(places.dir, "worker"), { recursive: true });
+  writeFileSync(join(places.dir, "worker/mine"), "");
+  const rows = offered(places, true);
+  await rows.done;
+  expect(rows.asked).toEqual([]);
+  expect(existsSync(join(places.dir, "worker/mine"))).toBe(true);
+
+  const others = folders();
+  mkdirSync(others.dir, { recursive: true });
+  writeFileSync(join(others.dir, "agent.toml"), "mine");
+  await expect(offered(others, true).done).rejects.toThrow(
+    `${others.dir}/agent.toml is there already: move it away, or start the home where it is with EDGECALL_DIR=${others.from}. Nothing was copied`,
+  );
+  expect(readdirSync(others.dir)).toEqual(["agent.toml"]);
+  expect(readFileSync(join(others.dir, "agent.toml"), "utf8")).toBe("mine");
+  expect(readdirSync(others.from)).not.toContain("running.json");
+});
+
+test("two starts at once: while one copies, the other is refused in words", async () => {
+  const places = folders();
+  mkdirSync(places.dir, { recursive: true });
+  const copying = claim(places.dir, `a copy of ${places.from}`);
+  await expect(offered(places, true).done).rejects.toThrow(
+    `process ${process.pid} uses ${places.dir} (a copy of ${places.from}): wait until it has ended. Nothing was copied`,
+  );
+  if (copying.ok) copying.release();
+  expect(readdirSync(places.dir)).toEqual([]);
+  expect(existsSync(join(places.from, "running.json"))).toBe(false);
+});
+
+test("a copy that was cut off is ended at the next start, unasked", async () => {
+  const places = folders();
+  const { from, dir } = places;
+  // Half of it was in its place already.
+  mkdirSync(join(dir, "worker"), { recursive: true });
+  mkdirSync(join(dir, "checkout.copy/agent"), { recursive: true });
+  cpSync(join(from, "tokens.json"), join(dir, "checkout.copy/tokens.json"));
+  const { done, said, asked } = offered(places);
+  await done;
+  expect(asked).toEqual([]);
+  expect(said).toEqual([`the copy of a checkout's home to ${dir} was cut off, and is whole now`]);
+  expect(readdirSync(dir).sort()).toEqual(["agent", "tokens.json", "version", "worker"]);
 });
 
 test("no home in the working folder, and the checkout's own folder: nothing is asked", async () => {

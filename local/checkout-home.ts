@@ -1,13 +1,16 @@
 /** The home of a checkout, `.edgecall` in the working folder, for a person who goes on with npm's package. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
-import { runningIn } from "@edgecall/node/running.ts";
-import { copyState, noteVersion, refuseNewer, versionIn } from "@edgecall/node/written-by.ts";
+import { claim, runningIn } from "@edgecall/node/running.ts";
+import { copiedNames, copyState, noteVersion, refuseNewer, versionIn } from "@edgecall/node/written-by.ts";
 import { makeStateFolder } from "./state-folder.ts";
 
 /** It comes last: with it the folder is a home. */
 const LAST = "tokens.json";
+/** In the package's folder: a copy that is being made, and one that is whole and not yet in its place. */
+const PART = "checkout.part";
+const WHOLE = "checkout.copy";
 
 export type Offer = {
   /** The state folder of the package, in which no home is yet. */
@@ -20,13 +23,18 @@ export type Offer = {
 };
 
 /**
- * Offers to copy such a home to the package's place. The checkout's stays as it is.
- * @throws with words for a person when a gateway runs in it, or a newer edgecall wrote it
+ * Offers to copy such a home to the package's place. The checkout's stays as it is. A copy that was cut off is ended at the next start.
+ * @throws with words for a person when a gateway runs in it, a newer edgecall wrote it, or something is in the copy's way
  */
 export async function offerCheckoutHome({ dir, cwd, confirm, say }: Offer): Promise<void> {
   const from = join(cwd, ".edgecall");
+  if (existsSync(join(dir, WHOLE))) {
+    locked(dir, from, () => moveInto(dir));
+    say(`the copy of a checkout's home to ${dir} was cut off, and is whole now`);
+    return;
+  }
   const version = versionIn(from);
-  if (from === dir || existsSync(join(dir, LAST)) || !existsSync(join(from, LAST)) || version === undefined)
+  if (from === dir || versionIn(dir) !== undefined || !existsSync(join(from, LAST)) || version === undefined)
     return;
   if (!confirm) {
     say(
@@ -40,29 +48,52 @@ export async function offerCheckoutHome({ dir, cwd, confirm, say }: Offer): Prom
   const running = runningIn(from);
   if (running)
     throw new Error(`a gateway runs in ${from} (process ${running.pid}): stop it first. Nothing was copied`);
-  copyInto(from, dir);
+  makeStateFolder(dir);
+  locked(dir, from, () => locked(from, dir, () => copyInto(from, dir)));
   say(
     `copied ${from} to ${dir}. The first one stays as it was: edgecall ${version} runs there, without what happens from now on`,
   );
 }
 
+/** Runs it while no gateway and no other copy can begin in the folder. @param other where the copy comes from, or goes */
+function locked(dir: string, other: string, run: () => void): void {
+  const claimed = claim(dir, `a copy of ${other}`);
+  if (!claimed.ok)
+    throw new Error(
+      `process ${claimed.by.pid} uses ${dir} (${claimed.by.url}): wait until it has ended. Nothing was copied`,
+    );
+  try {
+    run();
+  } finally {
+    claimed.release();
+  }
+}
+
 function copyInto(from: string, dir: string): void {
-  makeStateFolder(dirname(dir));
-  const part = `${dir}.part`;
+  const inTheWay = copiedNames(from).find((name) => existsSync(join(dir, name)));
+  if (inTheWay !== undefined)
+    throw new Error(
+      `${join(dir, inTheWay)} is there already: move it away, or start the home where it is with EDGECALL_DIR=${from}. Nothing was copied`,
+    );
+  const part = join(dir, PART);
   try {
     copyState(from, part);
     moveAgent(join(part, "agent.toml"), from, dir);
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    const names = readdirSync(part).filter((name) => name !== LAST);
-    for (const name of [...names, LAST]) {
-      rmSync(join(dir, name), { recursive: true, force: true });
-      renameSync(join(part, name), join(dir, name));
-    }
+    renameSync(part, join(dir, WHOLE));
   } finally {
     rmSync(part, { recursive: true, force: true });
   }
-  // The checkout's own folder is the copy of before.
+  moveInto(dir);
+}
+
+/** The checkout's own folder is the copy of before. */
+function moveInto(dir: string): void {
+  const whole = join(dir, WHOLE);
+  const names = readdirSync(whole).filter((name) => name !== LAST);
+  for (const name of [...names, LAST])
+    if (existsSync(join(whole, name))) renameSync(join(whole, name), join(dir, name));
   noteVersion(dir);
+  rmdirSync(whole);
 }
 
 /** Its file names the folder of its state. */

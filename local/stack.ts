@@ -4,22 +4,24 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { PROGRAMS } from "@edgecall/node/places.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { agentIn, type BrokerAccess, writeAgentToml } from "./agent-toml.ts";
+import { allReady } from "./all-ready.ts";
 import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { type Child, supervise } from "./supervisor.ts";
 import type { KeptTokens } from "./tokens.ts";
 
-/** A start takes two seconds; a busy machine or a distant broker needs more. */
-const READY_WITHIN_MS = 30_000;
-
 export type Stack = {
   /** The form for display. */
   mqttUrl: string;
   /** This machine's. */
   agentId: string;
-  /** Resolves when every program is connected. @throws when one ended or was not connected in time */
-  ready(): Promise<void>;
+  /**
+   * Resolves when every program is connected.
+   * @param tell a line for a person who waits long
+   * @throws when one ended, or was not connected in five minutes
+   */
+  ready(tell: (line: string) => void): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -48,8 +50,17 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     throw error;
   }
   const common = { ...env, MQTT_URL: mqttUrl, PORT: String(port), EDGECALL_DIR: settings.dir };
+  const lastLines = new Map<string, string>();
   const start = (name: string, args: readonly string[], more: Environment): Child =>
-    supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
+    supervise({
+      name,
+      args,
+      env: { ...common, ...more },
+      say(line) {
+        lastLines.set(name, line);
+        say(name, line);
+      },
+    });
 
   const worker = start("worker", PROGRAMS.worker, {
     CONNECTIONS_KEY: tokens.connections,
@@ -82,7 +93,14 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   return {
     agentId,
     mqttUrl: shown,
-    ready: () => allReady(children, mqttUrl),
+    // The broker without user and password.
+    ready: (tell) =>
+      allReady({
+        children,
+        foreignBroker: broker ? undefined : new URL(mqttUrl).host,
+        lastLine: (name) => lastLines.get(name),
+        say: tell,
+      }),
     async stop() {
       // The broker ends last, since the agent says goodbye through it.
       await Promise.all(Object.values(children).map((child) => child.stop()));
@@ -109,26 +127,6 @@ function startAfter(done: Promise<unknown>, start: () => Child): Pick<Child, "re
       await child?.stop();
     },
   };
-}
-
-async function allReady(children: Record<string, Pick<Child, "ready">>, mqttUrl: string): Promise<void> {
-  const missing = new Set(Object.keys(children));
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const names = [...missing].join(", ");
-    // Without user and password.
-    const broker = missing.has("worker") ? "" : `; is there a broker at ${new URL(mqttUrl).host}?`;
-    late.reject(new Error(`not connected within ${READY_WITHIN_MS / 1000} s: ${names}${broker}`));
-  }, READY_WITHIN_MS);
-  const each = Object.entries(children).map(async ([name, child]) => {
-    await child.ready;
-    missing.delete(name);
-  });
-  try {
-    await Promise.race([Promise.all(each), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The same values as the bridge's, for the same broker. */

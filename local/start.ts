@@ -5,7 +5,7 @@ import { Client } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { COMMAND_LINES, commandOnPath, PROGRAMS } from "@edgecall/node/places.ts";
 import { claim, type Running, runningIn, runsAlready } from "@edgecall/node/running.ts";
-import { copyBeforeUpgrade, describeCopy, noteVersion, refuseNewer } from "@edgecall/node/written-by.ts";
+import { refuseNewer, upgradeState } from "@edgecall/node/written-by.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
 import { offerCheckoutHome } from "./checkout-home.ts";
 import { type DemoHome, startDemoHome } from "./demo/demo.ts";
@@ -90,7 +90,8 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   const running = runningIn(settings.dir);
   if (running) {
     // Before the check of its port, whose error would say that some other program has taken it.
-    if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
+    // A copy has the folder for a moment, and no address.
+    if (settings.ask === undefined || !URL.canParse(running.url)) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
     const { api } = loadTokens(settings.dir, settings.token);
     return await answer({ url: running.url, token: api }, settings.ask);
@@ -100,11 +101,12 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   const url = `http://127.0.0.1:${port}`;
   const claimed = claim(settings.dir, url);
   if (!claimed.ok) throw alreadyRuns(settings.dir, claimed.by);
+  const tell = (line: string) => console.error(line);
   let tokens: KeptTokens;
   try {
     // Before the copy, whose error would not name the owner of what this user may not read.
     checkTokens(settings.dir);
-    keepOlderState(settings);
+    upgradeState(settings.dir, { copies: settings.copies && !settings.demo, say: tell });
     tokens = loadTokens(settings.dir, settings.token);
   } catch (error) {
     claimed.release();
@@ -139,9 +141,9 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     const stack = await starting;
     const client = { url, token: tokens.api };
     if (settings.model) console.error(`model: ${settings.model.name} at ${settings.model.baseUrl}`);
-    await stack.ready();
+    await stack.ready(tell);
     if (settings.demo) house = await startDemoHome({ url: stack.mqttUrl, ...settings.demo });
-    await waitForAgent(new Client(client), stack.agentId);
+    await waitForAgent(new Client(client), stack.agentId, tell);
     if (house) await furnish(client, ended.signal);
     if (settings.ask === undefined) {
       announce(stack, client, settings, await passkeyCode(client));
@@ -161,13 +163,6 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
   // The last line, below the programs' own last lines.
   if (failure !== undefined) console.error(failure);
   process.exit(code);
-}
-
-/** Before anything is changed there. */
-function keepOlderState({ dir, demo, copies }: StartSettings): void {
-  const copy = copies && !demo ? copyBeforeUpgrade(dir) : undefined;
-  if (copy) console.error(describeCopy(dir, copy));
-  noteVersion(dir);
 }
 
 function alreadyRuns(dir: string, by: Running): Error {

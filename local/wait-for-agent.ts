@@ -1,26 +1,40 @@
 /** Waits until the agent of this machine is at its gateway. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ResponseError } from "@edgecall/client/client.ts";
+import { waitPatiently } from "./patience.ts";
 
-/** An agent usually starts within a second; a busy machine needs more. */
-const AGENT_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-/** @throws an error for people when it is not online in time */
-export async function waitForAgent(client: Client, agentId: string): Promise<void> {
-  const signal = AbortSignal.timeout(AGENT_WITHIN_MS);
+/**
+ * @param say a line for a person who waits long
+ * @throws an error for people when the gateway refuses, or the agent is not online in five minutes
+ */
+export async function waitForAgent(
+  client: Client,
+  agentId: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const ended = new AbortController();
   let last = "the gateway did not answer";
-  while (!signal.aborted) {
+  const isOnline = async () => {
     try {
-      const { agents } = await client.json("GET /v1/agents", { signal });
-      if (agents.some(({ id, online }) => id === agentId && online)) return;
+      const { agents } = await client.json("GET /v1/agents", { signal: ended.signal });
+      if (agents.some(({ id, online }) => id === agentId && online)) return true;
       const known = agents.map(({ id, online }) => `${id} (${online ? "online" : "offline"})`);
       last = `known agents: ${known.join(", ") || "none"}`;
     } catch (error) {
       if (error instanceof ResponseError && error.status < 500) throw error;
-      if (!signal.aborted) last = error instanceof Error ? error.message : String(error);
+      last = error instanceof Error ? error.message : String(error);
     }
-    await sleep(LOOK_EVERY_MS);
+    return false;
+  };
+  const look = async () => {
+    while (!ended.signal.aborted && !(await isOnline())) await sleep(LOOK_EVERY_MS);
+  };
+  const missing = () => `agent '${agentId}' is not online; ${last}`;
+  try {
+    await waitPatiently(look(), { missing, say });
+  } finally {
+    ended.abort();
   }
-  throw new Error(`agent '${agentId}' was not online within ${AGENT_WITHIN_MS / 1000} s; ${last}`);
 }

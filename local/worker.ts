@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import { builtGatewayFolder, stateFolder } from "@edgecall/node/places.ts";
 import { claim, runsAlready } from "@edgecall/node/running.ts";
-import { copyBeforeUpgrade, describeCopy, noteVersion, refuseNewer } from "@edgecall/node/written-by.ts";
+import { refuseNewer, upgradeState } from "@edgecall/node/written-by.ts";
 import { readBuiltGateway } from "./built-gateway.ts";
 import { readNetwork, readPolling } from "./network.ts";
 import { startGateway } from "./networked-gateway.ts";
@@ -80,9 +80,10 @@ function claimFolder() {
     refuseNewer(dir);
     const claimed = claim(dir, `http://127.0.0.1:${port.ok ? port.value : 0}`);
     if (!claimed.ok) throw runsAlready(dir, claimed.by, "EDGECALL_DIR and PORT");
-    const copy = process.env.UPGRADE_COPY === "no" ? undefined : copyBeforeUpgrade(dir);
-    if (copy) console.error(describeCopy(dir, copy));
-    noteVersion(dir);
+    upgradeState(dir, {
+      copies: process.env.UPGRADE_COPY !== "no",
+      say: (line) => console.error(line),
+    });
     return claimed;
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));

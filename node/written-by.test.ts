@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -10,10 +11,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { expect, test } from "vitest";
-import { copyBeforeUpgrade, describeCopy, noteVersion, refuseNewer, versionIn } from "./written-by.ts";
+import { expect, test, vi } from "vitest";
+import {
+  copyBeforeUpgrade,
+  describeCopy,
+  noteVersion,
+  refuseNewer,
+  upgradeState,
+  versionIn,
+} from "./written-by.ts";
 
 /** A state folder with these files. @param version what it notes */
 function state(files: readonly string[], version?: string): string {
@@ -78,7 +86,7 @@ test("a link of an agent's workspace is copied as a link, and what it leads to i
   const dir = state([...OF_0_3, "agent/workspace/mine"]);
   symlinkSync("/", join(dir, "agent/workspace/disk"));
   symlinkSync("..", join(dir, "agent/workspace/loop"));
-  const { folder = "" } = copyBeforeUpgrade(dir, 65 * 2 ** 20) ?? {};
+  const { folder = "" } = copyBeforeUpgrade(dir, { free: 65 * 2 ** 20 }) ?? {};
   expect(readdirSync(join(folder, "agent/workspace")).sort()).toEqual(["disk", "loop", "mine"]);
   expect(readlinkSync(join(folder, "agent/workspace/disk"))).toBe("/");
 });
@@ -109,23 +117,91 @@ test.for([
 
 test("no room: the words have both numbers, and nothing is left behind", () => {
   const dir = state(OF_0_3);
-  expect(() => copyBeforeUpgrade(dir, 2 ** 20)).toThrow(
+  expect(() => copyBeforeUpgrade(dir, { free: 2 ** 20 })).toThrow(
     /edgecall \S+ first copies the state of 0\.3\.0 to \S+, which takes 65 MB, and 1 MB are free\. Nothing was changed\. .*UPGRADE_COPY=no$/,
   );
   expect(beside(dir)).toEqual(["state"]);
 });
 
-test("a copy that fails is said, and half of it is removed", { tags: ["needs/linux"] }, () => {
-  const dir = state(OF_0_3);
+/** Runs with this folder alone in PATH. */
+function withPath<T>(path: string, run: () => T): T {
   const kept = process.env.PATH;
-  // No program `cp`.
-  process.env.PATH = join(dir, "..");
+  process.env.PATH = path;
   try {
-    expect(() => copyBeforeUpgrade(dir)).toThrow(/, which failed \(.*cp.*\)\. Nothing was changed\./);
+    return run();
   } finally {
     process.env.PATH = kept;
   }
+}
+
+test("a copy that fails is said, and half of it is removed", { tags: ["needs/linux"] }, () => {
+  const dir = state(OF_0_3);
+  const bin = mkdtempSync(join(tmpdir(), "edgecall-bin-"));
+  writeFileSync(join(bin, "cp"), "#!/bin/sh\necho 'cp: no more blocks' >&2\nexit 1\n", { mode: 0o755 });
+  expect(() => withPath(bin, () => copyBeforeUpgrade(dir))).toThrow(
+    /, which failed \(cp: no more blocks\)\. Nothing was changed\./,
+  );
   expect(beside(dir)).toEqual(["state"]);
+});
+
+test("a container has no programs and keeps nothing beside its volume: the copy is within, and found there", () => {
+  const dir = state([...OF_0_3, "lost+found/x", "running.json"]);
+  const said: string[] = [];
+  const say = (line: string) => said.push(line);
+  withPath("", () => upgradeState(dir, { copies: true, within: true, say }));
+  const folder = join(dir, `copies/0.3.0-${today}`);
+  expect(readdirSync(folder).sort()).toEqual(["agent", "bridge", "tokens.json", "worker"]);
+  for (const name of OF_0_3) expect(readFileSync(join(folder, name), "utf8")).toBe(`of ${name}`);
+  for (const path of [dirname(folder), folder]) expect(statSync(path).mode & 0o777).toBe(0o700);
+  const back = `start edgecall 0.3.0 with STATE_DIRECTORY=${folder}`;
+  expect(said).toEqual([expect.stringContaining(`stop edgecall, and ${back}; what happened`)]);
+  expect(versionIn(dir)).toBe(VERSION);
+  // Once, and copies are not copied.
+  upgradeState(dir, { copies: true, within: true, say });
+  writeFileSync(join(dir, "version"), "0.3.0\n");
+  expect(copyBeforeUpgrade(dir, { within: true })?.folder).toBe(`${folder}-2`);
+  expect(readdirSync(`${folder}-2`).sort()).toEqual(["agent", "bridge", "tokens.json", "version", "worker"]);
+  expect(said).toHaveLength(1);
+  writeFileSync(join(dir, "version"), `${minor(1)}\n`);
+  expect(() => refuseNewer(dir)).toThrow(`go back to what edgecall 0.3.0 wrote: ${back}`);
+});
+
+/** This module as a later edgecall has it. */
+async function ofLater(version: string): Promise<typeof import("./written-by.ts")> {
+  const names = "@edgecall/core/protocol/names.ts";
+  vi.resetModules();
+  vi.doMock(names, async (original) => ({ ...(await original<object>()), VERSION: version }));
+  try {
+    return await import("./written-by.ts");
+  } finally {
+    vi.doUnmock(names);
+    vi.resetModules();
+  }
+}
+
+test("the way back from a later edgecall, as it prints it, gives this one a state that it takes, also the second time", async () => {
+  const dir = state(OF_0_3, VERSION);
+  const later = await ofLater(minor(1));
+  for (const time of [1, 2]) {
+    const said: string[] = [];
+    later.upgradeState(dir, { copies: true, say: (line) => said.push(line) });
+    writeFileSync(join(dir, "worker/do/Home/1.sqlite"), "newer rows");
+    let refused = "";
+    try {
+      refuseNewer(dir);
+    } catch (error) {
+      refused = String(error);
+    }
+    const [, printed] = /`(.*)`/.exec(said.join()) ?? [];
+    const [, advised] = /`(.*)`/.exec(refused) ?? [];
+    expect(advised).toBe(printed);
+    execFileSync("/bin/sh", ["-c", printed ?? "false"]);
+    expect(() => refuseNewer(dir)).not.toThrow();
+    expect(versionIn(dir)).toBe(VERSION);
+    expect(readdirSync(dir).sort()).toEqual(["agent", "bridge", "tokens.json", "version", "worker"]);
+    expect(readFileSync(join(dir, "worker/do/Home/1.sqlite"), "utf8")).toBe("of worker/do/Home/1.sqlite");
+    expect(beside(dir).sort()).toEqual(["state", "state-newer", "state-newer-2"].slice(0, 1 + time));
+  }
 });
 
 test("O12: a newer edgecall's folder is refused with both versions, and with the copy that this one can go back to", () => {

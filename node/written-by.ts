@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chownSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -24,8 +25,10 @@ export type StateCopy = { version: string; folder: string };
 
 const VERSION_FILE = "version";
 const READABLE = /^(\d{1,4})\.(\d{1,4})\.\d{1,6}(-[\w.]{1,32})?$/;
-/** The lock belongs to a process, and the demo is a home of its own. */
-const NOT_COPIED = /^(running\.json.*|demo)$/;
+/** Where copies are within the folder of a container, which keeps nothing beside it. */
+const COPIES = "copies";
+/** The lock belongs to a process, the demo is a home of its own, and a volume may have a `lost+found`. */
+const NOT_COPIED = /^(running\.json.*|demo|copies|lost\+found)$/;
 /** Of a folder within it everything is copied. */
 const NONE = /^$/;
 /** A disk that is full to the last byte stops everything else on it. */
@@ -42,6 +45,12 @@ export function versionIn(dir: string): string | undefined {
   return existsSync(join(dir, "agent")) && !existsSync(join(dir, "bridge")) ? "0.2.0" : "0.3.0";
 }
 
+/** True if an older minor version wrote the folder, which has to be copied before this one writes there. */
+export function isOlder(dir: string): boolean {
+  const version = versionIn(dir);
+  return version !== undefined && compareMinor(version, VERSION) < 0;
+}
+
 /** @throws with both versions and what to do when a newer minor version wrote the folder */
 export function refuseNewer(dir: string): void {
   const version = versionIn(dir);
@@ -55,17 +64,33 @@ export function refuseNewer(dir: string): void {
 }
 
 /**
+ * What each gateway does before it writes in a folder that it has claimed: the copy, unless UPGRADE_COPY is "no", and the note.
+ * @param options.within true: the copy goes into the folder
+ */
+export function upgradeState(
+  dir: string,
+  options: { copies: boolean; within?: boolean; say(line: string): void },
+): void {
+  const copy = options.copies ? copyBeforeUpgrade(dir, options) : undefined;
+  if (copy) options.say(describeCopy(dir, copy));
+  noteVersion(dir);
+}
+
+/**
  * Copies the folder beside itself if an older minor version wrote it. Nothing may run there.
- * @param free bytes of the disk; another number in tests
+ * @param options.within true: into the folder, which is all that a container keeps
+ * @param options.free bytes of the disk; another number in tests
  * @returns undefined when there is nothing to keep
  * @throws with words for a person when there is no room or no right; nothing is left behind then
  */
-export function copyBeforeUpgrade(dir: string, free = freeBytes(dirname(dir))): StateCopy | undefined {
+export function copyBeforeUpgrade(
+  dir: string,
+  { within = false, free = freeBytes(within ? dir : dirname(dir)) } = {},
+): StateCopy | undefined {
   const version = versionIn(dir);
-  if (version === undefined || compareMinor(version, VERSION) >= 0) return undefined;
-  const name = `${dir}-${version}-${new Date().toISOString().slice(0, 10)}`;
-  let folder = name;
-  for (let n = 2; existsSync(folder); n += 1) folder = `${name}-${n}`;
+  if (version === undefined || !isOlder(dir)) return undefined;
+  const of = `${version}-${new Date().toISOString().slice(0, 10)}`;
+  const folder = freeName(within ? join(dir, COPIES, of) : `${dir}-${of}`);
   const why = `edgecall ${VERSION} first copies the state of ${version} to ${folder}`;
   const instead = `Nothing was changed. Copy ${dir} yourself, and start once with UPGRADE_COPY=no`;
   const needed = sizeOf(dir) + LEFT_FREE_BYTES;
@@ -74,6 +99,7 @@ export function copyBeforeUpgrade(dir: string, free = freeBytes(dirname(dir))): 
   // Half a copy never has the name of one.
   const part = `${folder}.part`;
   try {
+    if (within) mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
     copyState(dir, part);
     renameSync(part, folder);
   } catch (error) {
@@ -83,15 +109,27 @@ export function copyBeforeUpgrade(dir: string, free = freeBytes(dirname(dir))): 
   return { version, folder };
 }
 
+/** The names in a state folder that are the home's own. */
+export function copiedNames(dir: string): string[] {
+  return readdirSync(dir).filter((name) => !NOT_COPIED.test(name));
+}
+
 /** Copies all that is the home's own. Owners, modes and times stay. @param to made anew */
 export function copyState(dir: string, to: string): void {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { mode: 0o700 });
   const { uid, gid } = statSync(dir);
   if (process.getuid?.() === 0) chownSync(to, uid, gid);
-  const entries = readdirSync(dir).filter((name) => !NOT_COPIED.test(name));
+  const entries = copiedNames(dir);
   const paths = entries.map((name) => join(dir, name));
-  execFileSync("cp", ["-a", ...paths, to], { stdio: ["ignore", "ignore", "pipe"] });
+  try {
+    execFileSync("cp", ["-a", ...paths, to], { stdio: ["ignore", "ignore", "pipe"] });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // Our image has no programs, and one owner.
+    const how = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
+    for (const name of entries) cpSync(join(dir, name), join(to, name), how);
+  }
 }
 
 /** Notes that this version writes there from now on. */
@@ -107,10 +145,19 @@ export function describeCopy(dir: string, copy: StateCopy): string {
   );
 }
 
-/** The copy takes the folder's place, since files in it name their own place. */
+/** A copy beside the folder takes its place, since files in it may name their own place. */
 function wayBack(dir: string, { version, folder }: StateCopy): string {
-  const [place, newer, older] = [dir, `${dir}-newer`, folder].map(quoted);
+  if (dirname(folder) === join(dir, COPIES))
+    return `start edgecall ${version} with STATE_DIRECTORY=${folder}`;
+  const [place, newer, older] = [dir, freeName(`${dir}-newer`), folder].map(quoted);
   return `\`mv ${place} ${newer} && mv ${older} ${place}\`, then start edgecall ${version}`;
+}
+
+/** @returns the path, or the first of `PATH-2`, `PATH-3`, … that is not there */
+function freeName(path: string): string {
+  let name = path;
+  for (let n = 2; existsSync(name); n += 1) name = `${path}-${n}`;
+  return name;
 }
 
 /** For a shell. */
@@ -118,16 +165,20 @@ function quoted(path: string): string {
   return /^[\w./~+@:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** The copies beside the folder, the oldest first. */
+/** The copies within the folder and beside it, of each the oldest version first. */
 function copiesOf(dir: string): StateCopy[] {
-  const before = `${basename(dir)}-`;
-  return readdirSync(dirname(dir))
-    .filter((name) => name.startsWith(before))
-    .sort()
-    .flatMap((name) => {
-      const version = /^(.+)-\d{4}-\d\d-\d\d(-\d+)?$/.exec(name.slice(before.length))?.[1] ?? "";
-      return READABLE.test(version) ? [{ version, folder: join(dirname(dir), name) }] : [];
-    });
+  return [join(dir, `${COPIES}/`), `${dir}-`].flatMap((before) => {
+    const place = before.endsWith("/") ? before : dirname(before);
+    if (!existsSync(place)) return [];
+    const begin = before.endsWith("/") ? "" : basename(before);
+    return readdirSync(place)
+      .filter((name) => name.startsWith(begin))
+      .sort(new Intl.Collator("en", { numeric: true }).compare)
+      .flatMap((name) => {
+        const version = /^(.+)-\d{4}-\d\d-\d\d(-\d+)?$/.exec(name.slice(begin.length))?.[1] ?? "";
+        return READABLE.test(version) ? [{ version, folder: join(place, name) }] : [];
+      });
+  });
 }
 
 /** @returns below 0 when `a` is of an older minor version */

@@ -194,7 +194,7 @@ const vm: Thing = {
       idempotent: true,
     })),
 };
-const all = [...things, vm];
+export const all = [...things, vm];
 const areas = [...new Set(things.flatMap(({ area }) => area ?? []))];
 export const table = new NameTable([
   ...all.map(
@@ -233,6 +233,7 @@ export function contextOf(text: string, earlier: string[] = [], rules: SpokenRul
     states: async (ids) =>
       new Map(ids.map((id) => [id, { id, online: true, readings: catalog.readings(id, NOW, true) }])),
     rules: () => rules,
+    works: async () => true,
     examples: async () => "",
   };
 }

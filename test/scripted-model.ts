@@ -298,7 +298,7 @@ function textOf(message: Message | undefined): string {
 }
 
 /** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
-const SCRIPT = /^script [0-9a-p-]{36}: (?![\s\S]*^script [0-9a-p-]{36}: )/m;
+const SCRIPT = /^script [a-p]{32}: (?![\s\S]*^script [a-p]{32}: )/m;
 
 function isScript(message: Message): boolean {
   return message.role === "user" && SCRIPT.test(textOf(message));

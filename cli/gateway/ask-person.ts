@@ -84,7 +84,9 @@ export function questionText(
     return `\n${who} asks: ${printable(text)}\n${listed}`;
   }
   const { card } = approval;
-  const { marks = [], facts = [], asker } = card ?? {};
+  const { marks = [], facts = [] } = card ?? {};
+  // Only questions of the person's own turns come here.
+  const asker = card?.own?.text ?? card?.asker;
   const known = [
     ...(asker === undefined ? [] : [asker]),
     ...facts.map(({ label, text }) => `${label}: ${text}`),

@@ -128,6 +128,7 @@ export const Question = z.looseObject({
           verb: z.string(),
           accept: z.optional(z.string()),
           asker: z.string(),
+          own: z.optional(z.looseObject({ text: z.string() })),
           facts: z.array(z.looseObject({ label: z.string(), text: z.string() })),
           shows: z.optional(z.array(z.string())),
           partial: z.optional(z.literal(true)),

@@ -83,12 +83,13 @@ test("an approval shows everything that would be run", () => {
   expect(questionText({ ...APPROVAL, approval: { ...APPROVAL.approval, card } }, plain)).toBe(
     '\nRun this on pi?\n  Marie asked, by Telegram\\u202e\n  In: /home/pi\n    ls\n    rm -rf /\n  with: {"timeout_ms":5}\n  line 2: it deletes folders\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n',
   );
-  const said = { verb: "Unlock", asker: "anna asked", facts: [] };
+  const own = { principal: "anna", text: "You asked" };
+  const said = { verb: "Unlock", asker: "anna asked", own, facts: [] };
   const unlock = { tool: "tool", parameters: { tool: "unlock", parameters: {} }, reason: "it is a lock" };
   expect(
     questionText({ ...APPROVAL, text: "Unlock Door?", approval: { ...unlock, card: said } }, plain),
   ).toBe(
-    '\nUnlock Door?\n  anna asked\n  exactly: {"tool":"unlock","parameters":{}}\n  why it asks: it is a lock\n',
+    '\nUnlock Door?\n  You asked\n  exactly: {"tool":"unlock","parameters":{}}\n  why it asks: it is a lock\n',
   );
   expect(questionText(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
 });

@@ -11,7 +11,13 @@ import { join } from "node:path";
 import { readApi } from "@edgecall/core/loop/api.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { ROOT } from "@edgecall/node/places.ts";
-import { copyBeforeUpgrade, describeCopy, refuseNewer, type StateCopy } from "@edgecall/node/written-by.ts";
+import {
+  copyBeforeUpgrade,
+  describeCopy,
+  isOlder,
+  refuseNewer,
+  type StateCopy,
+} from "@edgecall/node/written-by.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { environmentText, readEnvironment } from "../service/environment-file.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
@@ -60,16 +66,19 @@ async function installFrom(work: string, call: CommandCall): Promise<number> {
     return EXIT.ok;
   }
   refuseNewer(places.state);
-  await makeUser(GATEWAY, [], io.err);
-  if (wanted !== undefined) await writeSettings(GATEWAY, wanted, "root");
   const releases = new Releases(places.programs);
   await releases.prepare();
   const before = await releases.current();
   const version = await releases.addFolder(folder, MARKS, process.execPath);
   const isUpgrade = before !== undefined && before !== version;
-  const copy = isUpgrade ? await keepOlderState(call) : undefined;
-  // A new version that does not answer is replaced by the one before.
-  await releases.use(version, { onTrial: isUpgrade });
+  const copy = await keepOlderState(call);
+  await makeUser(GATEWAY, [], io.err);
+  if (wanted !== undefined) await writeSettings(GATEWAY, wanted, "root");
+  // A new version that does not answer is replaced by the one before, with the state of then.
+  await releases.use(version, {
+    onTrial: isUpgrade,
+    state: copy && { place: places.state, copy: copy.folder },
+  });
   await releases.prune();
   await linkCommand();
   writeFileSync(places.unit, unitText({ systemd }), { mode: 0o644 });
@@ -81,7 +90,9 @@ async function installFrom(work: string, call: CommandCall): Promise<number> {
   await must("systemctl", "enable", "--quiet", unit);
   const started = await run("systemctl", ["restart", unit], { within: ONLINE_WITHIN_MS * 2 });
   if (isUpgrade && started.code !== 0 && (await onlineWithin(ONLINE_WITHIN_MS, GATEWAY))) {
-    const kept = copy ? `; its state as it was is in ${copy.folder}` : "";
+    const kept = copy
+      ? `, with its state as it was; what the new version wrote is beside ${places.state}, in …-newer`
+      : "";
     io.err(`the new version did not start: back to ${await releases.current()}${kept}\n`);
     return EXIT.failed;
   }
@@ -102,14 +113,15 @@ async function installFrom(work: string, call: CommandCall): Promise<number> {
 /** As root and beside the state, where the service itself may not write. @returns the copy that was made */
 async function keepOlderState({ env, io }: CommandCall): Promise<StateCopy | undefined> {
   const { places, unit } = GATEWAY;
-  if (env.UPGRADE_COPY === "no") return undefined;
-  await must("systemctl", "stop", unit);
+  if (env.UPGRADE_COPY === "no" || !isOlder(places.state)) return undefined;
+  // Programs may be gone, and the state of then be left.
+  if (existsSync(places.unit)) await must("systemctl", "stop", unit);
   try {
     const copy = copyBeforeUpgrade(places.state);
     if (copy) io.err(`${describeCopy(places.state, copy)}\n`);
     return copy;
   } catch (error) {
-    await run("systemctl", ["start", unit]);
+    if (existsSync(places.unit)) await run("systemctl", ["start", unit]);
     throw error;
   }
 }

@@ -13,6 +13,8 @@ export function unitText(options: { systemd: number }): string {
       // At rest it takes some 250 MiB, most of it workerd's.
       bounds: ["MemoryHigh=60%", "MemoryMax=75%", "TasksMax=256"],
       own: [
+        "# The installer has copied the state of an older version, where the service may not write.",
+        "Environment=UPGRADE_COPY=no",
         "# systemd reads it as root: the program cannot change it.",
         `EnvironmentFile=${GATEWAY.places.settings}`,
         "",

@@ -12,9 +12,17 @@ export type Example =
   | "when_open"
   | "when_on"
   | "when_offline"
-  | "online";
+  | "online"
+  | "humidity"
+  | "what_open"
+  | "what_on"
+  | "low_batteries"
+  | "lock"
+  | "close"
+  | "percent"
+  | "remind";
 
-/** `{name}` stands where it needs no article and no case. */
+/** `{name}` stands, in those about one thing, where it needs no article and no case. */
 const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = {
   en: {
     turn_on: "turn on {name}",
@@ -28,6 +36,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "tell me when {name} is on",
     when_offline: "tell me when {name} is offline",
     online: "which devices are online?",
+    humidity: "what is the humidity of {name}?",
+    what_open: "what is open?",
+    what_on: "what is on?",
+    low_batteries: "which batteries are low?",
+    lock: "lock {name}",
+    close: "close {name}",
+    percent: "set {name} to 40 %",
+    remind: "remind me in 10 minutes to drink the tea",
   },
   de: {
     turn_on: "schalte {name} ein",
@@ -41,6 +57,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "sag mir, wenn {name} an ist",
     when_offline: "sag mir, wenn {name} offline ist",
     online: "welche Geräte sind online?",
+    humidity: "wie ist die Luftfeuchtigkeit von {name}?",
+    what_open: "was ist offen?",
+    what_on: "was ist an?",
+    low_batteries: "welche Batterien sind leer?",
+    lock: "schließe {name} ab",
+    close: "schließe {name}",
+    percent: "stelle {name} auf 40 %",
+    remind: "erinnere mich in 10 Minuten an den Tee",
   },
   fr: {
     turn_on: "allume {name}",
@@ -54,6 +78,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "préviens-moi quand {name} est allumé",
     when_offline: "préviens-moi quand {name} est hors ligne",
     online: "quels appareils sont en ligne ?",
+    humidity: "quelle est l'humidité de {name} ?",
+    what_open: "qu'est-ce qui est ouvert ?",
+    what_on: "qu'est-ce qui est allumé ?",
+    low_batteries: "quelles piles sont faibles ?",
+    lock: "verrouille {name}",
+    close: "ferme {name}",
+    percent: "mets {name} à 40 %",
+    remind: "rappelle-moi dans 10 minutes de boire le thé",
   },
   es: {
     turn_on: "enciende {name}",
@@ -67,6 +99,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "avísame cuando {name} esté encendido",
     when_offline: "avísame cuando {name} esté desconectado",
     online: "¿qué dispositivos están en línea?",
+    humidity: "¿qué humedad tiene {name}?",
+    what_open: "¿qué está abierto?",
+    what_on: "¿qué está encendido?",
+    low_batteries: "¿qué pilas están gastadas?",
+    lock: "cierra con llave {name}",
+    close: "cierra {name}",
+    percent: "pon {name} al 40 %",
+    remind: "recuérdame en 10 minutos beber el té",
   },
   it: {
     turn_on: "accendi {name}",
@@ -80,6 +120,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "avvisami quando {name} è acceso",
     when_offline: "avvisami quando {name} è offline",
     online: "quali dispositivi sono online?",
+    humidity: "qual è l'umidità di {name}?",
+    what_open: "cosa è aperto?",
+    what_on: "cosa è acceso?",
+    low_batteries: "quali batterie sono scariche?",
+    lock: "chiudi a chiave {name}",
+    close: "chiudi {name}",
+    percent: "imposta {name} al 40 %",
+    remind: "ricordami tra 10 minuti di bere il tè",
   },
   nl: {
     turn_on: "zet {name} aan",
@@ -93,6 +141,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "zeg het me als {name} aan is",
     when_offline: "zeg het me als {name} offline is",
     online: "welke apparaten zijn online?",
+    humidity: "wat is de luchtvochtigheid van {name}?",
+    what_open: "wat is er open?",
+    what_on: "wat staat er aan?",
+    low_batteries: "welke batterijen zijn bijna leeg?",
+    lock: "doe {name} op slot",
+    close: "doe {name} dicht",
+    percent: "zet {name} op 40 %",
+    remind: "herinner me over 10 minuten aan de thee",
   },
   pl: {
     turn_on: "włącz {name}",
@@ -106,6 +162,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "powiedz mi, kiedy {name} jest włączone",
     when_offline: "powiedz mi, kiedy {name} jest offline",
     online: "które urządzenia są online?",
+    humidity: "jaka jest wilgotność {name}?",
+    what_open: "co jest otwarte?",
+    what_on: "co jest włączone?",
+    low_batteries: "które baterie są słabe?",
+    lock: "zamknij na klucz {name}",
+    close: "zamknij {name}",
+    percent: "ustaw {name} na 40 %",
+    remind: "przypomnij mi za 10 minut o herbacie",
   },
   pt: {
     turn_on: "liga {name}",
@@ -119,6 +183,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "avisa-me quando {name} estiver ligado",
     when_offline: "avisa-me quando {name} estiver offline",
     online: "que dispositivos estão online?",
+    humidity: "qual é a humidade de {name}?",
+    what_open: "o que está aberto?",
+    what_on: "o que está ligado?",
+    low_batteries: "que pilhas estão fracas?",
+    lock: "tranca {name}",
+    close: "fecha {name}",
+    percent: "põe {name} a 40 %",
+    remind: "lembra-me daqui a 10 minutos de beber o chá",
   },
   cs: {
     turn_on: "zapni {name}",
@@ -132,6 +204,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "řekni mi, až bude {name} zapnuté",
     when_offline: "řekni mi, až bude {name} offline",
     online: "která zařízení jsou online?",
+    humidity: "jaká je vlhkost {name}?",
+    what_open: "co je otevřené?",
+    what_on: "co je zapnuté?",
+    low_batteries: "které baterie jsou slabé?",
+    lock: "zamkni {name}",
+    close: "zavři {name}",
+    percent: "nastav {name} na 40 %",
+    remind: "připomeň mi za 10 minut čaj",
   },
   zh: {
     turn_on: "打开{name}",
@@ -145,6 +225,14 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     when_on: "{name}打开时告诉我",
     when_offline: "{name}离线时告诉我",
     online: "哪些设备在线？",
+    humidity: "{name}的湿度是多少？",
+    what_open: "有什么开着？",
+    what_on: "有什么亮着？",
+    low_batteries: "哪些电池电量低？",
+    lock: "锁上{name}",
+    close: "关上{name}",
+    percent: "把{name}调到40%",
+    remind: "10分钟后提醒我喝茶",
   },
 };
 

@@ -112,6 +112,38 @@ const OF_PLACES: ReadonlySet<State> = new Set<State>([
   "wet",
 ]);
 
+/** States by which things are looked for without a type: "what is open?", "is anything on in the kitchen?", "which batteries are low?" */
+const OF_ANYTHING: ReadonlySet<State> = new Set<State>([
+  "on",
+  "off",
+  "open",
+  "closed",
+  "locked",
+  "unlocked",
+  "low_battery",
+  "charging",
+  "online",
+  "offline",
+  "heating",
+  "cooling",
+  "wet",
+]);
+
+/** @returns undefined: it asks for no things of a state */
+function whichOfAll(
+  form: Ask["form"] | undefined,
+  { is: state }: Either<State>,
+  target: Target,
+): { form: "which" | "count" | "any"; target: Target } | undefined {
+  if (target.of !== "unsaid" && target.of !== "place") return undefined;
+  const isYesNo = form === undefined || form === "yes_no";
+  // "Is a battery low?" is of any, where "is it on?" is of none.
+  const isLow = isYesNo && state === "low_battery";
+  if (!OF_ANYTHING.has(state) || form === "all" || (isYesNo && !isLow)) return undefined;
+  const whole: Target = { of: "everything", ...(target.of === "place" && { place: target.place }) };
+  return { form: isLow || form === "any" ? "any" : form === "count" ? "count" : "which", target: whole };
+}
+
 function stateQuestion(asked: {
   form: Ask["form"] | undefined;
   shows: boolean;
@@ -126,6 +158,13 @@ function stateQuestion(asked: {
   const one = (form: "yes_no" | "which" | "count" | "any" | "all", of: Target = target): Built => ({
     frames: [{ kind: "ask", form, state: fitting(state, of), ...or(state, of), target: of }],
   });
+  const all = is || asks || form !== undefined ? whichOfAll(form, state, target) : undefined;
+  if (all && (state.is === "online" || state.is === "offline")) {
+    const place = "place" in all.target && all.target.place ? { place: all.target.place } : {};
+    const form = all.form === "count" ? "count" : "which";
+    return { frames: [{ kind: "devices", state: state.is, ...place, form }] };
+  }
+  if (all) return one(all.form, all.target);
   // "what is playing on the speaker?"
   if (form === "value")
     return state.is === "playing" && target.of !== "unsaid"

@@ -118,11 +118,15 @@ function stoppedAct(spans: Spans, said: (from: number, to: number) => string): R
   let stop: Reason | undefined;
   let longest = 0;
   let acts = false;
+  // "when" of "tell me when" is none.
+  let watched = 0;
   for (const [from, at] of spans.entries())
     for (const { to, meanings } of at) {
       const [first] = meanings;
+      if (first?.role === "watch") watched = Math.max(watched, to);
       acts ||= first !== undefined && ACTS.has(first.role);
-      if (first?.role !== "stop" || !STOPS.has(first.value) || to - from <= longest) continue;
+      if (to <= watched || first?.role !== "stop" || !STOPS.has(first.value) || to - from <= longest)
+        continue;
       longest = to - from;
       const word = said(from, to);
       if (first.value === "delay") stop = { because: "delay" };
@@ -198,7 +202,7 @@ function withNear(
       names,
       lexicons,
     );
-    if (again.result === "none" && again.reason.because !== "unknown_word") continue;
+    if (again.result === "none") continue;
     near.push({ word: candidate, whole });
     taken.push({ word: candidate, read: again });
   }

@@ -99,7 +99,9 @@ function articlesFit(items: readonly Item[]): boolean {
   return items.every(({ role }, at) => {
     const next = items[at + 1]?.role;
     if (role === "a") return next === "type" || next === "name";
-    return (role !== "in" && role !== "prep") || (next !== undefined && after.has(next));
+    // "厨房里": it stands behind the room.
+    const isBehind = role === "in" && items[at - 1]?.role === "area" && next === undefined;
+    return isBehind || (role !== "in" && role !== "prep") || (next !== undefined && after.has(next));
   });
 }
 

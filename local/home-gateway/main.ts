@@ -9,21 +9,21 @@ import { ROOT } from "@edgecall/node/places.ts";
 import { claim, runsAlready } from "@edgecall/node/running.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { ERRORS_KEPT, type GatewayStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
-import { noteVersion, refuseNewer } from "@edgecall/node/written-by.ts";
+import { refuseNewer, upgradeState } from "@edgecall/node/written-by.ts";
 import { readBuiltGateway } from "../built-gateway.ts";
 import { PLAIN_WARNING } from "../network.ts";
 import { startGateway } from "../networked-gateway.ts";
 import { onStop } from "../on-stop.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
 import { makeStateFolder, stateError } from "../state-folder.ts";
-import { loadTokens, ownTokens, rotating } from "../tokens.ts";
+import { checkTokens, loadTokens, ownTokens, rotating } from "../tokens.ts";
 
 const { env } = process;
 const dir = env.STATE_DIRECTORY;
 if (!dir) fail("STATE_DIRECTORY: not set; systemd sets it for the service");
 const read = readStartSettings({}, { ...env, EDGECALL_DIR: dir });
 if (!read.ok) fail(read.error);
-const { network, polls, port = 8787, token } = read.value;
+const { network, polls, port = 8787, token, copies } = read.value;
 
 const now = () => new Date().toISOString();
 const status: GatewayStatus = {
@@ -53,7 +53,10 @@ try {
   refuseNewer(dir);
   const claimed = claim(dir, status.url);
   if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
-  noteVersion(dir);
+  // Before the copy, whose error would not name the owner of what this user may not read.
+  checkTokens(dir);
+  // A container's own; the installer of a service makes its copy itself.
+  upgradeState(dir, { copies, within: true, say: (line) => console.error(line) });
   const { connections } = loadTokens(dir, token);
   const own = ownTokens(dir, token, env);
   const gateway = await startGateway({

@@ -71,8 +71,8 @@ const stop = () => {
 onStop(stop, 1);
 try {
   const stack = await starting;
-  await stack.ready();
-  await waitForAgent(client, settings.value.agentId);
+  await stack.ready((line) => console.error(line));
+  await waitForAgent(client, settings.value.agentId, (line) => console.error(line));
   console.error(`trying ${model.name} at ${model.baseUrl}: ${FLOWS.length} flows`);
   const habits = await findHabits(endpointOf(model, process.env));
   console.table(habits.map(({ habit, seen, edgecall }) => ({ habit, seen, edgecall })));

@@ -11,6 +11,9 @@ export const BARE = {
   timeout: RUN_WITHIN_MS,
 };
 
+/** What `start` may say beside its answer: a slow machine says what it waits for. */
+export const MAY_WAIT = /^((still waiting after| {2}\w+ wrote last:) .*\n)*$/;
+
 /** Runs tests there: they are green, and what the machine lacks is named once. */
 export async function isGreen(debian: BareDebian, user: BareUser, line: string): Promise<void> {
   const ran = await debian.runs(user, line);

@@ -121,7 +121,7 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
       const shown = await sheet.locator(".sentence").textContent();
       expect(shown).toBe(sentence);
       // In the order in which it is read: who asked, and the two answers at the end.
-      const at = ["anna asked", 'button "No'].map((words) => heard.indexOf(words));
+      const at = [/You asked|program of yours asked/, /button "No/].map((words) => heard.search(words));
       expect(
         at.every((one, n) => one > (at[n - 1] ?? 0)),
         heard,
@@ -209,6 +209,29 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
     await dryer.getByRole("button").last().click();
     await dryer.waitFor({ state: "detached" });
     await expect.poll(() => house().get("Dryer").on, { timeout: 30_000 }).toBe(true);
+  });
+
+  test("what a yes allows from now on is said where it was given, with the way back", async () => {
+    const text = "The laundry is dry, stop the dryer.";
+    stack.model.written.set(text, [action("dryer", "set", { on: false })]);
+    await stack.gateway.begin(text, "dryer");
+    await page.evaluate(`location.hash = "#/waiting"`);
+    await page.getByRole("link", { name: "Switch Dryer off?", exact: true }).click();
+    const sheet = page.getByRole("dialog", { name: "Switch Dryer off?", exact: true });
+    await sheet.getByText("You asked", { exact: true }).waitFor();
+    const always = sheet.getByRole("radio", { name: /^Don't ask for this on this device/ });
+    await always.check();
+    await sheet.getByText(/^on and off; for you, until /).waitFor();
+    await sheet.getByRole("button", { name: "Switch off", exact: true }).click();
+    const toast = page.getByRole("status").locator(".toast.kept");
+    await toast.getByText("Not asked any more: Switch Dryer off?").waitFor();
+    await toast.getByText(/^on and off; for you, until /).waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    await toast.getByRole("button", { name: "Undo" }).click();
+    await toast.getByText("It asks again.").waitFor();
+    const listed = await stack.gateway.fetch("/v1/permissions");
+    const { permissions } = (await listed.json()) as { permissions: Array<{ device: string }> };
+    expect(permissions.filter(({ device }) => device === "dryer")).toEqual([]);
   });
 
   test("a line that stays open and brings nothing is said within 5 s; when it carries again, nothing says so any more", async () => {

@@ -236,6 +236,12 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await devices.getByRole("button", { name: "Show the command" }).click();
     await devices.getByText(/^curl -fsS \S+\/install\.sh \| sudo sh -s -- a-[A-Z2-9]{12}$/).waitFor();
     await devices.getByText("Waiting for the device").waitFor();
+    // The home has a bridge, so what is about another one is folded.
+    expect(await devices.getByRole("button", { name: "Add the home's bridge" }).isVisible()).toBe(false);
+    expect(await devices.getByLabel("Broker").isVisible()).toBe(false);
+    await devices.getByText("First stop the gateway, start it again like this").waitFor();
+    await devices.getByText("HOST=0.0.0.0 npm start").waitFor();
+    await devices.getByText("More", { exact: true }).click();
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
     await devices.getByText(/^curl .* a-[A-Z2-9]{12} --with-bridge$/).waitFor();
     await devices.getByText("replaces an existing one").waitFor();

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gatewayFolder } from "../../cli/home-gateway/own-folder.ts";
@@ -55,20 +55,43 @@ describe("npm's package", { tags: ["needs/linux"], timeout: 180_000 }, () => {
       join(edgecall.folder, "node_modules/edgecall/dist"),
       join(edgecall.home, "gateway"),
     );
-    const port = String(await freePort());
-    const env = { PATH: "", STATE_DIRECTORY: join(edgecall.home, "state"), PORT: port };
-    const gateway = spawn(process.execPath, [join(folder, "gateway.mjs")], { env, stdio: "ignore" });
-    try {
+    const state = join(edgecall.home, "state");
+    const starts = async (dir: string) => {
+      const port = String(await freePort());
+      const env = { PATH: "", STATE_DIRECTORY: dir, PORT: port };
+      const gateway = spawn(process.execPath, [join(folder, "gateway.mjs")], {
+        env,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      let err = "";
+      gateway.stderr.on("data", (text) => {
+        err += text;
+      });
       const answers = () =>
         fetch(`http://127.0.0.1:${port}/healthz`).then(
           ({ ok }) => ok,
           () => false,
         );
-      await until(answers, { within: 60_000, what: "the gateway answers" });
-    } finally {
-      gateway.kill("SIGTERM");
-      await once(gateway, "close");
-    }
+      try {
+        await until(answers, { within: 60_000, what: "the gateway answers" });
+      } finally {
+        gateway.kill("SIGTERM");
+        await once(gateway, "close");
+      }
+      return err;
+    };
+    expect(await starts(state)).not.toContain("way back");
+    // A container's: an older version wrote it, and nothing is kept beside it.
+    const older = VERSION.replace(/^(\d+)\.(\d+)/, (_, major, minor) => `${major}.${Number(minor) - 1}`);
+    const tokens = readFileSync(join(state, "tokens.json"), "utf8");
+    writeFileSync(join(state, "version"), `${older}\n`);
+    const [, back = ""] =
+      new RegExp(`start edgecall ${older} with STATE_DIRECTORY=(\\S+);`).exec(await starts(state)) ?? [];
+    expect(dirname(back)).toBe(join(state, "copies"));
+    expect(readFileSync(join(back, "version"), "utf8")).toBe(`${older}\n`);
+    // The way back leads to a state that runs.
+    await starts(back);
+    expect(readFileSync(join(back, "tokens.json"), "utf8")).toBe(tokens);
   });
 
   test("on an older Node it says in one line which it needs", async () => {

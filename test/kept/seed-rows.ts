@@ -1095,7 +1095,7 @@ const TOOLS: Rows = {
     "pi-agent/skills/examples.test.ts > tools made of tools: one writes what another found, and one asks when the log cannot be read",
 };
 
-/** By the numbers that docs/reference/settings.md has for the designs. */
+/** By the numbers that docs/reference/agent-toml.md has for the designs. */
 export const SEED_ROWS: Readonly<Record<string, Rows>> = {
   "000": PLAN,
   "001": LOOP,

@@ -7,6 +7,7 @@ import { leftOn } from "./looks.ts";
 import { calls } from "./person.ts";
 import { type Recorder, stopwatch } from "./record.ts";
 
+const STATE = "/var/lib/edgecall-gateway";
 const PATIENT = { within: 90_000, every: 100 };
 
 export async function withoutCloudflare(home: Home, recorder: Recorder): Promise<void> {
@@ -33,6 +34,14 @@ export async function withoutCloudflare(home: Home, recorder: Recorder): Promise
       const again = await typed(`sudo node ${ARCHIVE}/edgecall.cjs gateway install`);
       const token = /token +(\S+)/;
       if (token.exec(out)?.[1] !== token.exec(again)?.[1]) throw new Error(`another token:\n${again}`);
+      // The programs are gone, and an older version's state is left: it is copied before this one writes there.
+      await typed(`sudo node ${ARCHIVE}/edgecall.cjs gateway uninstall`);
+      await typed(`sudo sh -c 'echo 0.3.0 > ${STATE}/version'`);
+      const over = await typed(`sudo node ${ARCHIVE}/edgecall.cjs gateway install`);
+      if (!over.includes(`${STATE} was edgecall 0.3.0's`) || token.exec(over)?.[1] !== token.exec(out)?.[1])
+        throw new Error(`no copy, or another token:\n${over}`);
+      await typed(`sudo sh -c 'diff ${STATE}-0.3.0-*/tokens.json ${STATE}/tokens.json'`);
+      await typed(`sudo sh -c 'rm -r ${STATE}-0.3.0-*'`);
       await typed("sudo edgecall gateway status");
       await typed("sudo edgecall gateway doctor");
       return { times: { "the command ends": done }, note: out };

@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -67,6 +69,49 @@ test("the version in use and the previous one are kept, and no others", async ()
   await releases.prune();
   expect([await releases.previous(), await releases.current()]).toEqual(names.slice(1));
   expect(readdirSync(join(dir, "versions")).sort()).toEqual(names.slice(1));
+});
+
+test("a version that fails gives the state of before back with the version before, also after a power cut in between", async () => {
+  const root = mkdtempSync(join(tmpdir(), "edgecall-states-"));
+  const [place, copy] = [join(root, "state"), join(root, "state-1.0.0-2026-11-28")];
+  const write = (folder: string, text: string) => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "version"), text);
+  };
+  const isIn = (folder: string) => readFileSync(join(folder, "version"), "utf8");
+  const before = await add("1.0.0");
+  await releases.use(before, { onTrial: false });
+  // What an earlier way back left there.
+  write(`${place}-newer`, "left");
+  write(copy, "1.0.0");
+  await releases.use(await add("1.1.0"), { onTrial: true, state: { place, copy } });
+  trial("begin");
+  write(place, "1.1.0");
+  // The power went between the two moves, and systemd made a new folder.
+  renameSync(place, `${place}-newer-2`);
+  mkdirSync(place);
+  trial("begin");
+  expect(await releases.current()).toBe(before);
+  expect(isIn(place)).toBe("1.0.0");
+  expect(readdirSync(root).sort()).toEqual(["state", "state-newer", "state-newer-2", "state-newer-3"]);
+  expect([isIn(`${place}-newer`), isIn(`${place}-newer-2`)]).toEqual(["left", "1.1.0"]);
+  trial("begin");
+  expect(isIn(place)).toBe("1.0.0");
+});
+
+test("a version that came online keeps its state, and the copy stays beside it", async () => {
+  const root = mkdtempSync(join(tmpdir(), "edgecall-states-"));
+  const [place, copy] = [join(root, "state"), join(root, "copy")];
+  for (const folder of [place, copy]) mkdirSync(folder);
+  await releases.use(await add("1.0.0"), { onTrial: false });
+  await releases.use(await add("1.1.0"), { onTrial: true, state: { place, copy } });
+  trial("begin");
+  trial("passed");
+  // Another one fails, of which there is no copy.
+  await releases.use(await add("1.1.1"), { onTrial: true });
+  trial("begin");
+  trial("begin");
+  expect(readdirSync(root).sort()).toEqual(["copy", "state"]);
 });
 
 describe("on trial", () => {

@@ -115,11 +115,21 @@ export class Releases {
     }
   }
 
-  /** Takes a version into use. @param onTrial true: the version before comes back unless this one comes online */
-  async use(name: string, { onTrial }: { onTrial: boolean }): Promise<void> {
+  /**
+   * Takes a version into use.
+   * @param how.onTrial true: the version before comes back unless this one comes online
+   * @param how.state the service's state and the copy of what the version before wrote: it comes back with that version
+   */
+  async use(
+    name: string,
+    { onTrial, state }: { onTrial: boolean; state?: { place: string; copy: string } | undefined },
+  ): Promise<void> {
     const before = await this.current();
     if (before !== undefined && before !== name) await this.#link("previous", before);
     await rm(join(this.#dir, "rolled-back"), { force: true });
+    const stateCopy = join(this.#dir, "state-copy");
+    if (onTrial && state) await writeAtomic(stateCopy, `${state.place}\n${state.copy}\n`, { mode: 0o644 });
+    else await rm(stateCopy, { force: true });
     // The mark comes first: otherwise a power cut in between would leave a new version that is not on trial.
     if (onTrial) await writeAtomic(join(this.#dir, "on-trial"), NOT_BEGUN, { mode: 0o644 });
     else await rm(join(this.#dir, "on-trial"), { force: true });

@@ -24,6 +24,7 @@ die "$ARGV[0]: $!";
 /**
  * The file `on-trial` exists from an update until the new version was online. It has "new" before the first start. Anything
  * else (even a file torn by a power cut) means that a start has failed, and the version before comes back.
+ * `state-copy` names the state and its copy, a line each: the version before cannot read what the new one wrote there.
  */
 export const TRIAL = `#!/bin/sh
 # "begin" before each start of the service, "passed" once it is ready; see on-trial, made by "edgecall … update".
@@ -36,15 +37,26 @@ case "$1" in
       echo started > on-trial.next
       mv -T on-trial.next on-trial
     elif [ -e previous/edgecall ]; then
+      if [ -e state-copy ]; then
+        state=$(sed -n 1p state-copy)
+        copy=$(sed -n 2p state-copy)
+        if [ -e "$copy" ]; then
+          newer=$state-newer
+          n=2
+          while [ -e "$newer" ]; do newer=$state-newer-$n; n=$((n + 1)); done
+          [ ! -e "$state" ] || mv -T "$state" "$newer"
+          mv -T "$copy" "$state"
+        fi
+      fi
       readlink current > rolled-back
       ln -sfn "$(readlink previous)" current.next
       mv -T current.next current
-      rm -f on-trial
+      rm -f on-trial state-copy
       echo "the new version did not come online: back to $(readlink current)" >&2
     fi
     ;;
   passed)
-    rm -f on-trial rolled-back
+    rm -f on-trial rolled-back state-copy
     ;;
 esac
 sync .

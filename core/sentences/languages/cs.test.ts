@@ -10,6 +10,9 @@ const names = new NameTable(CS_HOME);
 const lexicons = [makeLexicon(cs)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["Co je otevřené?", "ask which open <everything>"],
+  ["Je něco zapnuté?", "ask any on <everything>"],
+  ["Které baterie jsou slabé?", "ask which low_battery <everything>"],
   ["Kolik místa je na disku?", "ask value disk <unsaid>"],
   ["rozsviť lampu na čtení", "turn_on <Lampa na čtení>"],
   ["rozsvit lampu na cteni", "turn_on <Lampa na čtení>"],

@@ -82,7 +82,7 @@ export const cs: LanguageData = {
     "ask:which": "kter(ý|á|é|ou|ých|ém), jak(á|é|ý), kteří, kde jsou, ve kter(ých|ém), které z",
     "ask:count": "kolik, kolik je, počet, spočítej, jaký je počet, kolik máme",
     "ask:any":
-      "je (nějaký|nějaká|nějaké), jsou (nějaké|nějaká), je některé, je některá, jsou některé, jsou některá, je někde, jsou někde, (svítí|běží) (nějaký|nějaká|nějaké), někde, není někde, je aspoň jedno, je tam (nějaké|nějaká|nějaký), (některé|některá) z, (je|jsou) (jakékoli|jakékoliv), nějaká, nějaké",
+      "něco, cokoli[v], je (nějaký|nějaká|nějaké), jsou (nějaké|nějaká), je některé, je některá, jsou některé, jsou některá, je někde, jsou někde, (svítí|běží) (nějaký|nějaká|nějaké), někde, není někde, je aspoň jedno, je tam (nějaké|nějaká|nějaký), (některé|některá) z, (je|jsou) (jakékoli|jakékoliv), nějaká, nějaké",
     "ask:yes_no":
       "zda, zdali, jestli je, jestli jsou, zkontroluj že, (zjisti|zkontroluj|podívej se|ověř|víš) [mi] (jestli|zda|zdali)",
     "show ask:yes_no": "(řekni|říct|řekněte) [mi] (jestli|zda|zdali)",
@@ -121,7 +121,7 @@ export const cs: LanguageData = {
     "state:away": "pryč, mimo domov",
     "state:charging": "nabíjí, nabíjejí, nabíjen(ý|á|é)",
     "state:low_battery":
-      "slab(á|ou|é) bateri(e|i), nízký stav baterie, vybit(ý|á|é|ou|ých) [baterie|baterii|baterií], slabá baterie",
+      "bateri(e|i) [je|jsou] [skoro|téměř] (slabá|slabé|vybitá|vybité), slab(á|ou|é) bateri(e|i), nízký stav baterie, vybit(ý|á|é|ou|ých) [baterie|baterii|baterií], slabá baterie",
     "state:low_battery becomes": "vybije",
     "state:running": "běží, jede, pracuje, funguje, v provozu, běžící, točí, v chodu, pracují",
     "state:running becomes": "spustí, rozběhne",

@@ -10,6 +10,11 @@ const names = new NameTable(DE_HOME);
 const lexicons = [makeLexicon(de)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["Was ist offen?", "ask which open <everything>"],
+  ["Ist irgendetwas offen?", "ask any open <everything>"],
+  ["Ist in der Küche noch etwas an?", "ask any on <everything @Küche>"],
+  ["Welche Batterien sind leer?", "ask which low_battery <everything>"],
+  ["Ist eine Batterie schwach?", "ask any low_battery <everything>"],
   ["Wie voll ist die Festplatte?", "ask value disk <unsaid>"],
   ["Wie voll ist die Festplatte von vm?", "ask value disk <vm>"],
   ["schalte die Leselampe ein", "turn_on <Leselampe>"],

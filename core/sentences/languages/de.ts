@@ -106,7 +106,7 @@ export const de: LanguageData = {
     "ask:which": "welche, welcher, welches, welchen, was für, welche von",
     "ask:count": "wie viele, wieviele, anzahl, anzahl der, zähle",
     "ask:any":
-      "irgendwelche, irgendein[e], ist irgendein[e], sind irgendwelche, gibt es, gibt es irgendwelche, noch irgendwo",
+      "irgendetwas, irgendwas, etwas, irgendwo (was|etwas), irgendwelche, irgendein[e], ist irgendein[e], sind irgendwelche, gibt es, gibt es irgendwelche, [noch] irgendwo",
     "ask:yes_no":
       "ob, prüfe ob, schau ob, schau nach ob, weißt du ob, sieh nach ob, (kannst|könntest) du mir sagen ob, oder nicht, oder was, oder so, (können|könnten) sie (bestätigen|überprüfen|prüfen|mir sagen|nachsehen) ob, (bestätige|bestätigen|prüfen|überprüfe|überprüfen) [sie] ob",
     "show ask:yes_no": "sag[e] [mir] ob",
@@ -142,7 +142,7 @@ export const de: LanguageData = {
     "state:away": "unterwegs, abwesend, weg",
     "state:charging": "lädt, am laden, wird geladen",
     "state:low_battery":
-      "batterie schwach, schwache batterie, akku schwach, batterie leer, leere batterie, fast leer",
+      "[eine] (batterie|batterien|akku|akkus) [ist|sind] [fast|bald] (leer|schwach|entladen), [eine] (leere|schwache) (batterie|batterien|akkus), (batterien|akkus) müssen (gewechselt|getauscht|geladen|ersetzt) werden, batterie schwach, schwache batterie, akku schwach, batterie leer, leere batterie, fast leer",
     "state:running": "läuft, laufen, in betrieb, arbeitet",
     "state:running becomes": "startet",
     "state:finished": "fertig, fertig ist, beendet, zu ende, durch, durchgelaufen, ausgelaufen",

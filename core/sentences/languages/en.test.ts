@@ -10,6 +10,13 @@ const names = new NameTable(EN_HOME);
 const lexicons = [makeLexicon(en)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["What is open?", "ask which open <everything>"],
+  ["Is anything open at home?", "ask any open <everything @home>"],
+  ["what's still on in the kitchen?", "ask which on <everything @Kitchen>"],
+  ["Is anything on?", "ask any on <everything>"],
+  ["How many are on?", "ask count on <everything>"],
+  ["Which batteries are low?", "ask which low_battery <everything>"],
+  ["do any batteries need changing?", "ask any low_battery <everything>"],
   ["Turn on the reading lamp", "turn_on <Reading lamp>"],
   ["turn the reading lamp off", "turn_off <Reading lamp>"],
   ["reading lamp off", "turn_off <Reading lamp>"],

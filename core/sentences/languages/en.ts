@@ -92,7 +92,8 @@ export const en: LanguageData = {
       "what, what is, what s, what (song|track|music|movie|show|station|channel) is, whats, what are, what does, how, how is, how s, how much, how are, tell me what, tell me how, how full is, how full, what is the current, what was, how high is, how high",
     "ask:which": "which, what, which one, which ones, which of, tell me which, show me which",
     "ask:count": "how many, count, what number of, number of",
-    "ask:any": "any, are any, is any, are there any, is there any, is one of, does any, any of",
+    "ask:any":
+      "anything [at all], something, any, are any, is any, are there any, is there any, is one of, does any, any of",
     "ask:yes_no":
       "whether, check if, check whether, do you know if, find out if, see if, can you check if, could you check if, i want to know if, (confirm|verify) (if|whether), (can|could) you (confirm|verify|see) (if|whether), or not, or what, (can|could) you check whether",
     "show ask:yes_no": "tell me (if|whether), (can|could) you tell me (if|whether), let me know whether",
@@ -129,7 +130,7 @@ export const en: LanguageData = {
     "state:away": "away, not at home, not home",
     "state:charging": "charging",
     "state:low_battery":
-      "low battery, battery low, low on battery, low on power, a low battery, low batteries",
+      "(batteries|battery) [are|is] [nearly|almost] (low|empty|flat|dead|weak|running low), (batteries|battery) (need|needs) [to be] (changing|replacing|charging|changed|replaced|charged), [a] (weak|empty|flat|dead) (battery|batteries), (have|has) [a] (low|weak|empty|flat|dead) (battery|batteries), (need|needs) [a] new (battery|batteries), low battery, battery low, low on battery, low on power, a low battery, low batteries",
     "state:running": "running, in operation, working, still running",
     "state:running becomes": "starts, starts running",
     "state:finished":

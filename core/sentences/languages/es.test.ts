@@ -10,6 +10,9 @@ const names = new NameTable(ES_HOME);
 const lexicons = [makeLexicon(es)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["¿Qué está abierto?", "ask which open <everything>"],
+  ["¿Hay algo encendido?", "ask any on <everything>"],
+  ["¿Qué pilas están gastadas?", "ask which low_battery <everything>"],
   ["Enciende la lámpara de lectura", "turn_on <Lámpara de lectura>"],
   ["prende la lampara de lectura", "turn_on <Lámpara de lectura>"],
   ["Apague todas las luces de la cocina, por favor", "turn_off <light all @Cocina>"],

@@ -101,7 +101,7 @@ export const es: LanguageData = {
       "qué, cuál [es|son], cuáles [son], cuánto [es|hay|está], cuánta, cuántos, cuántas, cómo, a (cuánto|cuántos|qué) [está|están], qué es, en qué [está], de cuánto es, qué tan, qué marca, cuánto (marca|consume)",
     "ask:which": "qué, cuál [es|son], cuáles [son], cuál de, cuáles de",
     "ask:count": "cuánt(os|as) [de], cuenta, (número|cantidad) de",
-    "ask:any": "hay algun(a|o|as|os), hay un(as|os), algun(o|a) de, algun(as|os)",
+    "ask:any": "algo, alguna cosa, hay algun(a|o|as|os), hay un(as|os), algun(o|a) de, algun(as|os)",
     "ask:yes_no":
       "si, (comprueba|mira|verifica|sabes|saber|revisa|confirmar|confirma|comprobar|verificar|ver) si, me (dices|puedes decir|podrías decir|puede decir) si, o no, o qué, o algo así, (puedes|podrías|puede) (confirmar|verificar|comprobar|ver) si",
     "show ask:yes_no": "(dime|decirme) si",
@@ -139,7 +139,7 @@ export const es: LanguageData = {
     "state:away": "fuera [de casa], ausente",
     "state:charging": "cargando, carga, se está cargando",
     "state:low_battery":
-      "batería baja, con poca batería, poca batería, pila[s] (baja|bajas|gastada|gastadas), casi sin batería",
+      "(batería|baterías|pila|pilas) [está|están] [casi] (baja|bajas|gastada|gastadas|agotada|agotadas|descargada|descargadas), batería baja, con poca batería, poca batería, pila[s] (baja|bajas|gastada|gastadas), casi sin batería",
     "state:running":
       "ejecutándose, ejecutando, se está ejecutando, funcionando, en curso, funciona, trabajando, en uso, andando, corriendo, operativ(o|a), girando",
     "state:running becomes": "empieza",

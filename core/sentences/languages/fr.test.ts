@@ -10,6 +10,10 @@ const names = new NameTable(FR_HOME);
 const lexicons = [makeLexicon(fr)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["Qu'est-ce qui est ouvert ?", "ask which open <everything>"],
+  ["Y a-t-il quelque chose d'allumé ?", "ask any on <everything>"],
+  ["Est-ce que quelque chose est ouvert ?", "ask any open <everything>"],
+  ["Quelles piles sont faibles ?", "ask which low_battery <everything>"],
   ["Allume la liseuse", "turn_on <Liseuse>"],
   ["éteins la liseuse", "turn_off <Liseuse>"],
   ["eteins le plafonnier stp", "turn_off <Plafonnier>"],

@@ -26,7 +26,7 @@ export const fr: LanguageData = {
   },
   phrases: {
     filler:
-      "également, réellement, euh, si vous le souhaitez, à la fois, l air, le, la, les, l, de, du, des, d, de la, de l, mon, ma, mes, ton, ta, tes, son, sa, ses, notre, nos, votre, vos, leur[s], ce, cet, cette, ces, moi, nous, me, m, te, s il (te|vous) plaît, stp, svp, please, merci, merci beaucoup, maintenant, tout de suite, immédiatement, vite, rapidement, actuellement, en ce moment, actuel[le|les|s], présentement, là, là bas, donc, juste, bonjour, salut, coucou, hey, hé, ok, okay, bon, bien, alors, encore, de nouveau, à nouveau, un peu, gentiment, aujourd hui, pour moi, exactement, toujours, est ce, dehors, complètement, entièrement, totalement, niveau, degré de, niveau de, y, la tâche [en cours|actuelle] [de|du|des], (le|du|les) (contenu multimédia|contenu|média|médias|film|musique) (sur|de), la (session|lecture) (sur|de), pour nettoyer, pour aspirer, si (vous voulez|tu veux|possible|vous le voulez bien|tu veux bien), trop (fort|faible|haut|bas|élevé), voulez vous, veux tu, totalement, s il (te|vous) plait, soit, soient, le courant (de|du), l alimentation (de|du)",
+      "également, réellement, euh, si vous le souhaitez, à la fois, l air, le, la, les, l, de, du, des, d, de la, de l, mon, ma, mes, ton, ta, tes, son, sa, ses, notre, nos, votre, vos, leur[s], ce, cet, cette, ces, moi, nous, me, m, te, s il (te|vous) plaît, stp, svp, please, merci, merci beaucoup, maintenant, tout de suite, immédiatement, vite, rapidement, actuellement, en ce moment, actuel[le|les|s], présentement, là, là bas, donc, juste, bonjour, salut, coucou, hey, hé, ok, okay, bon, bien, alors, encore, de nouveau, à nouveau, un peu, gentiment, aujourd hui, pour moi, exactement, toujours, est ce, dehors, complètement, entièrement, totalement, niveau, degré de, niveau de, y, la tâche [en cours|actuelle] [de|du|des], (le|du|les) (contenu multimédia|contenu|média|médias|film|musique) (sur|de), la (session|lecture) (sur|de), pour nettoyer, pour aspirer, si (vous voulez|tu veux|possible|vous le voulez bien|tu veux bien), trop (fort|faible|haut|bas|élevé), voulez vous, veux tu, s il (te|vous) plait, soit, soient, le courant (de|du), l alimentation (de|du)",
     prep: "pour, avec, à",
     in: "dans, dans (le|la|les|l), à (la|l), au, aux, sur, sur (le|la|les|l), en, chez, du côté de, dans toutes les pièces (du|de la|de l|des|au)",
     a: "un, une",
@@ -88,22 +88,22 @@ export const fr: LanguageData = {
       "moins (vite|rapide), plus (lent|lentement|doucement), ralenti[s|r|ssez|sse]",
     ensure:
       "(confirme|confirmez) (que|qu), (doit|doivent) être, assure toi (que|qu), assurez vous (que|qu), vérifi(e|ez) (que|qu), fais en sorte (que|qu), faites en sorte (que|qu), (je veux|je voudrais|j aimerais|il faut|il faudrait|je souhaite) (que|qu), j ai besoin (que|qu), il faudrait (que|qu)",
-    be: "est, sont, (est|sont) (il|elle|ils|elles), il y a, y a t il, y a, il fait, fait il, fait, être, se trouve[nt], (t il|t elle), en train (de|d), reste, il reste, restent, reste t il, on est, est on, (qui|qu) (est|sont), qu il fait, est ce qu il y a, serait, ont, a, encore, n (est|sont) (il|elle|ils|elles) pas, n est ce pas que, avons nous (laissé|oublié), avons nous, y a t il quelque chose, il y a quelque chose, fait il, fait elle",
+    be: "est, sont, (est|sont) (il|elle|ils|elles), il y a, y a t il, y a, il fait, fait il, fait, être, se trouve[nt], (t il|t elle), en train (de|d), reste, il reste, restent, reste t il, on est, est on, (qui|qu) (est|sont), qu il fait, est ce qu il y a, serait, ont, a, encore, n (est|sont) (il|elle|ils|elles) pas, n est ce pas que, avons nous [laissé|oublié], fait elle",
     exist:
       "y a t il, il y a, y a, [est ce que] tu (connais|vois|contrôles), (connais|vois) tu, connaissez vous, avons nous, est ce qu il y a, on a, sont connu[s|es], sont connecté[s|es], existe t il, qu on a",
     show: "(dis|dites|donne|donnez|montre|montrez|affiche|affichez|indique|indiquez|liste|listez|énumère|lis|lisez|vérifie|vérifiez|nomme|précise|regarde|annonce|confirme), (dire|donner|montrer|afficher|indiquer|lister|lire|vérifier|consulter|voir|connaître|savoir|obtenir|nommer|confirmer), fais moi voir, dis m en plus sur, qu en est il (de|du|des|d), fais moi un point sur, et, contrôle, consulte, parle moi de, vérification, lecture, (dis|dites) moi [tout] (sur|à propos de), (parle|parlez) moi (de|du), (donne|donnez|donner) moi, informe[z] moi sur, me (donner|dire|indiquer|montrer)",
     "ask:value":
-      "quel[le|s|les] [est|sont|etait], (quel|quelle) est (le|la|l), à combien [est|sont], c est quoi, qu est ce que, quoi, combien [est|sont], c est combien, à quoi, à quel[le] [est], de combien est, que dit, qu indique, que vaut, combien (consomme|affiche|indique), à quel niveau est, sur quoi est, ce qui est, ce que, que dit",
+      "quel[le|s|les] [est|sont|etait], (quel|quelle) est (le|la|l), à combien [est|sont], c est quoi, qu est ce que, quoi, combien [est|sont], c est combien, à quoi, à quel[le] [est], de combien est, que dit, qu indique, que vaut, combien (consomme|affiche|indique), à quel niveau est, sur quoi est, ce qui est, ce que",
     "ask:which": "quel[le|s|les] [est|sont], lequel, laquelle, lesquels, lesquelles, qu est ce qui [est]",
     "ask:count":
       "combien (de|d|y a t il de|y a t il d), (nombre|le nombre) (de|d), compte [les], il y a combien (de|d)",
     "ask:any":
-      "(y a t il|il y a|y a|est ce qu il y a|reste t il|il reste) (des|encore des), y a t il (un|une) [des|de|du], l une des, un des, une des",
+      "quelque chose, (y a t il|il y a|y a|est ce qu il y a|reste t il|il reste) (des|encore des|quelque chose), y a t il (un|une) [des|de|du], l une des, un des, une des",
     "ask:yes_no":
       "est ce (que|qu), (vérifie|vérifiez|regarde|regardez) (si|s), (sais tu|savez vous|tu sais) (si|s), (je veux|je voudrais|j aimerais) savoir (si|s), vérifier (si|s), (peux tu|pourrais tu|pouvez vous|pourriez vous) vérifier (si|s), savoir (si|s), (me|nous) dire (si|s), ou (non|pas|quoi|quelque chose du genre|quelque chose comme ça), (confirmer|confirme|confirmez|vérifier|voir|regarder) (si|s)",
     "show ask:yes_no": "(dis|dites) moi (si|s)",
     "state:on":
-      "(allumé|activé|branché|enclenché)(e|s|es), on, en marche, en route, actif, active[s], actifs, en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s], laissé allumé[e|s|es], soit (allumé|activé|branché|enclenché)",
+      "(allumé|activé|branché|enclenché)(e|s|es), d allumé, on, en marche, en route, acti(f|fs|ve|ves), en fonction, sous tension, éclairé[e|s|es], brille, alimenté[e], souffle, déclenché[e|s], laissé allumé[e|s|es], soit (allumé|activé|branché|enclenché)",
     "be state:on": "(est|est il|est elle) (allumé|activé|branché|enclenché)",
     "state:off":
       "éteint[e|s|es], (désactivé|coupé|débranché)(e|s|es), off, à l arrêt, arrêté[e|s|es], inactif, inactive, hors tension, soit (désactivé|coupé|débranché)",
@@ -141,7 +141,7 @@ export const fr: LanguageData = {
     "state:away": "absent[e|s], sorti[e|s], parti[e|s]",
     "state:charging": "en charge, en train de charger, charge, en cours de charge",
     "state:low_battery":
-      "batterie (faible|basse), pile[s] faible[s], batteries faibles, presque vide, presque déchargé[e]",
+      "[une] (pile|piles|batterie|batteries) [est|sont] [presque] (faible|faibles|vide|vides), batterie basse, presque vide, presque déchargé[e]",
     "state:running":
       "en cours [d exécution|d utilisation], tourne[nt], marche, fonctionne[nt], en fonctionnement, en train de tourner",
     "state:running becomes": "démarre, commence",

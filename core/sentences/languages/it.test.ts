@@ -10,6 +10,9 @@ const names = new NameTable(IT_HOME);
 const lexicons = [makeLexicon(it)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["Cosa è aperto?", "ask which open <everything>"],
+  ["C'è qualcosa di acceso?", "ask any on <everything>"],
+  ["Quali batterie sono scariche?", "ask which low_battery <everything>"],
   ["Accendi la lampada da lettura", "turn_on <Lampada da lettura>"],
   ["Spenga tutte le luci della cucina, per favore", "turn_off <light all @Cucina>"],
   ["Potresti spegnere la luce del bagno?", "turn_off <Luce del bagno>"],

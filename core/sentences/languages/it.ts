@@ -108,7 +108,7 @@ export const it: LanguageData = {
     "ask:which": "qual[e|i], che, qual è, quali sono, quale (è|dei|delle), quali (dei|delle)",
     "ask:count": "quant(i|e), conta, numero di, (il numero) (di|delle|dei), quanti (ci sono)",
     "ask:any":
-      "c è (qualche|qualcuna delle|qualcuno dei|una delle|uno dei), ci sono, qualcuna delle, qualcuno dei",
+      "qualcosa, c è (qualche|qualcuna delle|qualcuno dei|una delle|uno dei), ci sono, qualcuna delle, qualcuno dei",
     "ask:yes_no":
       "se, (controlla|verifica|guarda|sai|sapere|vedi|verificare|controllare) se, mi (dici|sai dire|puoi dire|potresti dire) se",
     "show ask:yes_no": "(dimmi|dirmi|dire) se",
@@ -141,7 +141,8 @@ export const it: LanguageData = {
     "state:home": "a casa, in casa",
     "state:away": "fuori [casa], via, assente",
     "state:charging": "in carica, si sta caricando, sotto carica",
-    "state:low_battery": "batteria (scarica|bassa), batterie scariche, quasi scaric(o|a), scaric(o|a|i|he)",
+    "state:low_battery":
+      "(batteria|batterie|pila|pile) [è|sono] [quasi] (scarica|scariche|bassa|basse), batteria (scarica|bassa), batterie scariche, quasi scaric(o|a), scaric(o|a|i|he)",
     "state:running":
       "in esecuzione, funziona, funzionano, in corso, sta (andando|girando|lavorando|funzionando), gira, in uso",
     "state:running becomes": "inizia, parte",

@@ -10,6 +10,10 @@ const names = new NameTable(NL_HOME);
 const lexicons = [makeLexicon(nl)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["Wat is er open?", "ask which open <everything>"],
+  ["Staat er nog iets aan?", "ask any on <everything>"],
+  ["Welke batterijen zijn bijna leeg?", "ask which low_battery <everything>"],
+  ["zeg het me als de leeslamp aan is", "watch <Leeslamp> condition state on"],
   ["Hoe vol is de schijf?", "ask value disk <unsaid>"],
   ["Hoe vol is de schijf van vm?", "ask value disk <vm>"],
   ["doe de leeslamp aan", "turn_on <Leeslamp>"],

@@ -82,11 +82,11 @@ export const nl: LanguageData = {
       "heb je, heeft u, zijn er, ken je, kent u, zijn bekend, zijn verbonden, kun je (bedienen|besturen)",
     show: "toon, laat [me|mij] [zien|weten], zeg [me|mij], vertel [me|mij], geef [me|mij], noem, lijst, lees, lees voor, check, bekijk, kijk, geef aan, som op, controleer, zeggen, vertellen, tonen, laten zien, zien, hoe zit het met, hoe staat het met",
     "ask:value":
-      "wat, wat is, wat zijn, hoe, hoe is, hoe zijn, hoe hoog, hoe hoog is, hoeveel, hoeveel is, hoe vol, hoe vol is, hoe groot is, wat voor, op hoeveel, op welke, wat was",
+      "wat, wat is, wat zijn, wat (is|zijn|staat|staan) er, hoe, hoe is, hoe zijn, hoe hoog, hoe hoog is, hoeveel, hoeveel is, hoe vol, hoe vol is, hoe groot is, wat voor, op hoeveel, op welke, wat was",
     "ask:which": "welke, welk, wat voor, welke van, welk van",
     "ask:count": "hoeveel, aantal, het aantal, tel",
     "ask:any":
-      "is er, zijn er, staat er, staan er, is er een, is er [nog] ergens, enige, zit er, branden er, brandt er, zijn er nog, staan er nog, is een van, iets van, nog ergens, ergens",
+      "iets, is er, zijn er, staat er, staan er, is er een, is er [nog] ergens, enige, zit er, branden er, brandt er, zijn er nog, staan er nog, is een van, iets van, nog ergens, ergens",
     "ask:yes_no":
       "of, (weet|weten) je of, kijk of, controleer of, check of, kijk eens of, ga na of, kan je zien of",
     "show ask:yes_no": "(zeg|vertel) [me|mij] of",
@@ -122,7 +122,8 @@ export const nl: LanguageData = {
     "state:home": "thuis",
     "state:away": "afwezig, weg, niet thuis, onderweg",
     "state:charging": "aan het (opladen|laden), laadt op, opgeladen wordt, laadt",
-    "state:low_battery": "batterij [bijna] leeg, lege batterij, lage batterij, batterij laag, bijna leeg",
+    "state:low_battery":
+      "[een] (batterij|batterijen|accu|accus) [is|zijn] [bijna] (leeg|laag|zwak), [een] (lege|zwakke) (batterij|batterijen), batterij [bijna] leeg, lege batterij, lage batterij, batterij laag, bijna leeg",
     "state:running": "draait, draaien, loopt, bezig, aan het draaien, in werking, werkt",
     "state:running becomes": "start",
     "state:finished": "klaar, klaar is, afgelopen, gestopt, voltooid, klaar zijn, uitgedraaid, gedaan",
@@ -376,7 +377,7 @@ export const nl: LanguageData = {
     "stop:general": "wat is een, wat zijn, wat betekent, hoe werkt een, verschil tussen",
     "stop:quotation": "zei, zegt, schrijf, zeiden, vertelde, vroeg",
     watch:
-      "laat [het] (me|mij) weten (als|wanneer|zodra|indien), (waarschuw|verwittig|informeer|alarmeer) (me|mij|ons) (als|wanneer|zodra|indien), zeg [het|me|mij] (als|wanneer|zodra), (meld|meldt|bericht) [het|me|mij] (als|wanneer|zodra), geef [me|mij] een (seintje|melding|bericht) (als|wanneer|zodra), stuur [me|mij] een (bericht|melding) (als|wanneer|zodra), geef [het|me] door (als|wanneer|zodra)",
+      "laat [het] (me|mij) weten (als|wanneer|zodra|indien), (waarschuw|verwittig|informeer|alarmeer) (me|mij|ons) (als|wanneer|zodra|indien), (zeg|vertel|meld|meldt|bericht) [het] [me|mij] (als|wanneer|zodra), geef [me|mij] een (seintje|melding|bericht) (als|wanneer|zodra), stuur [me|mij] een (bericht|melding) (als|wanneer|zodra), geef [het|me] door (als|wanneer|zodra)",
     remind:
       "herinner (me|mij|ons) [er], herinnering, (zet|maak|stel) een herinnering [in], help me herinneren, een herinnering, wil je (me|mij) herinneren",
     timer:

@@ -10,6 +10,9 @@ const names = new NameTable(PL_HOME);
 const lexicons = [makeLexicon(pl)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["Co jest otwarte?", "ask which open <everything>"],
+  ["Czy coś jest włączone?", "ask any on <everything>"],
+  ["Które baterie są słabe?", "ask which low_battery <everything>"],
   ["Ile miejsca jest na dysku?", "ask value disk <unsaid>"],
   ["włącz lampę do czytania", "turn_on <Lampa do czytania>"],
   ["wlacz lampe do czytania", "turn_on <Lampa do czytania>"],

@@ -78,7 +78,7 @@ export const pl: LanguageData = {
     "ask:which": "które, która, który, których, którą, jakie, jaki, którzy, gdzie są",
     "ask:count": "ile, ilu, liczba, policz, jaka jest liczba",
     "ask:any":
-      "czy jakieś, czy jakikolwiek, czy jakiekolwiek, czy jakaś, czy jakakolwiek, czy jakiś, czy są, czy są jakieś, czy gdzieś, czy coś, czy któreś, czy któryś, czy którakolwiek, czy którekolwiek, czy jest jakieś, czy jest jakiś, czy jest jakaś, czy jest, czy któraś, czy ktoś, gdzieś",
+      "coś, cokolwiek, czy jakieś, czy jakikolwiek, czy jakiekolwiek, czy jakaś, czy jakakolwiek, czy jakiś, czy są, czy są jakieś, czy gdzieś, czy coś, czy któreś, czy któryś, czy którakolwiek, czy którekolwiek, czy jest jakieś, czy jest jakiś, czy jest jakaś, czy jest, czy któraś, czy ktoś, gdzieś",
     "ask:yes_no":
       "czy, (potwierdź|potwierdzić) czy, sprawdź czy, zobacz czy, czy nadal, czy teraz, czy na pewno, upewnij się czy, czy nie, czy co, lub nie, (sprawdź|potwierdź|zobacz|powiedz) proszę czy, (sprawdzić|zobaczyć|powiedzieć) czy",
     "show ask:yes_no": "powiedz [mi] czy, (daj|dać) [mi] znać czy",
@@ -118,7 +118,7 @@ export const pl: LanguageData = {
     "state:away": "poza domem, nieobecn(y|a|e)",
     "state:charging": "ładuje [się], ładują się, ładowan(y|a|e)",
     "state:low_battery":
-      "rozładowan(y|a|e|ych), słaba bateria, słabą baterię, niski poziom baterii, niską baterię",
+      "(bateria|baterie) [jest|są] [prawie] (słaba|słabe|rozładowana|rozładowane|pusta|puste), (rozładowane|słabe) baterie, rozładowan(y|a|e|ych), słaba bateria, słabą baterię, niski poziom baterii, niską baterię",
     "state:running": "pracuje, pracują, chodzi, w trakcie pracy, nadal pracuje",
     "state:running becomes": "uruchomi się, ruszy, zacznie",
     "state:finished": "skończon(y|a|e), gotow(y|a|e), skończył[a|o], zakończył[a|o], skończyła się",

@@ -10,6 +10,9 @@ const names = new NameTable(PT_HOME);
 const lexicons = [makeLexicon(pt)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["O que está aberto?", "ask which open <everything>"],
+  ["Há alguma coisa ligada?", "ask any on <everything>"],
+  ["Que pilhas estão fracas?", "ask which low_battery <everything>"],
   ["Liga o candeeiro de leitura", "turn_on <Candeeiro de leitura>"],
   ["Você pode acender a luz da cozinha?", "turn_on <Luz da cozinha>"],
   ["Desligue todas as luzes da cozinha, por favor", "turn_off <light all @Cozinha>"],

@@ -87,7 +87,7 @@ export const pt: LanguageData = {
     "ask:which": "que, qual [é|são], quais [são], quais (das|dos), qual (das|dos)",
     "ask:count": "quant(os|as) [são], conta [as|os], (número|quantidade) de",
     "ask:any":
-      "há algum[a], há alguns, há algumas, alguma[s], alguns, (tem|existe|existem) algum[a], alguma das, algum dos",
+      "[há] (alguma coisa|algo), há algum[a], há alguns, há algumas, alguma[s], alguns, (tem|existe|existem) algum[a], alguma das, algum dos",
     "ask:yes_no": "se, será que, (verifica|vê|sabes|saber|confirma|confirmar|verificar|ver|você sabe) se",
     "show ask:yes_no": "(diz me|diga me|me diz|me diga|dizer me|me dizer) se",
     "state:on": "ligad(o|a|os|as), aces(o|a|os|as), ativ(o|a|os|as), ativad(o|a|os|as), on, em funcionamento",
@@ -118,7 +118,7 @@ export const pt: LanguageData = {
     "state:away": "fora [de casa], ausente",
     "state:charging": "a carregar, carregando, em carga",
     "state:low_battery":
-      "bateria (fraca|baixa), pilha[s] (fraca|fracas), com pouca bateria, quase sem bateria, descarregad(o|a)",
+      "(bateria|baterias|pilha|pilhas) [está|estão] [quase] (fraca|fracas|baixa|baixas|gasta|gastas|descarregada|descarregadas|vazia|vazias), bateria (fraca|baixa), pilha[s] (fraca|fracas), com pouca bateria, quase sem bateria, descarregad(o|a)",
     "state:running":
       "a (funcionar|trabalhar|correr|rodar), funcionando, funciona, trabalhando, rodando, em (curso|execução|uso)",
     "state:running becomes": "começa, começar",

@@ -10,6 +10,10 @@ const names = new NameTable(ZH_HOME);
 const lexicons = [makeLexicon(zh)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["什么开着？", "ask which on or open <everything>"],
+  ["厨房里有什么开着？", "ask which on or open <everything @厨房>"],
+  ["家里有东西开着吗？", "ask any on or open <everything @home>"],
+  ["哪些电池电量低？", "ask which low_battery <everything>"],
   ["打开厨房的灯", "turn_on <light one @厨房>"],
   ["关掉阅读灯", "turn_off or close <阅读灯>"],
   ["请把客厅的灯关掉", "turn_off <light one @客厅>"],

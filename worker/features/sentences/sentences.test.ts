@@ -106,6 +106,18 @@ describe("without a model", () => {
       expect((await say(`example-${at}`, example)).body, example).toMatchObject({ status: "done" });
   });
 
+  test("a slip whose correction means nothing here is not asked back", async () => {
+    await home();
+    const { body } = await say("slip", "flumbox anythin open");
+    expect(body.answer).not.toMatch(/Did you mean/);
+  });
+
+  test("a sentence of one slip is asked back where it works", async () => {
+    await home();
+    const { body } = await say("slip-works", "turn on the kitchen lihgt");
+    expect(body.answer).toMatch(/Did you mean “turn on the kitchen light”\?/);
+  });
+
   test("a singular of which there are several is asked back", async () => {
     const bridge = await home();
     const { body } = await say("which", "turn off the light in the kitchen");
@@ -254,7 +266,7 @@ describe("more than one thing", () => {
       return confirmed(agent, false);
     };
     expect((await say("after", "turn off the kitchen light and which lights are on")).body).toMatchObject({
-      answer: "Kitchen light: off.\nNone of 2.",
+      answer: "Kitchen light: off.\nNone.\nCounter light: off (3 min ago).\nKitchen light: off (3 min ago).",
       model: "edgecall",
     });
     isOn = true;

@@ -79,6 +79,8 @@ export type ApprovalCard = {
   accept?: string;
   /** Who asked, and by which way: "Marie asked, by Telegram". */
   asker: string;
+  /** What the person with this principal reads in its place: "You asked, by Telegram". `name`: as others call them. */
+  own?: { principal: string; text: string; name: string };
   /** What else is known: where it is, what it says now. */
   facts: Array<{ label: string; text: string }>;
   /** It may do harm: yes and no look alike. */

@@ -95,8 +95,14 @@ export type AskedQuestion = {
   expiresAt: number;
 };
 
-/** @returns the fields of an approval for a person; only device and gateway need its hash */
-export function approvalView(approval: ShownApproval): NonNullable<TurnQuestion["approval"]> {
+/**
+ * @param reader a principal; absent: several people read it, and each chooses by `card.own`
+ * @returns the fields of an approval for a person; only device and gateway need its hash
+ */
+export function approvalView(
+  approval: ShownApproval,
+  reader?: string,
+): NonNullable<TurnQuestion["approval"]> {
   const { tool, parameters, cwd, reason, unread, card } = approval;
   return {
     tool,
@@ -104,8 +110,12 @@ export function approvalView(approval: ShownApproval): NonNullable<TurnQuestion[
     ...(cwd !== undefined && { cwd }),
     reason,
     ...(unread && { unread }),
-    ...(card && { card }),
+    ...(card && { card: reader === undefined ? card : cardFor(card, reader) }),
   };
+}
+
+function cardFor({ own, ...card }: ApprovalCard, reader: string): ApprovalCard {
+  return own?.principal === reader ? { ...card, asker: own.text } : card;
 }
 
 /** Returns the question as a conversation stores it. */

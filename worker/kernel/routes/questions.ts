@@ -67,7 +67,7 @@ route(
     const way = answerWay(c, token, await keepHash(body));
     const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token, way, keep);
     if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
-    return json(c, questionView(answered.question));
+    return json(c, questionView(answered.question, token.name));
   },
 );
 
@@ -99,11 +99,11 @@ type QuestionsEvent = { event: "questions"; data: QuestionList };
 
 async function openQuestions(c: Context<App>, token: ApiToken): Promise<QuestionList> {
   const { questions, total } = await homeOf(c.env, token.home).questions.questions(token, QUESTIONS_MAX);
-  return { questions: questions.map(questionView), total };
+  return { questions: questions.map((question) => questionView(question, token.name)), total };
 }
 
-/** Converts a question for the API: it has the conversation's id in place of the object's name. */
-function questionView(question: OpenQuestion): OpenQuestionView {
+/** Converts a question for the API: it has the conversation's id in place of the object's name. @param reader a principal */
+function questionView(question: OpenQuestion, reader: string): OpenQuestionView {
   const {
     id,
     agent,
@@ -136,7 +136,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
     ...(question.plain && { plain: true }),
-    ...(approval && { approval: approvalView(approval) }),
+    ...(approval && { approval: approvalView(approval, reader) }),
     ...(people && people.length > 0 && { asked: askedPeople(people) }),
     ...(question.offers && { offers: question.offers }),
     ...(answer !== null && { answer }),

@@ -165,11 +165,17 @@ function marksIn({ card }: NonNullable<TurnQuestion["approval"]>): string[] {
 /** The permission of the button "always". */
 function keptLines(question: TurnQuestion, phrases: Phrases): string[] {
   const offer = offerOf(question);
-  const { verb } = question.approval?.card ?? {};
+  const { verb, own } = question.approval?.card ?? {};
   if (!offer || verb === undefined || isTooLong(question)) return [];
   const bounds = boundsText(offer.bounds, phrases) || verb;
   const [button, date] = [phrases.say("verbAlways", { verb }), phrases.date(offer.until, "UTC")];
-  return [plain(phrases.say("keptAlways", { button, date, bounds }))];
+  const who = own?.name ?? holderText(offer);
+  return [plain(phrases.say("keptAlways", { button, who, date, bounds }))];
+}
+
+/** Whose calls it is for, where the card has no name. */
+function holderText({ who: [who] }: PermissionOffer): string {
+  return typeof who === "object" && "person" in who ? who.person : "";
 }
 
 /** Lines for a person who may not decide it: who was asked. */

@@ -65,8 +65,12 @@ describe("an approval in a chat", () => {
       );
     expect(labels({})).toEqual(["Set", "No", "Set, always"]);
     expect(questionText({ ...asks({}), approval, offers: [offer] })).toContain(
-      "until Thu 1 Jan 1970: brightness 1–100. Anything else asks.",
+      "to anna, until Thu 1 Jan 1970: brightness 1–100. Anything else asks.",
     );
+    const own = { principal: "telegram:5", text: "You asked", name: "Anna" };
+    const named = { ...approval, card: { ...card, own } };
+    const held = { ...offer, who: [{ person: "telegram:5" }] };
+    expect(questionText({ ...asks({}), approval: named, offers: [held] })).toContain("to Anna, until ");
     const eleven = { mode: { oneOf: Array.from({ length: 11 }, (_, n) => `m${n}`) } };
     const nine = { each: { from: 0, to: 9 }, length: 3 };
     for (const more of [

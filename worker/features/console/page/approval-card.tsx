@@ -9,6 +9,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { useAsker } from "./me.ts";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { sentenceOf } from "./open-questions.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
@@ -47,6 +48,7 @@ export function ApprovalCard({
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
   const [keep, setKeep] = useState<Keep>();
   const id = useId();
+  const askerOf = useAsker();
   const { members, offers = [] } = question;
   const { card, cwd, reason, unread = [] } = approval;
   const { marks = [], facts = [], verb = "Approve", decline = "Deny", accept } = card ?? {};
@@ -73,7 +75,7 @@ export function ApprovalCard({
       </p>
       <div class="about">
         {card ? (
-          <p class="asker">{visible(card.asker)}</p>
+          <p class="asker">{askerOf(card)}</p>
         ) : (
           question.via && <p class="asker">{say("askedVia", { names: visible(question.via.join(" → ")) })}</p>
         )}
@@ -126,6 +128,7 @@ export function ApprovalCard({
         </p>
       )}
       {mayApprove && offers.length > 0 && <NextTime offers={offers} members={members} onKeep={setKeep} />}
+      {mayApprove && offers.length === 0 && card?.danger && <p class="quiet">{say("dangerousAsk")}.</p>}
       {!mayApprove && <p class="quiet">{say("mayNotApprove")}</p>}
       {mayApprove && isUnseen && <p class="quiet">{say("showAllBefore")}</p>}
       {mayApprove && !isUnseen && isTooSmall && <p class="quiet">{say("largerScreen")}</p>}

@@ -2,13 +2,15 @@
 import type { Routes } from "@edgecall/client/routes.ts";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { callText } from "./change-text.ts";
 import { Small } from "./controls.tsx";
 import type { AuditLine } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
+import { Me } from "./me.ts";
+import { personText } from "./person-text.ts";
 import { duration } from "./times.ts";
 import { useNames } from "./use-names.ts";
 
@@ -141,6 +143,7 @@ type LinesProps = { entries: AuditLine[]; more: boolean; onChain: (id: string) =
 
 function Lines({ entries, more, onChain }: LinesProps) {
   const nameOf = useNames();
+  const me = useContext(Me);
   if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
     <div class="lines-box">
@@ -177,10 +180,10 @@ function Lines({ entries, more, onChain }: LinesProps) {
                 })}
               </td>
               <td>
-                {entry.caller.principal} <small>over {entry.caller.channel}</small>
+                {personText(entry.caller.principal, me)} <small>over {entry.caller.channel}</small>
                 {entry.approval && (
                   <div>
-                    <small>{approvalText(entry.approval)}</small>
+                    <small>{approvalText(entry.approval, me)}</small>
                   </div>
                 )}
               </td>
@@ -229,9 +232,9 @@ function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string)
   );
 }
 
-function approvalText({ approved, by }: NonNullable<AuditLine["approval"]>): string {
+function approvalText({ approved, by }: NonNullable<AuditLine["approval"]>, me: string): string {
   if (by === undefined) return "nobody approved it";
-  return `${approved ? "approved" : "denied"} by ${by}`;
+  return `${approved ? "approved" : "denied"} by ${personText(by, me)}`;
 }
 
 function localTime(timestamp: string): string {

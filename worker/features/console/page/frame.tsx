@@ -8,8 +8,10 @@ import { Bell, Toasts } from "./bell.tsx";
 import { useLostSince, watchGateway } from "./connection.ts";
 import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
+import { KeptToast } from "./kept-toast.tsx";
 import { LaterSheet } from "./later-sheet.tsx";
 import { lazy, type ScreenProps } from "./lazy.tsx";
+import { Me } from "./me.ts";
 import { More } from "./more.tsx";
 import { OpenQuestions, useOpenQuestions, WaitsLink } from "./open-questions.tsx";
 import { openPalette, Palette } from "./palette.tsx";
@@ -108,66 +110,71 @@ export function Frame({ session, place: address }: { session: SessionView; place
   const names = [...ON_BAR, ...BEHIND_MORE];
   const initial = (session.name ?? "").trim().charAt(0).toUpperCase();
   return (
-    <OpenQuestions.Provider value={questions}>
-      <NewsOfPage.Provider value={news}>
-        <ScreenTools.Provider
-          value={
-            <>
-              {screen !== "home" && <WaitsLink />}
-              <Bell />
-              <Round icon="search" label={say("find")} onClick={openPalette} />
-              <a class="face" href={addressOf("more")} aria-label={`${say("more")}: ${session.name}`}>
-                {initial}
-              </a>
-            </>
-          }
-        >
-          <div class="app">
-            <nav class="nav" aria-label={say("screens")}>
-              <a class="skip" href={addressOf(screen)} onClick={toMain}>
-                {say("skip")}
-              </a>
-              <span class="brand">
-                <img src="/icon.svg" alt="" width="28" height="28" /> <span class="name">edgecall</span>
-              </span>
-              {ON_BAR.map((name) => link(name))}
-              {BEHIND_MORE.map((name) => link(name, true))}
-              <a class="on-phone" href={addressOf("more")} aria-current={isBehindMore ? "page" : undefined}>
-                <Icon name="more" />
-                <span class="cut">{say("more")}</span>
-              </a>
-              <div class="who">
-                <span class="face" aria-hidden="true">
+    <Me.Provider value={session.name ?? ""}>
+      <OpenQuestions.Provider value={questions}>
+        <NewsOfPage.Provider value={news}>
+          <ScreenTools.Provider
+            value={
+              <>
+                {screen !== "home" && <WaitsLink />}
+                <Bell />
+                <Round icon="search" label={say("find")} onClick={openPalette} />
+                <a class="face" href={addressOf("more")} aria-label={`${say("more")}: ${session.name}`}>
                   {initial}
+                </a>
+              </>
+            }
+          >
+            <div class="app">
+              <nav class="nav" aria-label={say("screens")}>
+                <a class="skip" href={addressOf(screen)} onClick={toMain}>
+                  {say("skip")}
+                </a>
+                <span class="brand">
+                  <img src="/icon.svg" alt="" width="28" height="28" /> <span class="name">edgecall</span>
                 </span>
-                <span class="cut">
-                  {session.name} · {session.role}
-                </span>
-                <SignOut />
-              </div>
-            </nav>
-            <Lost />
-            <main
-              id="main"
-              tabIndex={-1}
-              lang={language() === "en" || TRANSLATED.includes(screen) ? undefined : "en"}
-            >
-              <Shown session={session} item={place.item} />
-            </main>
-            {sheet !== undefined && (
-              <LaterSheet
-                key={sheet}
-                id={sheet}
-                session={session}
-                onClose={() => location.replace(addressOfPlace(screen, place.item))}
+                {ON_BAR.map((name) => link(name))}
+                {BEHIND_MORE.map((name) => link(name, true))}
+                <a class="on-phone" href={addressOf("more")} aria-current={isBehindMore ? "page" : undefined}>
+                  <Icon name="more" />
+                  <span class="cut">{say("more")}</span>
+                </a>
+                <div class="who">
+                  <span class="face" aria-hidden="true">
+                    {initial}
+                  </span>
+                  <span class="cut">
+                    {session.name} · {session.role}
+                  </span>
+                  <SignOut />
+                </div>
+              </nav>
+              <Lost />
+              <main
+                id="main"
+                tabIndex={-1}
+                lang={language() === "en" || TRANSLATED.includes(screen) ? undefined : "en"}
+              >
+                <Shown session={session} item={place.item} />
+              </main>
+              {sheet !== undefined && (
+                <LaterSheet
+                  key={sheet}
+                  id={sheet}
+                  session={session}
+                  onClose={() => location.replace(addressOfPlace(screen, place.item))}
+                />
+              )}
+              <Toasts current={talksIn} />
+              <KeptToast />
+              <Palette
+                screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))}
               />
-            )}
-            <Toasts current={talksIn} />
-            <Palette screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))} />
-          </div>
-        </ScreenTools.Provider>
-      </NewsOfPage.Provider>
-    </OpenQuestions.Provider>
+            </div>
+          </ScreenTools.Provider>
+        </NewsOfPage.Provider>
+      </OpenQuestions.Provider>
+    </Me.Provider>
   );
 }
 

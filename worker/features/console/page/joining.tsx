@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { say } from "./texts/say.ts";
 
 type Code = AnswerOf<"POST /v1/device-codes">;
 type CodeState = AnswerOf<"GET /v1/device-codes/{code}">;
@@ -36,17 +37,16 @@ export function Joining({ code, onJoined }: { code: Code; onJoined: () => void }
     <div class="list" ref={box}>
       {seen.state === "open" && (
         <>
-          <p>On the device, within 10 minutes:</p>
+          {isLoopback(/https?:\S+/.exec(code.command)?.[0] ?? "") && (
+            <div class="notice">
+              <p>{say("openFirst")}</p>
+              <code>HOST=0.0.0.0 npm start</code>
+              <p>{say("thisMachine")}</p>
+            </div>
+          )}
+          <p>{say("onDevice")}</p>
           <Pre label="Command for the device" text={code.command} />
           <CopyButton text={code.command} />
-          {isLoopback(/https?:\S+/.exec(code.command)?.[0] ?? "") && (
-            <p>
-              <small>
-                This address works only on the gateway's machine. For another machine, <code>npm start</code>{" "}
-                prints the <code>ssh</code> command that makes the address available there.
-              </small>
-            </p>
-          )}
           {code.command.includes("--with-bridge") && (
             <p class="quiet">It becomes the home's bridge and replaces an existing one.</p>
           )}

@@ -4,8 +4,10 @@
  */
 import type { PermissionOffer, Routes, TurnQuestion } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { useId, useState } from "preact/hooks";
-import { locale, say } from "./texts/say.ts";
+import { useContext, useId, useState } from "preact/hooks";
+import { boundsText, dateText, endText, labelOf, whoText } from "./kept-text.ts";
+import { Me } from "./me.ts";
+import { say } from "./texts/say.ts";
 
 export type Keep = NonNullable<Routes["POST /v1/questions/{id}"]["body"]["keep"]>;
 type Bound = PermissionOffer["bounds"][string];
@@ -15,7 +17,6 @@ type Range = { name: string; from: number; to: number };
 const DAY_MS = 86_400_000;
 /** Days until a permission ends, beside the latest end that is offered. */
 const ENDS = [1, 7, 30];
-const VALUES_SHOWN = 6;
 
 /** @param members of a question that lists several calls: those that are ticked keep what was offered for them, each a permission of its own */
 export function NextTime({
@@ -29,6 +30,7 @@ export function NextTime({
 }) {
   const [chosen, setChosen] = useState<PermissionOffer>();
   const name = useId();
+  const me = useContext(Me);
   const several = members !== undefined;
   const choose = (offer: PermissionOffer | undefined) => {
     setChosen(offer);
@@ -45,8 +47,7 @@ export function NextTime({
         <span>
           <strong>{TITLES[offer.id](several)}</strong>
           <span class="quiet">
-            {several ? "" : `${boundsText(offer)}; `}
-            {endText(offer)}
+            {[several ? "" : boundsText(offer.bounds), endText(offer, me)].filter(Boolean).join("; ")}
             {(offer.tainted || offer.chain) && `. ${say("evenForOthers")}`}
           </span>
         </span>
@@ -104,6 +105,7 @@ function Less({
   several: boolean;
   onKeep: (keep: Keep | undefined) => void;
 }) {
+  const me = useContext(Me);
   const [ticked, setTicked] = useState(lines);
   const [who, setWho] = useState(0);
   const [days, setDays] = useState(0);
@@ -193,8 +195,8 @@ function Less({
             }}
           >
             {offer.who.map((one, at) => (
-              <option key={whoText(one)} value={at}>
-                {whoText(one)}
+              <option key={whoText(one, me)} value={at}>
+                {whoText(one, me)}
               </option>
             ))}
           </select>
@@ -237,47 +239,4 @@ function endsOf(bound: Bound | undefined): [least: number, most: number] {
 function narrowed(name: string, bound: Bound, ranges: readonly Range[]): Bound {
   const range = ranges.find((one) => one.name === name);
   return range && "from" in bound ? { ...bound, from: range.from, to: range.to } : bound;
-}
-
-function endText({ id, until, who }: PermissionOffer): string {
-  if (id === "conversation") return say("untilQuiet");
-  return say("keptFor", { who: who.map(whoText)[0] ?? "", date: dateText(until) });
-}
-
-/** "on and off, brightness pct 1–100" */
-function boundsText({ bounds }: PermissionOffer): string {
-  const parts = Object.entries(bounds).map(([name, bound]) => `${labelOf(name)} ${boundText(bound)}`.trim());
-  return parts.length > 0 ? visible(parts.join(", ")) : "as it is";
-}
-
-/** `on` says itself what it is. */
-function labelOf(name: string): string {
-  return name === "on" ? "" : visible(name.replaceAll("_", " "));
-}
-
-function boundText(bound: Bound): string {
-  if ("is" in bound) return valueText(bound.is);
-  if ("oneOf" in bound) {
-    const shown = bound.oneOf.slice(0, VALUES_SHOWN).map(valueText);
-    const more = bound.oneOf.length - shown.length;
-    return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(" and ");
-  }
-  if ("from" in bound) return `${bound.from.toLocaleString()}–${bound.to.toLocaleString()}`;
-  if ("each" in bound) return "any colour";
-  return "under" in bound ? `in ${bound.under}` : "any text";
-}
-
-function valueText(value: string | number | boolean | null): string {
-  return typeof value === "boolean" ? (value ? "on" : "off") : String(value);
-}
-
-function whoText(who: PermissionOffer["who"][number]): string {
-  if (who === "everybody") return say("everybody");
-  if ("person" in who) return visible(who.person);
-  if ("program" in who) return "this program";
-  return "home" in who ? visible(who.home) : "this rule";
-}
-
-function dateText(at: number): string {
-  return new Date(at).toLocaleDateString(locale(), { day: "numeric", month: "short", year: "numeric" });
 }

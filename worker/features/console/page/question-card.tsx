@@ -2,12 +2,14 @@
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { addressOfPlace } from "./address.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { Form } from "./controls.tsx";
 import { Problem } from "./load.tsx";
+import { Me } from "./me.ts";
 import { sentenceOf } from "./open-questions.tsx";
+import { outcomeText } from "./person-text.ts";
 import { say } from "./texts/say.ts";
 import { useAnswer } from "./use-answer.ts";
 
@@ -23,8 +25,9 @@ type Props = {
 
 export function QuestionCard({ question, mayApprove, place, inSheet = false, onAnswered }: Props) {
   const [text, setText] = useState("");
-  const { id, approval, options, answer } = question;
-  const { sent, problem, reply } = useAnswer(id, onAnswered);
+  const me = useContext(Me);
+  const { id, approval, options, answer, answered_by: by, answered_by_name: name } = question;
+  const { sent, problem, reply } = useAnswer(question, onAnswered);
   const agent = visible(question.agent);
   const words = useRef<HTMLParagraphElement>(null);
   const answered = answer !== undefined;
@@ -36,8 +39,9 @@ export function QuestionCard({ question, mayApprove, place, inSheet = false, onA
   if (answered)
     return (
       <p class="answered" ref={words} tabIndex={-1}>
-        {approval ? sentenceOf(question) : visible(question.text)} <strong>{visible(answer)}</strong>
-        {question.answered_by && ` (${question.answered_by_name ?? question.answered_by})`}
+        {approval ? sentenceOf(question) : visible(question.text)}{" "}
+        <strong>{approval ? outcomeText({ answer, by, name, me }) : visible(answer)}</strong>
+        {!approval && by !== undefined && ` (${by === me ? say("you") : visible(name ?? by)})`}
       </p>
     );
   if (approval)

@@ -231,6 +231,30 @@ test("chips count, and open lists: they never act", () => {
   ]);
 });
 
+test("today says what a person refused, what nobody answered, what is not allowed and what failed each in its own words", () => {
+  const at = new Date(NOW - 60_000).toISOString();
+  const line = (error_type: string, approval?: { approved: boolean; by?: string; at: string }) => ({
+    ...{ timestamp: at, agent_id: "door", tool: "unlock", parameters: {}, result: "error" as const },
+    ...{ exit_code: null, elapsed_ms: 1, call_id: "c", request_id: "r", error_type },
+    ...{ caller: { principal: "ben", role: "member", channel: "telegram" }, ...(approval && { approval }) },
+  });
+  const lines = [
+    line("permission_denied", { approved: false, by: "ann", at }),
+    line("permission_denied", { approved: false, by: "ben", at }),
+    line("permission_denied", { approved: false, at }),
+    line("permission_denied"),
+    line("offline", { approved: true, by: "ann", at }),
+  ];
+  const said = happeningsOf({ lines, things: [], rules: [], now: NOW, me: "ann" });
+  expect(said.map(({ title, isBad }) => [title, isBad])).toEqual([
+    ["door: You said no; nothing was changed.", false],
+    ["door: ben said no; nothing was changed.", false],
+    ["door: Nobody answered in time; nothing was changed.", false],
+    ["door: not allowed; nothing was changed", false],
+    ["door: it did not work", true],
+  ]);
+});
+
 test("today never shows an action's name, and says equal things once", () => {
   const line = (tool: string, parameters: unknown, more: object = {}) => ({
     timestamp: new Date(NOW - 60_000).toISOString(),

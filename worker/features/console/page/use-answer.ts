@@ -1,7 +1,10 @@
 /** A person's answer to a question, from a row, a card or a sheet. */
+import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
+import { announceKept } from "./kept-toast.tsx";
 import type { Keep } from "./next-time.tsx";
+import { sentenceOf } from "./open-questions.tsx";
 
 export type Answering = {
   /** It is on its way, or there. */
@@ -12,7 +15,7 @@ export type Answering = {
 };
 
 /** @param onDone the gateway has taken it */
-export function useAnswer(id: string, onDone?: () => void): Answering {
+export function useAnswer({ id, text }: Pick<TurnQuestion, "id" | "text">, onDone?: () => void): Answering {
   const [problem, setProblem] = useState<string>();
   const [sent, setSent] = useState(false);
   async function reply(answer: string, keep?: Keep) {
@@ -20,6 +23,7 @@ export function useAnswer(id: string, onDone?: () => void): Answering {
     setProblem(undefined);
     try {
       await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer, ...(keep && { keep }) } });
+      if (keep) announceKept({ sentence: sentenceOf({ text }), questions: keep.questions ?? [id] });
       onDone?.();
     } catch (error) {
       setProblem(errorText(error));

@@ -13,7 +13,7 @@ import { useAnswer } from "./use-answer.ts";
 type Props = { question: OpenQuestion; session: SessionView; second: ComponentChildren };
 
 export function WaitRow({ question, session, second }: Props) {
-  const { sent, problem, reply } = useAnswer(question.id);
+  const { sent, problem, reply } = useAnswer(question);
   const { approval, id } = question;
   const { card } = approval ?? {};
   const isHere = isWhole(question) && (session.scopes?.includes("approve") ?? false);

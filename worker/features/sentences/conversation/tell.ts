@@ -93,7 +93,7 @@ function machineLines(told: readonly NamedOutcome[], ask: MachineAsk, phrases: P
       so === undefined ? line : phrases.say(so ? "yes" : "no", { text: line }),
     );
   const shown = answers.filter(({ so }) => so !== false).map(({ line }) => line);
-  return shown.length > 0 ? shown : [phrases.say("countOfNone", { total: String(answers.length) })];
+  return shown.length > 0 ? shown : [phrases.say("none"), ...answers.map(({ line }) => line)];
 }
 
 /** The text of a call whose answer is its own, as that of a rule. Why one was refused is in the tool's words. */

@@ -2,13 +2,13 @@
 
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import type { Act, Action, Setting, ThingType, Value } from "@edgecall/core/sentences/frame.ts";
+import type { Act, Action, Setting, Value } from "@edgecall/core/sentences/frame.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { AskContext } from "./asks.ts";
 import { actionOf, fitted, optionOf, parameterOf, settingsFor, settingsOf, switchOf } from "./parameters.ts";
 import { readingsOf, stateIn } from "./readings.ts";
-import { choices, findTarget, type Problem } from "./targets.ts";
+import { choices, findTarget, isDoor, lockOf, type Problem } from "./targets.ts";
 import { isOfType, type Thing } from "./things.ts";
 
 /** @property things those of the calls, in their order @property left names of those that are offline */
@@ -58,15 +58,13 @@ export async function makeCalls(act: Act, context: AskContext): Promise<MadeCall
   return { calls, things: called, left: choices(able.filter((thing) => !called.includes(thing))) };
 }
 
-const DOORS: readonly ThingType[] = ["door", "window", "gate", "garage_door"];
-
 /** "Lock the door" means its lock, and so does "open the door" where none moves by itself. */
 function byAction({ action, target }: Act, context: AskContext, things: readonly Thing[]): Act["target"] {
-  if (target.of !== "type" || !DOORS.includes(target.type)) return target;
-  const isLock = action === "lock" || action === "unlock";
+  if (target.of !== "type" || !isDoor(target.type)) return target;
+  if (action === "lock" || action === "unlock") return lockOf(target);
   const moves = (thing: Thing) => isOfType(thing, target.type, context.called) && doneBy("open", thing, true);
   const isUnlocked = action === "open" && target.type !== "window" && !things.some(moves);
-  return isLock || isUnlocked ? { ...target, type: "lock" } : target;
+  return isUnlocked ? lockOf(target) : target;
 }
 
 /** What was named is there, and not for this person, or for no person, to change. @returns undefined: it was not named, or is not there */
@@ -140,7 +138,7 @@ function unlockedBy(act: Act, thing: Thing): Done | undefined {
     target.of === "named" ||
     target.of === "earlier" ||
     (target.of === "type" && target.type === "lock") ||
-    (target.of === "type" && DOORS.includes(target.type));
+    (target.of === "type" && isDoor(target.type));
   return opens && isMeant && thing.kinds.has("lock") ? doneBy("unlock", thing, undefined) : undefined;
 }
 

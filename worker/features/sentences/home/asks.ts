@@ -6,7 +6,7 @@ import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { Ask, Reading as Asked, Comparison, Devices, State } from "@edgecall/core/sentences/frame.ts";
 import type { States } from "../../../kernel/home/devices/device-states.ts";
 import { compares, readingsOf, stateIn, valueText } from "./readings.ts";
-import { choices, findTarget, type Problem, type TargetContext } from "./targets.ts";
+import { byState, choices, findTarget, type Problem, type TargetContext } from "./targets.ts";
 import { isOfType, type Thing } from "./things.ts";
 
 export type AskContext = TargetContext & {
@@ -20,11 +20,14 @@ export type Answer = { answer: string; about: string[] } | { problem: Problem };
 
 /** Things that one answer tells of. */
 const TOLD_MAX = 20;
+/** Things that have a line each, beside a verdict. */
+const LINES_MAX = 5;
 
 type Reported = { thing: Thing; readings: readonly Reading[] };
 
 /** The answer to a question about hosted devices. */
-export async function answerAsk(ask: Ask, context: AskContext): Promise<Answer> {
+export async function answerAsk(given: Ask, context: AskContext): Promise<Answer> {
+  const ask = { ...given, target: byState(given.target, given) };
   const { things, phrases } = context;
   const hosted = things.filter((thing) => thing.hosted);
   const isMany = ask.form !== "yes_no" || ask.target.of === "type";
@@ -53,7 +56,7 @@ export async function answerAsk(ask: Ask, context: AskContext): Promise<Answer> 
     return { problem: { text: phrases.say("tooMany", { count: told.length, max: String(TOLD_MAX) }) } };
   const [only] = told;
   if (!only || (told.length === 1 && !isAbout(only.thing)))
-    return { problem: hasNone(ask, only ?? { thing: found.things[0], readings: [] }, phrases) };
+    return { problem: hasNone(askedOf(ask), only ?? { thing: found.things[0], readings: [] }, phrases) };
   const about = told.map(({ thing }) => thing.id);
   if (ask.form === "value") return { answer: values(ask.reading, told, context), about };
   const judged = told.map((one) => ({ ...one, ...judge(ask, one) }));
@@ -139,11 +142,7 @@ function verdict(
   { phrases, now }: AskContext,
 ): string {
   const names = (of: readonly Judged[]) => phrases.list(choices(of.map(({ thing }) => thing)), "and");
-  const lineOf = ({ thing: { name, online }, by }: Judged) =>
-    phrases.say("value", {
-      name,
-      value: by ? valueText(by, phrases, now) : phrases.value(online ? "online" : "offline"),
-    });
+  const lines = (of: readonly Judged[]) => judgedLines(of, phrases, now);
   const so = judged.filter((one) => one.so === true);
   const unknown = judged.filter((one) => one.so === undefined);
   const others = judged.filter((one) => one.so === false);
@@ -151,43 +150,65 @@ function verdict(
   const [only] = judged;
   if (ask.form === "yes_no" && judged.length === 1 && only) {
     if (only.so === undefined) return phrases.say("unknownNow", { name: only.thing.name });
-    return phrases.say(only.so ? "yes" : "no", { text: lineOf(only) });
+    return phrases.say(only.so ? "yes" : "no", { text: lines(judged) });
   }
-  if (ask.form === "count")
+  if (so.length === 0 && others.length === 0) return rest;
+  if (ask.form === "which" || ask.form === "count") {
+    if (so.length === 0) return joined(phrases.say("none"), lines(others), rest);
+    if (ask.form === "which") return joined(lines(so), rest);
     return phrases.sentences(
-      so.length > 0
-        ? phrases.say("countOf", { count: so.length, total: String(judged.length), names: names(so) })
-        : phrases.say("countOfNone", { total: String(judged.length) }),
+      phrases.say("countOf", { count: so.length, total: String(judged.length), names: names(so) }),
       rest,
     );
-  const lines = (of: readonly Judged[]) => of.slice(0, TOLD_MAX).map(lineOf).join("\n");
-  if (ask.form === "which")
-    return so.length > 0
-      ? [lines(so), rest].filter(Boolean).join("\n")
-      : phrases.sentences(phrases.say("countOfNone", { total: String(judged.length) }), rest);
+  }
   // "Is any window open?", "are all closed?": a single unknown one may decide it.
   const isAll = ask.form === "all" || ask.form === "yes_no";
-  if (isAll) {
-    if (others.length > 0) return phrases.sentences(phrases.say("no", { text: lines(others) }), rest);
-    return unknown.length > 0
-      ? [lines(so), rest].filter(Boolean).join("\n")
-      : phrases.say("yes", { text: lines(so) });
+  const [deciding, left] = isAll ? [others, so] : [so, others];
+  const [decided, undecided] = isAll ? (["no", "yes"] as const) : (["yes", "no"] as const);
+  if (deciding.length > 0) return joined(phrases.say(decided, { text: lines(deciding) }), rest);
+  return unknown.length > 0 ? joined(lines(left), rest) : phrases.say(undecided, { text: lines(left) });
+}
+
+function joined(...lines: readonly string[]): string {
+  return lines.filter(Boolean).join("\n");
+}
+
+/** A line for each thing, with the age of its value. Of many those of one value share a line, and the age is left out. */
+function judgedLines(of: readonly Judged[], phrases: Phrases, now: number): string {
+  const valueAt = ({ thing: { online }, by }: Judged, at: number) =>
+    by ? valueText(by, phrases, at) : phrases.value(online ? "online" : "offline");
+  const names = choices(
+    of.map(({ thing }) => thing),
+    of.length,
+  );
+  const lines = new Map<string, string[]>();
+  for (const [at, one] of of.entries()) {
+    const isOne = of.length <= LINES_MAX;
+    const value = valueAt(one, isOne ? now : (one.by?.at ?? now));
+    const key = isOne ? String(at) : value;
+    const line = lines.get(key) ?? [value];
+    line.push(names[at] ?? "");
+    lines.set(key, line);
   }
-  if (so.length > 0) return phrases.sentences(phrases.say("yes", { text: lines(so) }), rest);
-  return unknown.length > 0
-    ? rest
-    : phrases.say("no", { text: phrases.say("countOfNone", { total: String(judged.length) }) });
+  const told = [...lines.values()].slice(0, TOLD_MAX).map(([value = "", ...all]) => {
+    const shown = all.length > TOLD_MAX ? [...all.slice(0, TOLD_MAX), "…"] : all;
+    return phrases.say("value", { name: phrases.list(shown, "plain"), value });
+  });
+  return joined(...told, lines.size > TOLD_MAX ? "…" : "");
+}
+
+function askedOf(ask: Ask): ReadingWord {
+  if (ask.form === "value") return ask.reading;
+  return "compare" in ask ? (ask.compare.reading ?? "state") : "state";
 }
 
 /** "X has no temperature. It has …" */
-function hasNone(
-  ask: Ask,
+export function hasNone(
+  asked: ReadingWord,
   { thing, readings }: { thing: Thing | undefined; readings: readonly Reading[] },
   phrases: Phrases,
 ): Problem {
   const name = thing?.name ?? "";
-  const asked: ReadingWord =
-    ask.form === "value" ? ask.reading : "compare" in ask ? (ask.compare.reading ?? "state") : "state";
   const reading = phrases.reading(asked);
   const had = [
     ...new Set(

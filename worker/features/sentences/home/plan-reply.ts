@@ -1,6 +1,7 @@
 /** Answers a person's sentence without a model, as far as the reader understands it wholly and it means one thing here. */
 import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
-import type { Frames, Understood } from "@edgecall/core/sentences/frame.ts";
+import type { Frames, Reason, Understood } from "@edgecall/core/sentences/frame.ts";
+import { hintsOf } from "@edgecall/core/sentences/hints.ts";
 import { readSentence } from "@edgecall/core/sentences/read.ts";
 import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import type { PlannedReply } from "../../../kernel/api/plan.ts";
@@ -16,7 +17,7 @@ import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
 import type { Back, SentenceNote } from "../note.ts";
 import { answerContextOf } from "./ask-context.ts";
-import { calledFor } from "./called.ts";
+import { calledFor, calledIn } from "./called.ts";
 import { chosenFrames } from "./choice.ts";
 import { examplesFor } from "./examples.ts";
 import { type HomeNames, namesOf } from "./names.ts";
@@ -45,10 +46,10 @@ export async function planReply(
   const understood = withChoice(asRead, sentence, { names, phrases, language });
   const called = await calledFor(home.env, framesIn(understood), language);
   const context = contextOf(home, { sentence, names, phrases, called, now });
-  const resolved = await resolve(understood, context);
   const { fastPath: mode } = readSettings(home.env);
   const models = await modelsOf(home);
   const hasModel = models.length > 0 && !sentence.alone;
+  const resolved = await resolve(understood, context, hasModel);
   if ("problem" in resolved)
     return await without(resolved.problem, {
       mode,
@@ -159,24 +160,31 @@ function contextOf(
   }: { sentence: PersonsSentence; names: HomeNames; phrases: Phrases; called: IsCalled; now: number },
 ): ResolveContext {
   const { things } = names;
+  let known: ReturnType<ResolveContext["states"]> | undefined;
+  const states = () => {
+    known ??= deviceStatesOf(home).ask(undefined, true);
+    return known;
+  };
+  const works = async (text: string) => {
+    const understood = await read(home.env, text, names, phrases.language);
+    if (understood.result !== "one") return false;
+    const called = await calledFor(home.env, [understood.frames], phrases.language);
+    const resolved = await resolveFrames(understood.frames, { ...context, called, text, states });
+    return "answer" in resolved || "steps" in resolved;
+  };
   const context: ResolveContext = {
     ...answerContextOf(home, { things, phrases, earlier: sentence.earlier ?? [], called, now }),
     text: sentence.text,
     tools: sentence.tools,
     rules: () => spokenRules(home, sentence.asker),
+    works,
     examples: async () => {
-      let known: ReturnType<ResolveContext["states"]> | undefined;
-      const states = () => {
-        known ??= deviceStatesOf(home).ask(undefined, true);
-        return known;
-      };
-      const works = async (text: string) => {
-        const understood = await read(home.env, text, names, phrases.language);
-        if (understood.result !== "one") return false;
-        const resolved = await resolveFrames(understood.frames, { ...context, text, states });
-        return "answer" in resolved || "steps" in resolved;
-      };
-      const found = await examplesFor(names.things, phrases, sentence.text, works);
+      const { language } = phrases;
+      const lexicon = await lexiconOf(home.env, language);
+      if (!lexicon) return "";
+      const hints = hintsOf(sentence.text, lexicon, names.table);
+      const said = { text: sentence.text, hints, called: calledIn([lexicon]) };
+      const found = await examplesFor(things, language, said, works);
       return found.length > 0
         ? `\n\n${phrases.say("examples")}\n${found.map((one) => `• ${one}`).join("\n")}`
         : "";
@@ -185,10 +193,23 @@ function contextOf(
   return context;
 }
 
-async function resolve(understood: Understood, context: ResolveContext): Promise<Resolved> {
-  if (understood.result === "none")
-    return { problem: { text: reasonText(understood.reason, context.phrases) } };
+async function resolve(
+  understood: Understood,
+  context: ResolveContext,
+  hasModel: boolean,
+): Promise<Resolved> {
+  if (understood.result === "none") {
+    const reason = hasModel ? understood.reason : await withWorking(understood.reason, context);
+    return { problem: { text: reasonText(reason, context.phrases) } };
+  }
   return await resolveMeanings(understood.result === "one" ? [understood] : understood.meanings, context);
+}
+
+/** "Did you mean …?" is asked of a sentence that works. */
+async function withWorking(reason: Reason, { works }: ResolveContext): Promise<Reason> {
+  if (reason.because !== "unknown_word") return reason;
+  for (const near of reason.near) if (await works(near.whole)) return { ...reason, near: [near] };
+  return { ...reason, near: [] };
 }
 
 /** Asks back, or says what works here where no model answers. */

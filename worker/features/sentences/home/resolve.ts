@@ -15,6 +15,8 @@ export type AnswerContext = AskContext & { zone: string };
 export type ResolveContext = RuleContext & {
   /** Names of the home's tools that this conversation has. */
   tools: readonly string[];
+  /** Tells whether a sentence comes to calls or an answer here. */
+  works(text: string): Promise<boolean>;
   /** Sentences that work in this home. */
   examples(): Promise<string>;
 };

@@ -1,15 +1,16 @@
 /** Makes calls of the tools of rules: watches, reminders, briefings, lists and ends of them. */
 
+import type { ReadingWord } from "@edgecall/core/phrases/languages/phrase-data.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
 import type { Acknowledge, Briefing, Frame, Remind, Watch, When } from "@edgecall/core/sentences/frame.ts";
 import { HOUR_MS, localTime } from "@edgecall/core/time/zone.ts";
 import type { PlannedCall } from "../../../kernel/api/plan.ts";
-import type { AskContext } from "./asks.ts";
+import { type AskContext, hasNone } from "./asks.ts";
 import { machineWatch, unwatchable } from "./machines.ts";
 import { readingsOf, stateIn, wantedValue } from "./readings.ts";
 import { type RuleEndContext, ruleEnds } from "./rule-ends.ts";
-import { findTarget, type Problem } from "./targets.ts";
+import { byState, findTarget, type Problem } from "./targets.ts";
 import type { Thing } from "./things.ts";
 
 export type RuleContext = AskContext &
@@ -23,6 +24,8 @@ export type RuleContext = AskContext &
 export type RuleCalls = { calls: PlannedCall[]; things: Thing[] } | { answer: string } | { problem: Problem };
 
 const NAME_MAX = 60;
+/** Watches that one sentence starts. */
+const WATCHED_MAX = 5;
 const DAYS = ["su", "mo", "tu", "we", "th", "fr", "sa"] as const;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -46,7 +49,8 @@ export async function ruleCalls(frame: Frame, context: RuleContext): Promise<Rul
 }
 
 async function watchCalls(watch: Watch, context: RuleContext): Promise<RuleCalls> {
-  const { target, condition, for_minutes } = watch;
+  const { condition, for_minutes } = watch;
+  const target = byState(watch.target, condition);
   const { phrases, text } = context;
   const problem = unwatchable(watch, context);
   if (problem) return { problem };
@@ -75,12 +79,13 @@ async function watchCalls(watch: Watch, context: RuleContext): Promise<RuleCalls
   if ("problem" in found) return found;
   const able = found.things.filter((thing) => fieldsOf(thing) !== undefined);
   const [first] = found.things;
-  if (able.length === 0 || able.length > 5)
+  if (able.length > WATCHED_MAX)
+    return { problem: { text: phrases.say("tooMany", { count: able.length, max: String(WATCHED_MAX) }) } };
+  if (able.length === 0)
     return {
-      problem: {
-        text: first ? phrases.say("cannotActAtAll", { name: first.name }) : phrases.say("whichDevice"),
-        asks: true,
-      },
+      problem: first
+        ? hasNone(readingOf(condition), { thing: first, readings: readingsIn(first) }, phrases)
+        : { text: phrases.say("whichDevice"), asks: true },
     };
   const name = text.replace(/[.!。！\s]+$/u, "").slice(0, NAME_MAX);
   const calls = able.map((thing) => ({
@@ -96,6 +101,11 @@ async function watchCalls(watch: Watch, context: RuleContext): Promise<RuleCalls
     },
   }));
   return { calls, things: able };
+}
+
+function readingOf(condition: Watch["condition"]): ReadingWord {
+  if ("changes" in condition) return condition.changes;
+  return "state" in condition ? "state" : (condition.reading ?? "state");
 }
 
 function isNamed(target: Watch["target"], { id }: Thing): boolean {

@@ -1,7 +1,7 @@
 /** Which things a target means: exactly those that were named, or one question back. Pure. */
 
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
-import type { Place, Target } from "@edgecall/core/sentences/frame.ts";
+import type { Place, State, Target, ThingType } from "@edgecall/core/sentences/frame.ts";
 import type { RulesBack } from "../note.ts";
 import { type IsCalled, isOfType, type Thing } from "./things.ts";
 
@@ -113,13 +113,30 @@ function oneOf(all: readonly Thing[], { phrases }: TargetContext, fits: (thing: 
 }
 
 /** Names that tell them apart: those of one name have their area, or their id. */
-export function choices(things: readonly Thing[]): string[] {
+export function choices(things: readonly Thing[], max = CHOICES_MAX): string[] {
   const counts = new Map<string, number>();
   for (const { name } of things) counts.set(name, (counts.get(name) ?? 0) + 1);
   const names = things.map(({ name, area, id }) =>
     (counts.get(name) ?? 0) > 1 ? `${name} (${area ?? id})` : name,
   );
-  return names.length > CHOICES_MAX ? [...names.slice(0, CHOICES_MAX), "…"] : names;
+  return names.length > max ? [...names.slice(0, max), "…"] : names;
+}
+
+const DOORS: readonly ThingType[] = ["door", "window", "gate", "garage_door"];
+
+export function isDoor(type: ThingType): boolean {
+  return DOORS.includes(type);
+}
+
+/** "Lock the door", "which doors are unlocked?" mean their locks. */
+export function lockOf(target: Target): Target {
+  return target.of === "type" && isDoor(target.type) ? { ...target, type: "lock" } : target;
+}
+
+/** The target of a question or of a watch, by the state of which it speaks. */
+export function byState(target: Target, of: { state: State; or?: State } | object): Target {
+  const isLock = "state" in of && (of.state === "locked" || of.state === "unlocked");
+  return isLock ? lockOf(target) : target;
 }
 
 function inPlace(things: readonly Thing[], place: Place | undefined): Thing[] {

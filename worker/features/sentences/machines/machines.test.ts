@@ -46,7 +46,10 @@ test.each([
   ["is vm hotter than 70 degrees?", "No. vm: 61.5 °C."],
   ["is the disk of vm above 80 percent?", "No. vm, disk: 42 % used (24.3 GB of 58 GB), 33.7 GB free."],
   ["which machines are hotter than 60?", "vm: 61.5 °C."],
-  ["which machines are hotter than 90?", "None of 2."],
+  [
+    "which machines are hotter than 90?",
+    "None.\nnas: cpu-thermal 40 °C, nvme Composite 35.1 °C.\nvm: 61.5 °C.",
+  ],
   ["wie heiß ist vm?", "vm: 61,5 °C."],
   ["ist vm wärmer als 60 Grad?", "Ja. vm: 61,5 °C."],
   [

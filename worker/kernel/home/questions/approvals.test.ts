@@ -104,7 +104,7 @@ describe("an approval", () => {
       approval: {
         tool: "siren",
         parameters: { loud: true },
-        card: { verb: "Run", decline: "No", asker: "anna asked", facts: [], partial: true },
+        card: { verb: "Run", decline: "No", asker: "You asked", facts: [], partial: true },
       },
     });
     const response = await answer(question.id, "approve");
@@ -120,7 +120,16 @@ describe("an approval", () => {
         hash: await approvalHash("pi", "siren", { loud: true }),
       },
     ]);
-    expect(body).toMatchObject({ questions: [{ id: question.id, answer: "approve", answered_by: "anna" }] });
+    // Several people may read the conversation.
+    const own = { principal: "anna", text: "You asked", name: "anna" };
+    expect(body).toMatchObject({
+      questions: [
+        {
+          ...{ id: question.id, answer: "approve", answered_by: "anna" },
+          approval: { card: { asker: "anna asked", own } },
+        },
+      ],
+    });
   });
 
   test("of the same call, which may run again without harm, is asked once in a turn", async () => {

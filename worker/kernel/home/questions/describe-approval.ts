@@ -65,8 +65,8 @@ export function describeApproval(
       verb,
       decline: phrases.say("decline"),
       ...(unread && { accept: phrases.say("alsoAccept", { verb }) }),
-      asker: askerText(home, by, phrases),
-      facts: [...stateFact(by.readings ?? [], phrases), ...factsOf(home, shown, phrases)],
+      ...askerTexts(home, by, phrases),
+      facts: [...stateFact(by.readings ?? [], call, phrases), ...factsOf(home, shown, phrases)],
       ...(isDangerous && { danger: true }),
       ...(shows !== undefined && { shows: [...call.path, shows] }),
       ...(marks.length > 0 && { marks: marks.map(({ line, why }) => ({ line, why: phrases.say(why) })) }),
@@ -104,6 +104,7 @@ export function describeTogether(
       decline: phrases.say("declineAll"),
       ...(hasUnread && { accept: phrases.say("alsoAccept", { verb }) }),
       asker: cards[0]?.asker ?? "",
+      ...(cards[0]?.own && { own: cards[0].own }),
       facts: [],
       ...(cards.some(({ danger }) => danger) && { danger: true }),
       ...(!(areAlike && cards.every(({ partial }) => !partial)) && { partial: true }),
@@ -173,17 +174,30 @@ const CONSOLE = new Set(["api", "ask"]);
 /** Front doors of programs. */
 const PROGRAMS = new Set(["mcp", "openai"]);
 
-function askerText(home: HomeContext, { caller, asker }: AskedBy, phrases: Phrases): string {
+function askerTexts(
+  home: HomeContext,
+  { caller, asker }: AskedBy,
+  phrases: Phrases,
+): Pick<ApprovalCard, "asker" | "own"> {
   const { principal, channel, chain } = caller;
   // A platform's id stands alone where it gave no name: the way is told beside it.
-  const own = principal.startsWith(`${channel}:`) ? principal.slice(channel.length + 1) : principal;
-  const who = slotText(personName(home, principal, undefined) ?? own, phrases);
-  if (asker?.by === "home") return phrases.say("askedHome", { who });
-  if (chain && chain.via.length > 0)
-    return phrases.say("askedDevice", { device: slotText(chain.via.join(" → "), phrases), who });
-  if (PROGRAMS.has(channel)) return phrases.say("askedProgram", { who });
-  if (CONSOLE.has(channel) || channel === "gateway") return phrases.say("askedBy", { who });
-  return phrases.say("askedOver", { who, channel: phrases.capital(slotText(channel, phrases)) });
+  const id = principal.startsWith(`${channel}:`) ? principal.slice(channel.length + 1) : principal;
+  const who = slotText(personName(home, principal, undefined) ?? id, phrases);
+  const both = (text: string, own: string) => ({ asker: text, own: { principal, text: own, name: who } });
+  if (asker?.by === "home") return { asker: phrases.say("askedHome", { who }) };
+  if (chain && chain.via.length > 0) {
+    const device = slotText(chain.via.join(" → "), phrases);
+    return both(phrases.say("askedDevice", { device, who }), phrases.say("youAskedDevice", { device }));
+  }
+  if (PROGRAMS.has(channel))
+    return both(phrases.say("askedProgram", { who }), phrases.say("youAskedProgram"));
+  if (CONSOLE.has(channel) || channel === "gateway")
+    return both(phrases.say("askedBy", { who }), phrases.say("youAsked"));
+  const over = phrases.capital(slotText(channel, phrases));
+  return both(
+    phrases.say("askedOver", { who, channel: over }),
+    phrases.say("youAskedOver", { channel: over }),
+  );
 }
 
 /** A person waits for the question meanwhile. */
@@ -201,7 +215,7 @@ export async function readingsNow(home: HomeContext, agent: string): Promise<rea
 }
 
 /** "on, Power 412 W". Free text is left out: its writer may be anybody. */
-function stateFact(readings: readonly Reading[], phrases: Phrases): ApprovalCard["facts"] {
+function stateFact(readings: readonly Reading[], call: AskedCall, phrases: Phrases): ApprovalCard["facts"] {
   const shown = readings.filter((one) => isShown(one) && !one.unavailable).slice(0, READINGS_SHOWN);
   if (shown.length === 0) return [];
   const reported = shown.flatMap(({ name, value, unit, kind, class: of }) =>
@@ -218,7 +232,30 @@ function stateFact(readings: readonly Reading[], phrases: Phrases): ApprovalCard
           },
         ],
   );
-  return [{ label: phrases.say("factNow"), text: visible(reportedText(reported, phrases)) }];
+  const value = visible(reportedText(reported, phrases));
+  const text = isSoAlready(call, readings) ? phrases.say("alreadySo", { value }) : value;
+  return [{ label: phrases.say("factNow"), text }];
+}
+
+/** What a lock, or a device that opens, reports after an action that has no values. */
+const STATES_AFTER: Readonly<Record<string, string>> = {
+  lock: "locked",
+  unlock: "unlocked",
+  open: "open",
+  close: "closed",
+};
+const SWITCHED = ["switch", "light", "fan"];
+
+/** True if the device reports already what the call would make of it. A device with several such parts is not judged. */
+function isSoAlready({ action, parameters }: AskedCall, readings: readonly Reading[]): boolean {
+  const names = Object.keys(parameters);
+  const isSwitch = action === "set" && names.length === 1 && typeof parameters.on === "boolean";
+  const after = isSwitch ? parameters.on : names.length === 0 ? STATES_AFTER[action] : undefined;
+  const parts = readings.filter(({ kind }) =>
+    isSwitch ? SWITCHED.includes(kind) : ["lock", "cover", "valve"].includes(kind),
+  );
+  const [part] = parts;
+  return after !== undefined && parts.length === 1 && !part?.unavailable && part?.value === after;
 }
 
 function factsOf(home: HomeContext, { agent, approval }: Shown, phrases: Phrases): ApprovalCard["facts"] {

@@ -11,7 +11,13 @@ import { say } from "../texts/say.ts";
 
 type Code = AnswerOf<"POST /v1/device-codes">;
 
-export function AddDevice({ onJoined }: { onJoined: () => void }) {
+type Props = {
+  /** Its machines have a broker already. */
+  hasBridge: boolean;
+  onJoined: () => void;
+};
+
+export function AddDevice({ hasBridge, onJoined }: Props) {
   const [code, setCode] = useState<Code>();
   const { failed, attempt } = useAttempt();
   const [broker, setBroker] = useState("");
@@ -25,6 +31,22 @@ export function AddDevice({ onJoined }: { onJoined: () => void }) {
       setCode(await client.json("POST /v1/device-codes", { body }));
     });
 
+  const bridge = (
+    <>
+      <div class="row">
+        <Field
+          label={say("broker")}
+          value={broker}
+          placeholder="mqtt://192.168.1.2:1883"
+          onValue={setBroker}
+        />
+        <button type="button" onClick={() => void make("@bridge")}>
+          {say("addBridge")}
+        </button>
+      </div>
+      <p class="quiet">{say("bridgeIs")}</p>
+    </>
+  );
   return (
     <section class="card device-page" aria-labelledby="add-device">
       <h2 id="add-device">{say("addDevice")}</h2>
@@ -32,22 +54,18 @@ export function AddDevice({ onJoined }: { onJoined: () => void }) {
         <h3>{say("addMachine")}</h3>
         <p class="quiet">{say("addMachineText")}</p>
         <div class="row">
-          <Field
-            label={say("broker")}
-            value={broker}
-            placeholder="mqtt://192.168.1.2:1883"
-            onValue={setBroker}
-          />
-        </div>
-        <div class="row">
           <button type="button" class="main" onClick={() => void make()}>
             {say("showCommand")}
           </button>
-          <button type="button" onClick={() => void make("@bridge")}>
-            {say("addBridge")}
-          </button>
         </div>
-        <p class="quiet">{say("bridgeIs")}</p>
+        {hasBridge ? (
+          <details>
+            <summary>{say("more")}</summary>
+            {bridge}
+          </details>
+        ) : (
+          bridge
+        )}
         <Problem text={failed} />
         {code && <Joining key={code.code} code={code} onJoined={onJoined} />}
       </section>

@@ -122,9 +122,14 @@ function ageOf({ at, unavailable, value }: Reading, now: number): string {
 
 /** What the device's mode means for this person and for the others. */
 function WhoMay({ device: { mode, actions }, session }: { device: DeviceView; session: SessionView }) {
-  if (!actions.some(({ effect }) => effect !== "read")) return null;
-  const mayHere = session.scopes?.includes("command") && (mode === "allowed" || mode === "ask");
-  const isDangerous = actions.some(({ dangerous }) => dangerous);
+  const changes = actions.filter(({ effect }) => effect !== "read");
+  const isDangerous = changes.some(({ dangerous }) => dangerous);
+  if (changes.length === 0) return null;
+  const isHarmless = changes.some(({ dangerous }) => !dangerous);
+  const may = (scope: "command" | "approve") => session.scopes?.includes(scope) ?? false;
+  const mayHere = may("command") && isHarmless && (mode === "allowed" || mode === "ask");
+  // The press of somebody else is asked about.
+  const asksHere = mode === "ask" && !(session.role === "owner" && may("approve"));
   return (
     <section>
       <h3>{say("whoMayChange")}</h3>
@@ -133,7 +138,7 @@ function WhoMay({ device: { mode, actions }, session }: { device: DeviceView; se
           <Line
             mark={<Mark icon="check" tone="on" />}
             title={say("youHere")}
-            second={mode === "ask" ? say("asksFirst") : ""}
+            second={asksHere ? say("eachAsks") : isDangerous ? say("harmlessOnly") : ""}
           />
         )}
         {mode === "allowed" && (

@@ -35,6 +35,7 @@ const NAMES: Record<Filter, TextKey> = {
   machines: "machines",
   unasked: "mayActUnasked",
   lights: "lights",
+  lit: "lightsThatAreOn",
   doors: "doors",
   windows: "windows",
   climate: "climate",
@@ -152,7 +153,7 @@ export function Devices({ session, item }: ScreenProps) {
             <a class="round" href={backTo} aria-label={say("backToList")}>
               <Icon name="close" />
             </a>
-            {wanted.adds && <AddDevice onJoined={reload} />}
+            {wanted.adds && <AddDevice hasBridge={status?.bridge?.online ?? false} onJoined={reload} />}
             {wanted.id !== undefined && things && (
               <One
                 key={wanted.id}

@@ -10,6 +10,7 @@ const FILTERS = [
   "machines",
   "unasked",
   "lights",
+  "lit",
   "doors",
   "windows",
   "climate",
@@ -26,6 +27,7 @@ const FITS: Record<Filter, (thing: Thing) => boolean> = {
   unasked: ({ device }) =>
     device?.mode === "allowed" && !device.changed && device.actions.some(({ effect }) => effect !== "read"),
   lights: ({ kind }) => kind === "light",
+  lit: ({ kind, isOn }) => kind === "light" && isOn,
   doors: ({ kind }) => kind === "door",
   windows: ({ kind }) => kind === "window",
   climate: ({ kind, device }) =>

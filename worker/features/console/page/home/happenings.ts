@@ -2,6 +2,7 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { changeText, isRead } from "../change-text.ts";
+import { EXPIRED, outcomeText, personText } from "../person-text.ts";
 import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 
@@ -49,17 +50,27 @@ function happeningOf(line: Line, names: ReadonlyMap<string, string>, me: string)
   // Decisions of people about the home are on the record's own screen.
   if (agent_id.startsWith("@") || isRead(tool)) return undefined;
   const name = names.get(agent_id) ?? agent_id;
-  const isBad = result === "error";
+  const refusal = refusalOf(line, me);
+  const isBad = result === "error" && refusal === undefined;
   return {
     at: Date.parse(timestamp),
-    title: isBad ? say("didNotWork", { name }) : say("named", { name, text: changeText(tool, parameters) }),
+    title: isBad
+      ? say("didNotWork", { name })
+      : say("named", { name, text: refusal ?? changeText(tool, parameters) }),
     second: whoText(caller.principal, caller.channel, me),
     isBad,
   };
 }
 
+/** Why it was not run: a person said no, nobody answered, or it is not allowed. @returns undefined: it was run, or failed */
+function refusalOf({ approval, error_type }: Line, me: string): string | undefined {
+  if (!approval || approval.approved)
+    return error_type === "permission_denied" ? say("notAllowed") : undefined;
+  return outcomeText({ answer: approval.by === undefined ? EXPIRED : "deny", by: approval.by, me });
+}
+
 function whoText(principal: string, channel: string, me: string): string {
-  const who = principal === me ? say("you") : visible(principal);
+  const who = personText(principal, me);
   const where = CHANNELS[channel];
   return where === undefined ? who : say("whoWhere", { who, where });
 }

@@ -1,7 +1,7 @@
 /** Home, from top to bottom: asking, what waits, what needs a look, the home in a few chips, its areas, and today. */
 
 import type { SessionView } from "@edgecall/client/routes.ts";
-import { useContext } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { addressOfPlace } from "../address.ts";
 import { askLater } from "../ask-later.ts";
 import { FailedPress } from "../failed-press.tsx";
@@ -30,6 +30,7 @@ export function Home({ session }: ScreenProps) {
   const news = useContext(NewsOfPage);
   const open = useContext(OpenQuestions);
   const pressing = usePress(reload);
+  const looks = useLooksAfterAnswers(open?.total, reload);
   useOwnQuestion(pressing.call);
   const needs = things && needsOf(things, news.rules);
   const isFine = needs?.length === 0 && open?.total === 0;
@@ -67,10 +68,32 @@ export function Home({ session }: ScreenProps) {
           {things && !isEmpty && <Areas things={things} pressing={pressing} />}
           {isEmpty && <New session={session} />}
         </div>
-        {!isEmpty && <Today session={session} things={things} rules={news.rules} />}
+        {!isEmpty && <Today session={session} things={things} rules={news.rules} looks={looks} />}
       </div>
     </Screen>
   );
+}
+
+/** A device has done by then what was approved, and its record says so. */
+const SETTLED_MS = 2_500;
+
+/** Looks at the home again when a question comes or goes: what it was about changes then. @returns how often it has looked */
+function useLooksAfterAnswers(questions: number | undefined, reload: () => void): number {
+  const [looks, setLooks] = useState(0);
+  const before = useRef(questions);
+  useEffect(() => {
+    const isFirst = before.current === undefined;
+    before.current = questions;
+    if (isFirst) return;
+    const look = () => {
+      reload();
+      setLooks((count) => count + 1);
+    };
+    look();
+    const timer = setTimeout(look, SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [questions]);
+  return looks;
 }
 
 /** Nobody has chosen yet what may be done with the broker's devices. */

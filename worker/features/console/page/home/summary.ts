@@ -84,7 +84,7 @@ export function chipsOf(things: readonly Thing[], counts?: { known: number; onli
   const known = isWhole ? things.length : counts.known;
   const chips: (Chip | false)[] = [
     lights.length > 0 && {
-      show: "lights",
+      show: lit > 0 ? "lit" : "lights",
       icon: "lamp",
       strong: say("lightsOn", { count: lit }),
       quiet: "",

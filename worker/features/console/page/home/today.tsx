@@ -1,14 +1,20 @@
 /** Today, in sentences: what was changed and by whom, what a rule told, what went away. The newest first. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLoaded } from "../load.tsx";
 import { say, timeText } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 import { type Happening, happeningsOf } from "./happenings.ts";
 
 type Rules = readonly AnswerOf<"GET /v1/rules">["rules"][number][];
-type Props = { session: SessionView; things: readonly Thing[] | undefined; rules: Rules };
+type Props = {
+  session: SessionView;
+  things: readonly Thing[] | undefined;
+  rules: Rules;
+  /** Another number: something may have been done. */
+  looks: number;
+};
 
 const SHOWN = 8;
 const LINES = 200;
@@ -24,7 +30,15 @@ function WithRecord(props: Props) {
     day.setHours(0, 0, 0, 0);
     return `${day.toISOString().slice(0, 19)}Z`;
   }, []);
-  const { value } = useLoaded("GET /v1/audit", { query: { since, limit: LINES } });
+  const { value, reload } = useLoaded("GET /v1/audit", { query: { since, limit: LINES } });
+  // A state that changes was changed by something that the record may have.
+  const changes = `${props.looks} ${props.things?.map(({ state }) => state).join()}`;
+  const seen = useRef<string>(undefined);
+  useEffect(() => {
+    if (props.things === undefined) return;
+    if (seen.current !== undefined) reload();
+    seen.current = changes;
+  }, [changes]);
   return <List {...props} lines={value?.entries ?? []} />;
 }
 
@@ -33,7 +47,7 @@ function List({
   things = [],
   rules,
   lines,
-}: Props & { lines: AnswerOf<"GET /v1/audit">["entries"] }) {
+}: Omit<Props, "looks"> & { lines: AnswerOf<"GET /v1/audit">["entries"] }) {
   const now = Date.now();
   const all = happeningsOf({ lines, things, rules, now, me: session.name ?? "" });
   return (

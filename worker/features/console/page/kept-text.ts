@@ -1,0 +1,57 @@
+/** What an answer keeps, in words: values, for whom, until when. Pure. */
+import type { PermissionOffer } from "@edgecall/client/routes.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { personText } from "./person-text.ts";
+import { locale, say } from "./texts/say.ts";
+
+type Bound = PermissionOffer["bounds"][string];
+export type Holder = PermissionOffer["who"][number];
+
+const VALUES_SHOWN = 6;
+
+export function endText(
+  { id, until, who: [who] }: Pick<PermissionOffer, "id" | "until" | "who">,
+  me: string,
+): string {
+  if (id === "conversation") return say("untilQuiet");
+  return say("keptFor", { who: who === undefined ? "" : whoText(who, me), date: dateText(until) });
+}
+
+/** "on and off, brightness pct 1–100"; empty: the action has no values. */
+export function boundsText(bounds: PermissionOffer["bounds"]): string {
+  const parts = Object.entries(bounds).map(([name, bound]) => `${labelOf(name)} ${boundText(bound)}`.trim());
+  return visible(parts.join(", "));
+}
+
+/** `on` says itself what it is. */
+export function labelOf(name: string): string {
+  return name === "on" ? "" : visible(name.replaceAll("_", " "));
+}
+
+function boundText(bound: Bound): string {
+  if ("is" in bound) return valueText(bound.is);
+  if ("oneOf" in bound) {
+    const shown = bound.oneOf.slice(0, VALUES_SHOWN).map(valueText);
+    const more = bound.oneOf.length - shown.length;
+    return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(" and ");
+  }
+  if ("from" in bound) return `${bound.from.toLocaleString()}–${bound.to.toLocaleString()}`;
+  if ("each" in bound) return "any colour";
+  return "under" in bound ? `in ${bound.under}` : "any text";
+}
+
+function valueText(value: string | number | boolean | null): string {
+  return typeof value === "boolean" ? say(value ? "on" : "off") : String(value);
+}
+
+/** @param me the principal who looks */
+export function whoText(who: Holder, me: string): string {
+  if (who === "everybody") return say("everybody");
+  if ("person" in who) return personText(who.person, me);
+  if ("program" in who) return "this program";
+  return "home" in who ? visible(who.home) : "this rule";
+}
+
+export function dateText(at: number): string {
+  return new Date(at).toLocaleDateString(locale(), { day: "numeric", month: "short", year: "numeric" });
+}

@@ -1,0 +1,22 @@
+/** Who did something, and what became of it, for the person who looks. */
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { say } from "./texts/say.ts";
+
+/** @param me the principal who looks */
+export function personText(principal: string, me: string): string {
+  return principal === me ? say("you") : visible(principal);
+}
+
+type Answered = { answer: string; by: string | undefined; name?: string | undefined; me: string };
+
+/** The gateway's own answer to a question that nobody answered in time. */
+export const EXPIRED = "(expired)";
+
+/** What became of an approval: "You said no; nothing was changed." */
+export function outcomeText({ answer, by, name = by, me }: Answered): string {
+  if (answer === EXPIRED) return say("noneInTime");
+  if (by === undefined) return say("notNeeded");
+  const isYes = answer === "approve" || answer === "accept";
+  if (by === me) return say(isYes ? "youSaidYes" : "youSaidNo");
+  return say(isYes ? "theySaidYes" : "theySaidNo", { name: visible(name ?? by) });
+}
