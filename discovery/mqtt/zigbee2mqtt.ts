@@ -5,6 +5,7 @@
 
 import type { Step } from "../model/entity/entity.ts";
 import { harmless } from "../model/names.ts";
+import type { Failure } from "../model/source.ts";
 import type { Component } from "./config/components.ts";
 import { isObject, pythonText } from "./config/fields.ts";
 import type { Message } from "./states/message.ts";
@@ -27,9 +28,6 @@ export type ZigbeeDevice = {
   /** Values that can be asked for. */
   readable: ReadonlySet<string>;
 };
-
-/** The publisher's words about a command that failed. */
-export type Failure = { message: number; text: string };
 
 export class Zigbee2Mqtt {
   readonly #bases = new Set<string>();
