@@ -45,8 +45,11 @@ export type CarryOutParts = {
   catalog: DeviceCatalog;
   subscriptions: Subscriptions;
   watch: MessageWatch;
-  /** Hears of each command that is sent: what it changes is no news. */
-  onCommand(device: string, readings: readonly string[], waitMs: number): void;
+  /**
+   * Hears of each command that is sent: what it changes is no news.
+   * @returns to be called when the device has confirmed it: what changes after that is another's doing
+   */
+  onCommand(device: string, readings: readonly string[], waitMs: number): () => void;
 };
 
 type Prepared = { device: HostedDevice; plan: Plan };
@@ -99,9 +102,13 @@ export async function carryOut(
     return late;
   }
   const since = catalog.mark(clock.wall());
-  parts.onCommand(device.key, plan.readings, plan.waitMs);
+  const endOwn = parts.onCommand(device.key, plan.readings, plan.waitMs);
   const sent = await send(parts, ledger, call, prepared);
-  if (sent === "all") return { report: await outcomeOf(parts, call, prepared, since) };
+  if (sent === "all") {
+    const report = await outcomeOf(parts, call, prepared, since);
+    if (report.payload.confirmed === true) endOwn();
+    return { report };
+  }
   return sent === "a part" ? { report: partlySent(call, device) } : sent;
 }
 

@@ -123,7 +123,7 @@ export class DeviceHost {
       catalog,
       subscriptions,
       watch: this.#watch,
-      onCommand: (...command) => this.#rules?.commanded(...command),
+      onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
     this.#firstReads = new FirstReads({ ...parts, catalog });
     this.#loaded = this.#load();

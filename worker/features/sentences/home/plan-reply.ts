@@ -179,12 +179,11 @@ function contextOf(
     rules: () => spokenRules(home, sentence.asker),
     works,
     examples: async () => {
-      const { language } = phrases;
-      const lexicon = await lexiconOf(home.env, language);
+      const lexicon = await lexiconOf(home.env, phrases.language);
       if (!lexicon) return "";
       const hints = hintsOf(sentence.text, lexicon, names.table);
       const said = { text: sentence.text, hints, called: calledIn([lexicon]) };
-      const found = await examplesFor(things, language, said, works);
+      const found = await examplesFor(things, lexicon.examples, said, works);
       return found.length > 0
         ? `\n\n${phrases.say("examples")}\n${found.map((one) => `• ${one}`).join("\n")}`
         : "";
