@@ -1,4 +1,4 @@
-/** What the doctor says of a device's skills: those that it offers, and the parts that it leaves out. */
+/** The doctor's findings about a device's skills: those that it offers, and the parts that it leaves out. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Finding, fine, wrong } from "../service/checks/findings.ts";
 import type { Gateway } from "./gateway.ts";

@@ -1,4 +1,4 @@
-/** What a sentence is about, also where it was not understood: for examples that are near to it. Pure. */
+/** Hints of what a sentence is about, also where it was not understood: for examples that are near to it. Pure. */
 import { spansOf } from "./cover.ts";
 import type { ThingType } from "./frame.ts";
 import type { Lexicon } from "./lexicon.ts";

@@ -34,7 +34,7 @@ function nameText(call: Pick<StoredCall, "args" | "outcome">, agent: Named | und
   return agent.name ?? id.charAt(0).toUpperCase() + id.slice(1).replaceAll("-", " ");
 }
 
-/** What the device reported, or what it is told. A question in words has its answer below. */
+/** The device's report, or what it is told. A question in words has its answer below. */
 function doneText({ name, args, outcome }: Pick<StoredCall, "name" | "args" | "outcome">, phrases: Phrases) {
   const { reported = [], status } = outcome ?? {};
   if (status === "success" && reported.length > 0) return reportedText(reported, phrases);

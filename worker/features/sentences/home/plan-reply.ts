@@ -116,13 +116,18 @@ async function read(
   last: string | undefined,
 ): Promise<Understood> {
   let understood: Understood = { result: "none", reason: { because: "no_sense" } };
-  for (const languages of languagesFor(text, last)) {
+  const groups = languagesFor(text, last);
+  const likeliest = groups[0]?.[0];
+  let isRead = true;
+  for (const languages of groups) {
     const found = await Promise.all(languages.map((one) => lexiconOf(env, one)));
     const lexicons = found.filter((one) => one !== undefined);
+    isRead &&= lexicons.some(({ language }) => language === likeliest);
     if (lexicons.length > 0) understood = readSentence(text, table, lexicons);
     if (understood.result !== "none") return understood;
   }
-  return understood;
+  // A language whose file cannot be read now is spoken all the same.
+  return isRead || likeliest === undefined ? understood : { ...understood, language: likeliest };
 }
 
 /** A sentence that means nothing by itself may answer what was asked back. */
