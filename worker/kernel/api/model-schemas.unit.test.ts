@@ -17,7 +17,7 @@ const COUNTS: HomeCounts = { known: 30, online: 30, kinds: [], areas: [], kindsI
 /** Of devices that real publishers announced. */
 function hosted(): CallTarget[] {
   const catalog = newCatalog();
-  for (const { topic, payload } of CASES.configs) catalog.config(topic, JSON.stringify(payload), NOW);
+  for (const { topic, payload } of CASES.configs) catalog.mqtt.config(topic, JSON.stringify(payload), NOW);
   return catalog.devices(NOW).map(({ id, line, actions }) => target(id, line, [...actions]));
 }
 
