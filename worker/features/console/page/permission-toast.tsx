@@ -5,10 +5,10 @@ import { addressOfPlace } from "./address.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Small } from "./controls.tsx";
-import { boundsText, endText } from "./permission-text.ts";
 import { Problem } from "./load.tsx";
 import { Me } from "./me.ts";
 import { Icon } from "./parts/icon.tsx";
+import { boundsText, endText } from "./permission-text.ts";
 import { say } from "./texts/say.ts";
 
 /** @property sentence the question @property questions ids of the calls for which it was given */

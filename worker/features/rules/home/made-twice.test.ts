@@ -63,7 +63,7 @@ test("two calls at the same time do not exceed what a person may have", async ()
 test("a watch that the person has already is no second one: they are told which it is", async () => {
   await makes("first", "watch", warm);
   const [{ id = "" } = {}] = await rows();
-  const again = await makes("again", "watch", { ...warm, name: "Freezer" });
+  const again = await makes("again", "watch", { ...warm, name: "warm" });
   expect(again).toContain(
     `${id}: There is this watch already. “Warm”, Freezer: when temperature is above −15 °C`,
   );
@@ -74,16 +74,17 @@ test("a watch that the person has already is no second one: they are told which 
   expect(await rows()).toHaveLength(1);
 });
 
-test("another limit, severity, person or chat makes a watch of its own, and so does one that is paused", async () => {
+test("another limit, severity, name or person makes a watch of its own, and so does one that is paused", async () => {
   const mia = { principal: "mia", role: "member" as const };
   const [id = ""] = (await makes("first", "watch", warm)).split(":");
   await makes("limit", "watch", { ...warm, value: -10 });
   await makes("warning", "watch", { ...warm, severity: "warning" });
+  await makes("name", "watch", { ...warm, name: "Freezer" });
   await makes("mia", "watch", warm, mia);
-  expect(await rows()).toHaveLength(4);
+  expect(await rows()).toHaveLength(5);
   expect(await makes("pause", "rules", { do: "pause", id })).toContain("is paused");
   await makes("again", "watch", warm);
-  expect(await rows()).toHaveLength(5);
+  expect(await rows()).toHaveLength(6);
 });
 
 test("a list of reminders has briefings too, and one of watches has neither", async () => {

@@ -3,7 +3,7 @@ import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import type { WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
 
-/** @returns an active one that tells the same person the same, at the same time, in the same way, and that another call made; its name and language are its own */
+/** @returns an active one of the same name, that tells the same person the same in the same way, and that another call made */
 export function sameWatch(
   rows: readonly RuleRow[],
   { rule, maker, to }: Pick<WatchRow, "rule" | "maker" | "to">,
@@ -21,8 +21,8 @@ export function sameWatch(
   );
 }
 
-function keyOf({ id: _, version: _v, name: _n, language: _l, ...rule }: WatchRule): string {
-  return canonicalJson(rule);
+function keyOf({ id: _, version: _v, language: _l, name, ...rule }: WatchRule): string {
+  return canonicalJson({ ...rule, name: name.toLowerCase() });
 }
 
 /** The console shows a person the messages of all own conversations over the API. Each chat has its own. */
