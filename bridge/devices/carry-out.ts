@@ -28,7 +28,7 @@ const HOLDS_MS = 20;
 const AFTER_FAILURE_MS = 500;
 /** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
 const FAILURE_WITHIN_MS = 1_000;
-/** The broker acknowledges within this, or may be gone: whoever waits behind this command must not wait for that. */
+/** The broker acknowledges within this, or may be gone: the next command must not wait for that. */
 const ACKED_WITHIN_MS = 3_000;
 
 const NO_FOLDER = {
