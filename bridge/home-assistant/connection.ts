@@ -118,6 +118,20 @@ export class HomeAssistantConnection {
     return this.#send(command, ANSWER_MS, onEvent);
   }
 
+  /** Sends one command that is answered by events, and returns the first one: a rendered template goes on for ever. */
+  async first(command: Json & { type: string }, withinMs = ANSWER_MS): Promise<Answer> {
+    const event = Promise.withResolvers<Answer>();
+    const late = setTimeout(() => event.resolve({ kind: "silent", sent: true }), withinMs);
+    const begun = this.#send(command, withinMs, (result) => event.resolve({ kind: "result", result }));
+    const id = this.#lastId;
+    const answer = await begun;
+    const found = answer.kind === "result" ? await event.promise : answer;
+    clearTimeout(late);
+    this.#waiting.delete(id);
+    void this.command({ type: "unsubscribe_events", subscription: id });
+    return found;
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#retry);

@@ -8,8 +8,19 @@ import type { Quantity } from "@edgecall/core/text/quantity.ts";
 /** A value that a message gave: null is "unknown"; a list of numbers is a colour. */
 export type SlotValue = string | boolean | null | Quantity | readonly number[];
 
+/** A message on a broker. */
+export type Publish = { topic: string; payload: string; qos?: 0 | 1 | 2; retain?: boolean };
+
+/** A service that is called for one entity, which its source knows by this key: its name may change until the call. */
+export type ServiceCall = {
+  domain: string;
+  service: string;
+  data: Readonly<Record<string, unknown>>;
+  entity: string;
+};
+
 /** One thing that is sent: its source wrote it, and knows how to send it. */
-export type Step = { topic: string; payload: string; qos?: 0 | 1 | 2; retain?: boolean };
+export type Step = Publish | ServiceCall;
 
 export type Value = {
   value: SlotValue;

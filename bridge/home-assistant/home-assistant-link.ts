@@ -1,0 +1,185 @@
+/**
+ * Home Assistant's devices in the catalog: reads its registries and its states while it runs, and calls services for commands. What its
+ * answers mean is here; what confirms a command is the catalog's.
+ */
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Part } from "@edgecall/discovery/model/source.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import { type Answer, HomeAssistantConnection, type HomeAssistantOptions } from "./connection.ts";
+import { SERVICES } from "./services.ts";
+
+export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token"> & {
+  log: Log;
+  clock: Clock;
+  catalog: Pick<DeviceCatalog, "homeAssistant">;
+  /** Which devices there are may have changed. */
+  onDevices(): void;
+  /** These parts have read a state. */
+  onStates(parts: readonly Part[]): void;
+};
+
+/**
+ * How a call ended. `sent`: it may have acted, and the state says whether it did. `refused`: nothing was sent, or Home Assistant did
+ * not accept it.
+ */
+export type Called = { kind: "sent" } | { kind: "refused"; why: string } | { kind: "offline"; why: string };
+
+/** Many entries of a registry change at once. */
+const COLLECT_MS = 400;
+const REGISTRIES = ["entity", "device", "area"] as const;
+/** A device that already is as asked changes nothing, so no event comes. After so long one question tells whether it answered. */
+const ALREADY_MS = 1_500;
+/** Home Assistant has refused these before anything was sent to a device. */
+const BEFORE_SENDING = ["service_validation_error", "invalid_format", "not_found", "unauthorized"];
+const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
+const WORDS_MAX = 200;
+
+export class HomeAssistantLink {
+  readonly #parts: HomeAssistantLinkParts;
+  readonly #connection: HomeAssistantConnection;
+  #refresh: NodeJS.Timeout | undefined;
+
+  constructor(parts: HomeAssistantLinkParts) {
+    this.#parts = parts;
+    this.#connection = new HomeAssistantConnection({
+      ...parts,
+      onRunning: () => void this.#begin(),
+      onLost: () => this.#lost(),
+    });
+  }
+
+  get up(): boolean {
+    return this.#connection.running;
+  }
+
+  get problem(): string | undefined {
+    return this.#connection.problem;
+  }
+
+  start(): void {
+    this.#connection.start();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#refresh);
+    await this.#connection.stop();
+  }
+
+  /**
+   * Calls a service for one entity. An error of the device's own, or none in time, ends as `sent`: the catalog is told of it.
+   * @param withinMs of Home Assistant's answer. A state may confirm the command before it.
+   */
+  async call({ domain, service, data, entity: key }: ServiceCall, withinMs: number): Promise<Called> {
+    const { catalog, log } = this.#parts;
+    if (!SERVICES.has(`${domain}.${service}`)) {
+      log("error", "home_assistant.service_refused", { service: `${domain}.${service}` });
+      return { kind: "refused", why: `${domain}.${service} is not among the services that are called` };
+    }
+    const entityId = catalog.homeAssistant.entityIdOf(key);
+    if (entityId === undefined || !ENTITY_ID.test(entityId))
+      return { kind: "refused", why: "Home Assistant has it no more" };
+    if (!this.up) return { kind: "offline", why: this.problem ?? "Home Assistant is not connected" };
+    const target = { entity_id: entityId };
+    const answer = await this.#connection.command(
+      { type: "call_service", domain, service, service_data: data, target },
+      withinMs,
+    );
+    if (answer.kind === "result") {
+      void this.#lookWhetherAlready(key, entityId, answer.result);
+      return { kind: "sent" };
+    }
+    if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
+    if (answer.kind === "error") {
+      const words = answer.message.slice(0, WORDS_MAX);
+      if (BEFORE_SENDING.includes(answer.code))
+        return { kind: "refused", why: `Home Assistant refuses it: "${words}"` };
+      // A Python timeout has no words.
+      const text = words === "" ? "the device did not answer" : `"${words}"`;
+      catalog.homeAssistant.failed(key, `Home Assistant: ${text}`);
+      this.#parts.onStates([]);
+    }
+    return { kind: "sent" };
+  }
+
+  async #begin(): Promise<void> {
+    const connection = this.#connection;
+    if (!(await this.#readRegistries())) return;
+    await connection.subscribe({ type: "subscribe_entities" }, (event) => {
+      const { catalog, clock, onStates } = this.#parts;
+      onStates(catalog.homeAssistant.state(event, clock.wall()));
+    });
+    for (const registry of REGISTRIES)
+      await connection.subscribe(
+        { type: "subscribe_events", event_type: `${registry}_registry_updated` },
+        () => {
+          this.#refresh ??= setTimeout(() => {
+            this.#refresh = undefined;
+            void this.#readRegistries();
+          }, COLLECT_MS);
+        },
+      );
+    this.#parts.onDevices();
+  }
+
+  #lost(): void {
+    clearTimeout(this.#refresh);
+    this.#refresh = undefined;
+    this.#parts.catalog.homeAssistant.lost();
+    this.#parts.onDevices();
+  }
+
+  /** @returns whether all of them could be read */
+  async #readRegistries(): Promise<boolean> {
+    const { catalog, clock, log, onDevices } = this.#parts;
+    const of = (type: string) => this.#connection.command({ type });
+    const answers = await Promise.all([
+      of("config/entity_registry/list"),
+      of("config/device_registry/list"),
+      of("config/area_registry/list"),
+      of("manifest/list"),
+      of("get_config"),
+    ]);
+    const failed = answers.find(({ kind }) => kind !== "result");
+    if (failed) {
+      log("warn", "home_assistant.registries_unread", { why: failed.kind });
+      return false;
+    }
+    const [entities, devices, areas, manifests, config] = answers.map(resultOf);
+    catalog.homeAssistant.known({ entities, devices, areas, manifests, config }, clock.wall());
+    onDevices();
+    return true;
+  }
+
+  /** One round trip: only a template tells when a state was reported last. */
+  async #lookWhetherAlready(key: string, entityId: string, result: unknown): Promise<void> {
+    const { catalog, clock, onStates } = this.#parts;
+    const calledAt = timeOfCall(result);
+    const before = clock.wall();
+    await new Promise((resolve) => setTimeout(resolve, ALREADY_MS));
+    const part = catalog.homeAssistant.partOf(key);
+    if (calledAt === undefined || !this.up || !part || (part.lastSeen ?? 0) >= before) return;
+    const template = `{{ states.${entityId}.last_reported | as_timestamp }}`;
+    const answer = await this.#connection.first({ type: "render_template", template });
+    const reported = Number((resultOf(answer) as { result?: unknown } | undefined)?.result) * 1_000;
+    if (!(reported >= calledAt)) return;
+    catalog.homeAssistant.reportedAgain(key, clock.wall());
+    onStates([part]);
+  }
+}
+
+function resultOf(answer: Answer): unknown {
+  return answer.kind === "result" ? answer.result : undefined;
+}
+
+const BASE_32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** A context's id is a ULID: its first ten characters are Home Assistant's clock at the call (epoch ms). */
+function timeOfCall(result: unknown): number | undefined {
+  const id = (result as { context?: { id?: unknown } } | null)?.context?.id;
+  if (typeof id !== "string" || id.length !== 26) return undefined;
+  let time = 0;
+  for (const letter of id.slice(0, 10)) time = time * 32 + BASE_32.indexOf(letter);
+  return Number.isFinite(time) ? time : undefined;
+}

@@ -1,0 +1,198 @@
+/**
+ * Devices of Home Assistant: its registries say which there are, its states what they report. The connection is the caller's. It gives
+ * what a person has exposed to Assist, and of the same devices what is only read.
+ */
+import type { KeptState } from "../model/device.ts";
+import type { ServiceCall, Step } from "../model/entity/entity.ts";
+import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
+import { entityOf, isKnownKind, READ_ONLY } from "./kinds/all.ts";
+import { abilitiesOf } from "./kinds/draft.ts";
+import { HomeAssistantPart } from "./part.ts";
+import { type Entry, type RegistryLists, readEntries } from "./registry.ts";
+import { type EntityState, States } from "./state.ts";
+
+const AWAY = "Home Assistant is not connected";
+const ENTITIES_MAX = 4_000;
+
+/** How long a device may take, by the way in which its integration knows the state. */
+const PUSH_MS = 5_000;
+const POLLING_MS = 10_000;
+const CLOUD_MS = 35_000;
+
+const WITHOUT_STATE: EntityState = { state: "unavailable", attributes: {}, updated: null };
+
+export class HomeAssistantSource implements Source {
+  readonly #events: SourceEvents;
+  /** By their registry ids. */
+  readonly #parts = new Map<string, HomeAssistantPart>();
+  /** Registry ids by entity ids. */
+  readonly #ids = new Map<string, string>();
+  readonly #states = new States();
+  readonly #failures = new Map<string, Failure>();
+  #left = 0;
+
+  constructor(events: SourceEvents) {
+    this.#events = events;
+  }
+
+  /** Reads the registries, after each connect and when one of them has changed. */
+  known(lists: RegistryLists, now: number): void {
+    const all = readEntries(lists);
+    const shown = new Set(all.filter((one) => one.isExposed).flatMap(({ device }) => device.identities));
+    const isGiven = ({ domain, isExposed, device }: Entry) =>
+      isKnownKind(domain) &&
+      (isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))));
+    const given = all.filter(isGiven);
+    this.#left = Math.max(0, given.length - ENTITIES_MAX);
+    const former = new Map(this.#parts);
+    this.#parts.clear();
+    this.#ids.clear();
+    for (const entry of given.slice(0, ENTITIES_MAX)) {
+      this.#ids.set(entry.entityId, entry.id);
+      const state = this.#states.get(entry.entityId);
+      const before = former.get(entry.id);
+      const part = this.#make(entry, state ?? WITHOUT_STATE, before);
+      if (state && !before) part.read(state, { number: this.#events.next(), now, retained: true });
+    }
+    this.#events.changed();
+  }
+
+  /** Reads an event of `subscribe_entities`. @returns the parts that it is about */
+  state(event: unknown, now: number): HomeAssistantPart[] {
+    const { whole, changed, gone } = this.#states.read(event);
+    const number = this.#events.next();
+    const read = [
+      // An entity that comes with its whole state was there before: after a connect, a reload, a rename.
+      ...whole.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: true })),
+      ...changed.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: false })),
+    ];
+    for (const id of gone) this.#partNamed(id)?.forget("Home Assistant has it no more");
+    for (const part of read) if (part.lastSeen === now) this.#events.heard(part, now);
+    return read;
+  }
+
+  /** The connection was lost, or Home Assistant stops. */
+  lost(): void {
+    this.#states.clear();
+    for (const part of this.#parts.values()) part.forget(AWAY);
+    this.#events.changed();
+  }
+
+  /** The entity reported once more what it had reported before: no event says so. */
+  reportedAgain(key: string, now: number): void {
+    const part = this.#parts.get(key);
+    if (!part || part.absence() !== undefined) return;
+    part.reportedAgain(this.#events.next(), now);
+    this.#events.heard(part, now);
+  }
+
+  /** Home Assistant answered a call with an error. @param text for a person */
+  failed(key: string, text: string): void {
+    if (this.#failures.size >= ENTITIES_MAX) this.#failures.clear();
+    this.#failures.set(key, { message: this.#events.next(), text });
+  }
+
+  partOf(key: string): HomeAssistantPart | undefined {
+    return this.#parts.get(key);
+  }
+
+  /** @returns the entity id of now; undefined: there is none */
+  entityIdOf(key: string): string | undefined {
+    return this.#parts.get(key)?.entity.entry.entityId;
+  }
+
+  parts(leave: (why: string, count: number) => void): Part[] {
+    leave(`there are more than ${ENTITIES_MAX} entities`, this.#left);
+    return [...this.#parts.values()].sort((a, b) => (a.entity.unique < b.entity.unique ? -1 : 1));
+  }
+
+  partLike(part: Part): Part | undefined {
+    return this.#own(part);
+  }
+
+  sending(part: Part, steps: readonly Step[]): Sending | { error: string } {
+    const own = this.#own(part);
+    if (!own) return { error: "cannot be sent: Home Assistant has it no more" };
+    const { id, iotClass } = own.entity.entry;
+    const isPolled = iotClass.endsWith("_polling");
+    return {
+      steps: [...steps],
+      isEchoed: () => false,
+      answersWithinMs: iotClass.startsWith("cloud_") ? CLOUD_MS : isPolled ? POLLING_MS : PUSH_MS,
+      asks: [updateOf(id)],
+      failure: () => this.#failures.get(id),
+    };
+  }
+
+  asks(_parts: readonly Part[], offered: readonly Part[]): Step[] {
+    const [first] = offered.flatMap((part) => this.#own(part) ?? []);
+    return first ? [updateOf(first.entity.entry.id)] : [];
+  }
+
+  alias(target: string): string {
+    return target;
+  }
+
+  unread(): { what: string; why: string }[] {
+    return [];
+  }
+
+  picture(): undefined {
+    return undefined;
+  }
+
+  expire(): void {}
+
+  clockSet(by: number): Part[] {
+    const all = [...this.#parts.values()];
+    for (const part of all) part.clockSet(by);
+    return all;
+  }
+
+  counts(): ReturnType<Source["counts"]> {
+    return { configs: this.#parts.size, ignored: [] };
+  }
+
+  /** Nothing that was known before a connect is believed. */
+  kept(): KeptState[] {
+    return [];
+  }
+
+  restore(): void {}
+
+  #read(
+    id: string,
+    state: EntityState,
+    moment: Parameters<HomeAssistantPart["read"]>[1],
+  ): HomeAssistantPart[] {
+    const part = this.#partNamed(id);
+    if (!part) return [];
+    const { entity } = part;
+    const isTold = state.state !== "unavailable" && state.attributes.restored !== true;
+    const isOther = isTold && JSON.stringify(abilitiesOf(state)) !== entity.abilities;
+    const current = isOther ? this.#make(entity.entry, state, part) : part;
+    current.read(state, moment);
+    if (isOther) this.#events.changed();
+    return [current];
+  }
+
+  #make(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
+    const part = new HomeAssistantPart(entityOf(entry, state), this);
+    if (former) part.adopt(former);
+    this.#parts.set(entry.id, part);
+    return part;
+  }
+
+  #partNamed(entityId: string): HomeAssistantPart | undefined {
+    return this.#parts.get(this.#ids.get(entityId) ?? "");
+  }
+
+  #own({ entity: { unique } }: Part): HomeAssistantPart | undefined {
+    return this.#parts.get(unique.replace(/^ha /, ""));
+  }
+}
+
+/** A polling integration reads its device then. */
+function updateOf(entity: string): ServiceCall {
+  return { domain: "homeassistant", service: "update_entity", data: {}, entity };
+}
