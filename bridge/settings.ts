@@ -42,6 +42,12 @@ export type BridgeSettings = {
   devices: DeviceSettings | undefined;
 };
 
+export type HomeAssistantSettings = {
+  /** `ws(s)://HOST:PORT/api/websocket` */
+  url: string;
+  token(): string;
+};
+
 export type DeviceSettings = {
   /** `read`: a change is refused unless a person has allowed the device. */
   mode: "read" | "allow";
@@ -51,6 +57,8 @@ export type DeviceSettings = {
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerText: readonly string[];
+  /** Undefined: none. */
+  homeAssistant?: HomeAssistantSettings;
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
 };

@@ -3,11 +3,10 @@ import { INLINE_MAX_CHARS, InlineMedia } from "@edgecall/core/protocol/media.ts"
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
-import type { Publisher } from "../broker/broker.ts";
 import type { DeviceCall, Ended } from "./device-call.ts";
 import type { MessageWatch } from "./message-watch.ts";
 import { FRESH, failed, succeeded } from "./reports.ts";
-import { isDeviceTopic } from "./topics.ts";
+import type { Senders } from "./sender.ts";
 
 /** A device with mains power answers within a second. */
 const ASKED_WAIT_MS = 3_000;
@@ -15,10 +14,8 @@ const ASKED_WAIT_MS = 3_000;
 const MORE_MS = 150;
 
 export type ReadParts = {
-  /** The prefix of agents' topics, on which nothing is asked. */
-  prefix: string;
   clock: Clock;
-  broker: Publisher;
+  senders: Senders;
   catalog: DeviceCatalog;
   watch: MessageWatch;
 };
@@ -42,12 +39,13 @@ export async function answerRead(parts: ReadParts, call: DeviceCall): Promise<En
 
 /** Asks the device for its values, where its publisher can, and waits until it answers. */
 async function askDevice(parts: ReadParts, call: DeviceCall): Promise<void> {
-  const { broker, catalog, clock, prefix, watch } = parts;
-  const asks = catalog.asks(call.agent, clock.wall()).filter(({ topic }) => isDeviceTopic(topic, prefix));
-  if (asks.length === 0 || !broker.up) return;
+  const { catalog, clock, senders, watch } = parts;
+  const sender = senders[catalog.device(call.agent, clock.wall())?.source ?? "mqtt"];
+  const asks = catalog.asks(call.agent, clock.wall()).filter((step) => sender.forbidden(step) === undefined);
+  if (asks.length === 0 || sender.problem() !== undefined) return;
   const heard = () => catalog.device(call.agent, clock.wall())?.lastSeen ?? 0;
   const before = heard();
-  for (const { topic, payload } of asks) void broker.publish(topic, payload, ASKED_WAIT_MS);
+  for (const step of asks) void sender.send(step, ASKED_WAIT_MS);
   const wait = Math.min(ASKED_WAIT_MS, call.deadline - clock.now() - MORE_MS);
   const isHeard = await watch.until(
     wait,

@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { Part } from "@edgecall/discovery/model/source.ts";
 import { isConfigTopic } from "@edgecall/discovery/mqtt/config/tasmota.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
@@ -21,6 +22,7 @@ import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
+import { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
@@ -29,6 +31,7 @@ import { DeviceLedger } from "./command-ledger.ts";
 import { FirstReads } from "./first-reads.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
+import { homeAssistantSender, mqttSender, type Senders } from "./sender.ts";
 import { statesFrames } from "./states-frames.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { isDeviceFilter } from "./topics.ts";
@@ -81,6 +84,8 @@ export class DeviceHost {
   #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
+  /** Undefined: the settings name no Home Assistant. */
+  readonly #homeAssistant: HomeAssistantLink | undefined;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
   readonly #loaded: Promise<void>;
@@ -118,14 +123,27 @@ export class DeviceHost {
     this.#subscriptions = subscriptions;
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, log);
     this.#time = new SteadyTime(clock);
+    if (settings.homeAssistant)
+      this.#homeAssistant = new HomeAssistantLink({
+        ...settings.homeAssistant,
+        log,
+        clock,
+        catalog,
+        onDevices: () => this.#openBurst(),
+        onStates: (read) => this.#read(() => read),
+      });
+    const senders: Senders = {
+      mqtt: mqttSender({ prefix, broker, subscriptions }),
+      "home-assistant": homeAssistantSender(this.#homeAssistant),
+    };
     this.#calls = new DeviceCalls({
       ...parts,
       catalog,
-      subscriptions,
+      senders,
       watch: this.#watch,
       onCommand: (...command) => this.#rules?.commanded(...command),
     });
-    this.#firstReads = new FirstReads({ ...parts, catalog });
+    this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
     this.#loaded = this.#load();
   }
 
@@ -143,6 +161,7 @@ export class DeviceHost {
       this.#calls.open(this.#ledger);
     }
     this.#isLoaded = true;
+    if (!this.#isStopped) this.#homeAssistant?.start();
   }
 
   /** Resolves when its files are read. */
@@ -207,7 +226,7 @@ export class DeviceHost {
     // A copy: the payload is a part of what came from the socket, all of which it would keep in memory.
     catalog.mqtt.state(topic, new Uint8Array(payload), { now, retained });
     if (retained && this.#burst) this.#prolong();
-    this.#read(topic);
+    this.#read(() => catalog.mqtt.partsOn(topic));
   }
 
   /** Moves the times of what devices said by as much as the clock was set, so their ages stay. */
@@ -219,10 +238,10 @@ export class DeviceHost {
   }
 
   /** The devices have read a message. */
-  #read(topic: string): void {
+  #read(readBy: () => readonly Part[]): void {
     this.#isStateChanged = true;
     this.#file?.changed("states");
-    this.#rules?.onMessage(() => this.#catalog.mqtt.partsOn(topic));
+    this.#rules?.onMessage(readBy);
     this.#watch.came();
   }
 
@@ -270,7 +289,8 @@ export class DeviceHost {
     const now = clock.now();
     this.#noticeClock();
     this.#firstReads.tick();
-    for (const topic of this.#catalog.mqtt.catchUp(clock.wall())) this.#read(topic);
+    for (const topic of this.#catalog.mqtt.catchUp(clock.wall()))
+      this.#read(() => this.#catalog.mqtt.partsOn(topic));
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
       this.#connectedAt = undefined;
       const gone = [...this.#configs].filter(([, connection]) => connection !== this.#connection);
@@ -287,6 +307,7 @@ export class DeviceHost {
     this.#isStopped = true;
     clearTimeout(this.#burstTimer);
     await this.#loaded;
+    await this.#homeAssistant?.stop();
     await this.#file?.flush();
     await this.#rules?.stop();
     await this.#ledger?.close();

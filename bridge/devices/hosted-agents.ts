@@ -107,8 +107,8 @@ export class HostedAgents implements HostedDevices {
 
   /** As Home sees it now; undefined: no hosted device has this id. */
   state(id: string): AgentState | undefined {
-    const agent = this.#agents.get(id)?.agent;
-    return agent && !this.#isTaken(id) ? this.#present(agent) : undefined;
+    const hosted = this.#agents.get(id);
+    return hosted && !this.#isTaken(id) ? this.#present(hosted) : undefined;
   }
 
   ids(): string[] {
@@ -165,10 +165,12 @@ export class HostedAgents implements HostedDevices {
   }
 
   *#visible(): Generator<AgentState> {
-    for (const { agent } of this.#agents.values()) if (!this.#isTaken(agent.id)) yield this.#present(agent);
+    for (const hosted of this.#agents.values())
+      if (!this.#isTaken(hosted.agent.id)) yield this.#present(hosted);
   }
 
-  #present(agent: AgentState): AgentState {
+  #present({ agent, device }: HostedAgent): AgentState {
+    if (device.source !== "mqtt") return agent;
     const isAway = this.#lostAt !== undefined && this.#options.clock.now() - this.#lostAt >= BROKER_GRACE_MS;
     return isAway ? { ...agent, online: false, reason: BROKER_UNREACHABLE } : agent;
   }

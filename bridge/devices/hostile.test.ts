@@ -26,6 +26,7 @@ const reading = fc.record({
 }) as fc.Arbitrary<Reading>;
 
 const device = fc.record({
+  source: fc.constantFrom("mqtt", "home-assistant"),
   key: fc.oneof(fc.stringMatching(/^[a-f0-9]{32}$/), text),
   id: fc.oneof(fc.stringMatching(/^[a-z-]{1,20}$/), text),
   name: text,

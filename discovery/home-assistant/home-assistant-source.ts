@@ -22,6 +22,7 @@ const CLOUD_MS = 35_000;
 const WITHOUT_STATE: EntityState = { state: "unavailable", attributes: {}, updated: null };
 
 export class HomeAssistantSource implements Source {
+  readonly name = "home-assistant";
   readonly #events: SourceEvents;
   /** By their registry ids. */
   readonly #parts = new Map<string, HomeAssistantPart>();
@@ -119,14 +120,16 @@ export class HomeAssistantSource implements Source {
       steps: [...steps],
       isEchoed: () => false,
       answersWithinMs: iotClass.startsWith("cloud_") ? CLOUD_MS : isPolled ? POLLING_MS : PUSH_MS,
-      asks: [updateOf(id)],
+      asks: isPolled ? [updateOf(id)] : [],
       failure: () => this.#failures.get(id),
     };
   }
 
   asks(_parts: readonly Part[], offered: readonly Part[]): Step[] {
-    const [first] = offered.flatMap((part) => this.#own(part) ?? []);
-    return first ? [updateOf(first.entity.entry.id)] : [];
+    return offered.flatMap((part) => {
+      const entry = this.#own(part)?.entity.entry;
+      return entry?.iotClass.endsWith("_polling") ? [updateOf(entry.id)] : [];
+    });
   }
 
   alias(target: string): string {
@@ -192,7 +195,7 @@ export class HomeAssistantSource implements Source {
   }
 }
 
-/** A polling integration reads its device then. */
+/** A polling integration reads its device then. Of another one it would only write the state once more, as if the device had reported. */
 function updateOf(entity: string): ServiceCall {
   return { domain: "homeassistant", service: "update_entity", data: {}, entity };
 }

@@ -19,7 +19,11 @@ export type DeviceAction = ActionAdvert & {
   setting?: true;
 };
 
+/** Where a device is reached. */
+export type SourceName = "mqtt" | "home-assistant";
+
 export type HostedDevice = {
+  source: SourceName;
   /** Of the device's identifiers. It survives renames, and restarts where the table of `dump()` is kept. */
   key: string;
   /** The agent's id, from the first name that was seen. */

@@ -25,7 +25,7 @@ import {
 } from "./device-view.ts";
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
-import { groupsOf } from "./grouping.ts";
+import { type Group, groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
 import { type ReadAnswer, readAnswer } from "./read-answer.ts";
@@ -291,8 +291,9 @@ export class KnownDevices {
   #newView(now: number): View {
     const left = new Map<string, number>();
     const leave = (why: string, count: number) => count > 0 && left.set(why, (left.get(why) ?? 0) + count);
+    const parts = commandsFirst(this.#sources.flatMap((source) => source.parts(leave)));
     const groups = oldestFirst(
-      groupsOf(commandsFirst(this.#sources.flatMap((source) => source.parts(leave)))),
+      groupsOf(parts).map((group) => ofOneSource(group, this.#sources)),
       this.#ids.ages(),
     );
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
@@ -342,6 +343,8 @@ export class KnownDevices {
       ? "it was not heard for more than 7 days"
       : (absences.find((one) => one !== undefined) ?? nothingOf(view));
     return {
+      // Its parts are all of one source.
+      source: parts[0]?.source.name ?? "mqtt",
       key: row.key,
       id: row.id,
       name,
@@ -361,6 +364,17 @@ export class KnownDevices {
       notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };
   }
+}
+
+/**
+ * A device that two sources have is the earlier one's: it keeps its actions and what a person has allowed, whatever the other one says of
+ * it.
+ */
+function ofOneSource(group: Group, sources: readonly Source[]): Group {
+  const source = sources.find((one) => group.parts.some(isOf(one)));
+  const parts = source ? group.parts.filter(isOf(source)) : group.parts;
+  if (parts.length === group.parts.length) return group;
+  return { identities: [...new Set(parts.flatMap(({ device }) => device.identities))], parts };
 }
 
 function isOf(source: Source): (part: Part) => boolean {

@@ -18,7 +18,7 @@
  * What it is asked: how its steps are sent and within what time a device answers (`sending`), what makes a device report (`asks`),
  * what could not be read, the last picture. It tells the model of changes by `SourceEvents`.
  */
-import type { KeptState, Snapshot } from "./device.ts";
+import type { KeptState, Snapshot, SourceName } from "./device.ts";
 import type { Entity, Step, Value } from "./entity/entity.ts";
 
 /** The device of a part, as its source describes it. */
@@ -71,6 +71,7 @@ export type Sending = {
 };
 
 export interface Source {
+  readonly name: SourceName;
   /**
    * All parts, each once, in an order that does not depend on when they came.
    * @param leave counts what is left out, by the reason

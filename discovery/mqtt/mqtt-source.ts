@@ -60,6 +60,7 @@ const MAINS_MS = 5_000;
 const BATTERY_MS = 15_000;
 
 export class MqttSource implements Source {
+  readonly name = "mqtt";
   readonly #prefixes: Prefixes;
   readonly #events: SourceEvents;
   readonly #configs = new Map<string, StoredConfig>();
