@@ -58,7 +58,7 @@ export type DeviceSettings = {
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerText: readonly string[];
   /** Undefined: none. */
-  homeAssistant?: HomeAssistantSettings;
+  homeAssistant?: HomeAssistantSettings | undefined;
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
 };
@@ -112,7 +112,8 @@ export function readSettings(env: Environment): SettingsResult {
     OTEL_EXPORTER_OTLP_HEADERS: secret("OTEL_EXPORTER_OTLP_HEADERS"),
   });
   if (!trace.ok) errors.push(trace.error);
-  const devices = readDevices(get, { mqttUrl, topicPrefix, folder }, errors);
+  const homeAssistant = readHomeAssistant(get("HA_URL"), secret("HA_TOKEN"), errors);
+  const devices = readDevices(get, { mqttUrl, topicPrefix, folder, homeAssistant }, errors);
   if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
@@ -143,7 +144,8 @@ function readDevices(
     mqttUrl,
     topicPrefix,
     folder,
-  }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix"> & Pick<DeviceSettings, "folder">,
+    homeAssistant,
+  }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix"> & Pick<DeviceSettings, "folder" | "homeAssistant">,
   errors: string[],
 ): DeviceSettings | undefined {
   const isOwn = isPrivateHost(URL.parse(mqttUrl)?.hostname.toLowerCase() ?? "");
@@ -164,7 +166,27 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerText, folder };
+  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant };
+}
+
+/** Reads where Home Assistant is reached. @returns undefined: none is named */
+function readHomeAssistant(
+  address: string | undefined,
+  token: string | undefined,
+  errors: string[],
+): HomeAssistantSettings | undefined {
+  if (address === undefined && token === undefined) return undefined;
+  const url = URL.parse(address ?? "");
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (!url || !isHttp || url.username !== "" || url.search !== "")
+    errors.push("HA_URL: should be Home Assistant's address, like http://homeassistant.local:8123");
+  if (token === undefined)
+    errors.push(
+      "HA_TOKEN: missing; make a long-lived token in Home Assistant, as a user without administrator rights",
+    );
+  if (!url || token === undefined) return undefined;
+  const path = `${url.pathname.replace(/\/$/, "")}/api/websocket`;
+  return { url: `${url.origin.replace(/^http/, "ws")}${path}`, token: () => token };
 }
 
 /** Reads the key that pairing wrote. */

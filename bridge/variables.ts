@@ -55,6 +55,14 @@ export const BRIDGE_VARIABLES = {
       "`on`: after its start the bridge publishes `online` on `homeassistant/status` once, as Home Assistant does, so that publishers send again.",
     default: "off",
   },
+  HA_URL: {
+    about:
+      "The address of a Home Assistant whose [devices](#devices-of-the-broker) are agents too: `http://HOST:8123`. What you exposed to Assist is shown.",
+  },
+  HA_TOKEN: {
+    about: "A long-lived token of a user of it who is no administrator.",
+    secret: true,
+  },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },
   // Loopback, since /readyz would tell a stranger which home is down.
   HEALTH_HOST: { about: "Where it listens.", default: "127.0.0.1" },

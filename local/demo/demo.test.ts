@@ -2,7 +2,7 @@
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { connectAsync } from "mqtt";
 import { expect, test } from "vitest";
-import { newCatalog } from "../../discovery/testkit/device-cases.ts";
+import { newCatalog, published } from "../../discovery/testkit/device-cases.ts";
 import { until } from "../../test/wait.ts";
 import { startBroker } from "../broker.ts";
 import { type DemoMessage, type DemoOptions, SimulatedHome, startDemoHome } from "./demo.ts";

@@ -235,6 +235,11 @@ export class HomeAssistant {
     return said.response_type === "action_done" && said.data.success.some((one) => one.name === name);
   }
 
+  /** Ends it, and starts it again with the same home. Resolves when it is told to. */
+  async restart(): Promise<void> {
+    await this.#running.again();
+  }
+
   async stop(): Promise<void> {
     await this.#running.stop();
   }
