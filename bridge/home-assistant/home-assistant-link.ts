@@ -87,7 +87,10 @@ export class HomeAssistantLink {
       withinMs,
     );
     if (answer.kind === "result") {
-      void this.#lookWhetherAlready(key, entityId, answer.result);
+      const calledAt = timeOfCall(answer.result);
+      if (calledAt !== undefined && domain !== "homeassistant")
+        for (const judged of catalog.homeAssistant.judgedFor(key))
+          void this.#lookWhetherAlready(judged, calledAt);
       return { kind: "sent" };
     }
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
@@ -153,18 +156,17 @@ export class HomeAssistantLink {
   }
 
   /** One round trip: only a template tells when a state was reported last. */
-  async #lookWhetherAlready(key: string, entityId: string, result: unknown): Promise<void> {
+  async #lookWhetherAlready(entityId: string, calledAt: number): Promise<void> {
     const { catalog, clock, onStates } = this.#parts;
-    const calledAt = timeOfCall(result);
     const before = clock.wall();
     await new Promise((resolve) => setTimeout(resolve, ALREADY_MS));
-    const part = catalog.homeAssistant.partOf(key);
-    if (calledAt === undefined || !this.up || !part || (part.lastSeen ?? 0) >= before) return;
+    const part = catalog.homeAssistant.partNamed(entityId);
+    if (!ENTITY_ID.test(entityId) || !this.up || !part || (part.lastSeen ?? 0) >= before) return;
     const template = `{{ states.${entityId}.last_reported | as_timestamp }}`;
     const answer = await this.#connection.first({ type: "render_template", template });
     const reported = Number((resultOf(answer) as { result?: unknown } | undefined)?.result) * 1_000;
     if (!(reported >= calledAt)) return;
-    catalog.homeAssistant.reportedAgain(key, clock.wall());
+    catalog.homeAssistant.reportedAgain(entityId, clock.wall());
     onStates([part]);
   }
 }

@@ -12,6 +12,8 @@ export type Slot = {
 export type HomeAssistantEntity = Omit<Entity, "slots"> & {
   slots: Slot[];
   entry: Entry;
+  /** Entity ids of a group's members. */
+  members: string[];
   /** The attributes that say what it can do, as text: with others it is another entity. */
   abilities: string;
 };

@@ -40,8 +40,30 @@ describe("what confirms", () => {
     const plan = home.plan("set", { on: true });
     const mark = home.mark();
     expect(plan.confirm?.(mark)).toBeUndefined();
-    home.catalog.homeAssistant.reportedAgain("p", home.now + 1_500);
+    home.catalog.homeAssistant.reportedAgain("switch.plug", home.now + 1_500);
     expect(plan.confirm?.(mark)?.text).toBe("Device p: on, reported 1.5 s after the command.");
+  });
+
+  test("of a group each member, also one that is not exposed", () => {
+    const home = new PlayedHomeAssistant()
+      .add("b", "light.b", { exposed: false })
+      .add("c", "light.c", { exposed: false })
+      .add("g", "light.all", { platform: "group" });
+    const can = { supported_color_modes: ["onoff"] };
+    home.whole("light.b", "off", can).whole("light.c", "off", can);
+    home.whole("light.all", "off", { ...can, entity_id: ["light.b", "light.c"] });
+    const plan = home.plan("set", { on: true });
+    const mark = home.mark();
+    home.change("light.b", { s: "on" }).change("light.all", { s: "on" });
+    expect(plan.confirm?.(mark)).toBeUndefined();
+    home.change("light.c", { s: "on" });
+    expect(plan.confirm?.(mark)?.text).toContain("on (it was: off)");
+    // One of them does not answer the next command.
+    const off = home.plan("set", { on: false });
+    const again = home.mark();
+    home.change("light.b", { s: "unavailable" }).change("light.c", { s: "off" });
+    home.change("light.all", { s: "off" });
+    expect(off.confirm?.(again)).toBeUndefined();
   });
 
   test("nothing of an entity that only remembers what it was told", () => {

@@ -28,6 +28,10 @@ export class HomeAssistantSource implements Source {
   readonly #parts = new Map<string, HomeAssistantPart>();
   /** Registry ids by entity ids. */
   readonly #ids = new Map<string, string>();
+  /** Of all entities, by their entity ids: a group's members may not be exposed. */
+  #entries = new Map<string, Entry>();
+  /** Members of groups that are not given themselves, by their entity ids. */
+  readonly #members = new Map<string, HomeAssistantPart>();
   readonly #states = new States();
   readonly #failures = new Map<string, Failure>();
   #left = 0;
@@ -46,6 +50,8 @@ export class HomeAssistantSource implements Source {
     const given = all.filter(isGiven);
     this.#left = Math.max(0, given.length - ENTITIES_MAX);
     const former = new Map(this.#parts);
+    this.#entries = new Map(all.map((entry) => [entry.entityId, entry]));
+    this.#members.clear();
     this.#parts.clear();
     this.#ids.clear();
     for (const entry of given.slice(0, ENTITIES_MAX)) {
@@ -75,13 +81,13 @@ export class HomeAssistantSource implements Source {
   /** The connection was lost, or Home Assistant stops. */
   lost(): void {
     this.#states.clear();
-    for (const part of this.#parts.values()) part.forget(AWAY);
+    for (const part of [...this.#parts.values(), ...this.#members.values()]) part.forget(AWAY);
     this.#events.changed();
   }
 
   /** The entity reported once more what it had reported before: no event says so. */
-  reportedAgain(key: string, now: number): void {
-    const part = this.#parts.get(key);
+  reportedAgain(entityId: string, now: number): void {
+    const part = this.#partNamed(entityId);
     if (!part || part.absence() !== undefined) return;
     part.reportedAgain(this.#events.next(), now);
     this.#events.heard(part, now);
@@ -93,8 +99,15 @@ export class HomeAssistantSource implements Source {
     this.#failures.set(key, { message: this.#events.next(), text });
   }
 
-  partOf(key: string): HomeAssistantPart | undefined {
-    return this.#parts.get(key);
+  partNamed(entityId: string): HomeAssistantPart | undefined {
+    return this.#partNamed(entityId);
+  }
+
+  /** @returns the entity ids of those that are judged for a command to this one: the members of a group, or itself */
+  judgedFor(key: string): string[] {
+    const entity = this.#parts.get(key)?.entity;
+    if (!entity) return [];
+    return entity.members.length > 0 ? entity.members : [entity.entry.entityId];
   }
 
   /** @returns the entity id of now; undefined: there is none */
@@ -173,21 +186,36 @@ export class HomeAssistantSource implements Source {
     const { entity } = part;
     const isTold = state.state !== "unavailable" && state.attributes.restored !== true;
     const isOther = isTold && JSON.stringify(abilitiesOf(state)) !== entity.abilities;
-    const current = isOther ? this.#make(entity.entry, state, part) : part;
+    const isMember = this.#members.has(id);
+    const current = isOther && !isMember ? this.#make(entity.entry, state, part) : part;
     current.read(state, moment);
-    if (isOther) this.#events.changed();
+    if (isOther && !isMember) this.#events.changed();
     return [current];
   }
 
   #make(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
-    const part = new HomeAssistantPart(entityOf(entry, state), this);
+    const entity = entityOf(entry, state);
+    for (const member of entity.members) this.#addMember(member);
+    const part = new HomeAssistantPart(entity, this, () =>
+      entity.members.map((member) => this.#partNamed(member)),
+    );
     if (former) part.adopt(former);
     this.#parts.set(entry.id, part);
     return part;
   }
 
   #partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#parts.get(this.#ids.get(entityId) ?? "");
+    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
+  }
+
+  #addMember(entityId: string): void {
+    const entry = this.#entries.get(entityId);
+    const state = this.#states.get(entityId);
+    if (!entry || !isKnownKind(entry.domain) || this.#ids.has(entityId) || this.#members.has(entityId))
+      return;
+    const part = new HomeAssistantPart(entityOf(entry, state ?? WITHOUT_STATE), this);
+    if (state) part.read(state, { number: this.#events.next(), now: 0, retained: true });
+    this.#members.set(entityId, part);
   }
 
   #own({ entity: { unique } }: Part): HomeAssistantPart | undefined {

@@ -176,6 +176,7 @@ export class HomeAssistantDraft extends EntityDraft {
       kind: this.kind,
       unique: `ha ${entry.id}`,
       entry,
+      members: this.list("entity_id").filter((member) => member !== entry.entityId),
       abilities: JSON.stringify(this.#abilities),
       ...(this.#name !== undefined && { name: this.#name }),
       ...(entry.name !== undefined && { wholeName: entry.name }),
