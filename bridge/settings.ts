@@ -42,7 +42,7 @@ export type BridgeSettings = {
   devices: DeviceSettings | undefined;
 };
 
-export type HomeAssistantSettings = {
+type HomeAssistantSettings = {
   /** `ws(s)://HOST:PORT/api/websocket` */
   url: string;
   token(): string;

@@ -11,7 +11,7 @@ import { within } from "./within.ts";
  * The fate of a step. `out`: it may have been carried out. With all others nothing was: `nobody` listens, the way is `offline`, or it was
  * `refused` before it reached the device.
  */
-export type Sent = { kind: "out" } | { kind: "nobody" } | { kind: "offline" | "refused"; why: string };
+type Sent = { kind: "out" } | { kind: "nobody" } | { kind: "offline" | "refused"; why: string };
 
 export interface Sender {
   /** What is at the other end, as it begins a sentence. */

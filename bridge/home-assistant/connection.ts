@@ -19,7 +19,7 @@ export type HomeAssistantOptions = {
   onLost(): void;
 };
 
-export type RunningInfo = { version: string };
+type RunningInfo = { version: string };
 
 /** `silent`: no answer in time. `lost`: the connection ended first. In both cases it may have acted, unless `sent` is false. */
 export type Answer =

@@ -205,7 +205,7 @@ export class HomeAssistantDraft extends EntityDraft {
   }
 }
 
-export function quantityOf(value: unknown): SlotValue | undefined {
+function quantityOf(value: unknown): SlotValue | undefined {
   if (value === null || value === undefined) return null;
   return typeof value === "number" || typeof value === "string" ? Quantity.parse(String(value)) : undefined;
 }
