@@ -141,7 +141,7 @@ export class DeviceHost {
       catalog,
       senders,
       watch: this.#watch,
-      onCommand: (...command) => this.#rules?.commanded(...command),
+      onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
     this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
     this.#loaded = this.#load();

@@ -38,7 +38,7 @@ export class BridgeRules {
   readonly #rules: WatchedRules<z.infer<typeof Place>>;
   readonly #given = new Map<string, Given>();
   /** Until when a value is taken for the answer to our own command (monotonic ms), by device and reading. */
-  readonly #own = new Map<string, number>();
+  readonly #own = new Map<string, { until: number }>();
   #isWanted = false;
   #isBrokerUp = false;
   /** The last message before this connection to the broker. What came until then, or was read from the file, may have changed since. */
@@ -126,11 +126,17 @@ export class BridgeRules {
     for (const rule of this.#rules.all()) this.#miss(rule);
   }
 
-  /** A command of ours was sent, and may change these readings of the device. */
-  commanded(device: string, readings: readonly string[], withinMs: number): void {
+  /** A command of ours was sent, and may change these readings of the device. @returns ends that before its time */
+  commanded(device: string, readings: readonly string[], withinMs: number): () => void {
     const now = this.#parts.clock.now();
-    for (const [of, until] of this.#own) if (until < now) this.#own.delete(of);
-    for (const reading of readings) this.#own.set(`${device} ${reading}`, now + withinMs);
+    for (const [of, { until }] of this.#own) if (until < now) this.#own.delete(of);
+    const command = { until: now + withinMs };
+    const changed = readings.map((reading) => `${device} ${reading}`);
+    for (const of of changed) this.#own.set(of, command);
+    return () => {
+      // A later command may be on its way.
+      for (const of of changed) if (this.#own.get(of) === command) this.#own.delete(of);
+    };
   }
 
   async stop(): Promise<void> {
@@ -152,7 +158,7 @@ export class BridgeRules {
     if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
       return;
     this.#given.set(condition.id, { message, value });
-    const isOwn = clock.now() < (this.#own.get(`${place.device} ${condition.reading}`) ?? 0);
+    const isOwn = clock.now() < (this.#own.get(`${place.device} ${condition.reading}`)?.until ?? 0);
     // A value that the broker had kept tells of no moment. It may only be the value with which the next one is compared.
     const isOld = isMomentary(condition) && (retained || message !== catalog.mark(now).message);
     const mayFire = condition.is === "happens" || (condition.tell_own && state.base !== undefined);
