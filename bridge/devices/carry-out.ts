@@ -270,7 +270,7 @@ async function confirmation(
         held ??= setTimeout(() => {
           hasHeld = true;
           call.wake();
-        }, HOLDS_MS);
+        }, Math.max(HOLDS_MS, plan.settleMs));
         return undefined;
       }
       clearTimeout(held);

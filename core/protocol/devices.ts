@@ -11,7 +11,9 @@ export const HOSTED_TYPE = "mqtt-device";
 export const HOSTED_FEATURE = "hosted";
 
 /** Hosted devices of one home, and readings of one device. */
-export const DEVICES_MAX = 300;
+export const DEVICES_MAX = 600;
+/** Of them in one frame: a gateway of 0.4 takes no more. */
+export const DEVICES_A_FRAME_MAX = 300;
 export const READINGS_MAX = 256;
 
 /** Why an action that changes a setting of a device asks each time, and is not offered by itself. */

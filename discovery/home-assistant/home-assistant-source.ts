@@ -18,6 +18,8 @@ const ENTITIES_MAX = 4_000;
 const PUSH_MS = 5_000;
 const POLLING_MS = 10_000;
 const CLOUD_MS = 35_000;
+/** An integration that has no push writes what was asked for first, and takes it back when its device did not do it. */
+const SETTLES_MS = 3_000;
 
 const WITHOUT_STATE: EntityState = { state: "unavailable", attributes: {}, updated: null };
 
@@ -129,10 +131,12 @@ export class HomeAssistantSource implements Source {
     if (!own) return { error: "cannot be sent: Home Assistant has it no more" };
     const { id, iotClass } = own.entity.entry;
     const isPolled = iotClass.endsWith("_polling");
+    const isCloud = iotClass.startsWith("cloud_");
     return {
       steps: [...steps],
       isEchoed: () => false,
-      answersWithinMs: iotClass.startsWith("cloud_") ? CLOUD_MS : isPolled ? POLLING_MS : PUSH_MS,
+      answersWithinMs: isCloud ? CLOUD_MS : isPolled ? POLLING_MS : PUSH_MS,
+      ...((isCloud || isPolled) && { settlesWithinMs: SETTLES_MS }),
       asks: isPolled ? [updateOf(id)] : [],
       failure: () => this.#failures.get(id),
     };
