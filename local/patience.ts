@@ -1,7 +1,7 @@
 /** Waits for this machine's own programs: a slow machine needs minutes, and a person who waits is told for what. */
 
 export type Patience = {
-  /** What is missing now, as the rest of a sentence that begins with "still waiting after 20 s: ". */
+  /** The rest of a sentence that begins with "still waiting after 20 s: ": it names what is missing now. */
   missing(): string;
   /** A line for a person. */
   say(line: string): void;

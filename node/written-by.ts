@@ -25,7 +25,7 @@ export type StateCopy = { version: string; folder: string };
 
 const VERSION_FILE = "version";
 const READABLE = /^(\d{1,4})\.(\d{1,4})\.\d{1,6}(-[\w.]{1,32})?$/;
-/** Where copies are within the folder of a container, which keeps nothing beside it. */
+/** The folder of the copies within a container's own, which keeps nothing beside it. */
 const COPIES = "copies";
 /** The lock belongs to a process, the demo is a home of its own, and a volume may have a `lost+found`. */
 const NOT_COPIED = /^(running\.json.*|demo|copies|lost\+found)$/;

@@ -53,7 +53,7 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
     },
     catalog,
     watch: new MessageWatch(),
-    onCommand: () => {},
+    onCommand: () => () => {},
   };
   const file = new LedgerFile(join(mkdtempSync(join(tmpdir(), "carry-out-")), "calls.jsonl"));
   const ledger = await DeviceLedger.open(file, log, systemClock);

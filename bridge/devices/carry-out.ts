@@ -34,8 +34,11 @@ export type CarryOutParts = {
   senders: Senders;
   catalog: DeviceCatalog;
   watch: MessageWatch;
-  /** Hears of each command that is sent: what it changes is no news. */
-  onCommand(device: string, readings: readonly string[], waitMs: number): void;
+  /**
+   * Hears of each command that is sent: what it changes is no news.
+   * @returns to be called when the device has confirmed it: what changes after that is another's doing
+   */
+  onCommand(device: string, readings: readonly string[], waitMs: number): () => void;
 };
 
 type Prepared = { device: HostedDevice; plan: Plan; sender: Sender };
@@ -84,9 +87,13 @@ export async function carryOut(
     return late;
   }
   const since = catalog.mark(clock.wall());
-  parts.onCommand(device.key, plan.readings, plan.waitMs);
+  const endOwn = parts.onCommand(device.key, plan.readings, plan.waitMs);
   const sent = await send(ledger, call, prepared);
-  if (sent === "all") return { report: await outcomeOf(parts, call, prepared, since) };
+  if (sent === "all") {
+    const report = await outcomeOf(parts, call, prepared, since);
+    if (report.payload.confirmed === true) endOwn();
+    return { report };
+  }
   return sent === "a part" ? { report: partlySent(call, prepared) } : sent;
 }
 
@@ -260,10 +267,13 @@ async function confirmation(
       const confirmed = plan.confirm?.(since);
       if (confirmed && (hasHeld || call.interrupted)) return confirmed.text;
       if (confirmed) {
-        held ??= setTimeout(() => {
-          hasHeld = true;
-          call.wake();
-        }, HOLDS_MS);
+        held ??= setTimeout(
+          () => {
+            hasHeld = true;
+            call.wake();
+          },
+          Math.max(HOLDS_MS, plan.settleMs),
+        );
         return undefined;
       }
       clearTimeout(held);

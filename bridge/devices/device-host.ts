@@ -1,7 +1,7 @@
 /**
- * Hosts the devices of the broker that describe themselves by Home Assistant's MQTT discovery: reads their configs and states, tells
- * Home of each as an agent, and carries out its calls. discovery/ knows what the messages mean; this part has the connection,
- * the files and the time.
+ * Hosts the devices of the broker that describe themselves there, and those of Home Assistant: reads what they report, tells Home of
+ * each as an agent, and carries out its calls. discovery/ knows what the messages mean; this part has the connections, the files and
+ * the time.
  *
  * A broker sends hundreds of configs and states at once: after each connect, and when a publisher starts. Home is told of what came
  * of such a burst when it is over, in one go.
@@ -129,6 +129,8 @@ export class DeviceHost {
         log,
         clock,
         catalog,
+        onUp: () => this.#rules?.sourceUp("home-assistant"),
+        onLost: () => this.#rules?.sourceLost("home-assistant"),
         onDevices: () => this.#openBurst(),
         onStates: (read) => this.#read(() => read),
       });
@@ -141,7 +143,7 @@ export class DeviceHost {
       catalog,
       senders,
       watch: this.#watch,
-      onCommand: (...command) => this.#rules?.commanded(...command),
+      onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
     this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
     this.#loaded = this.#load();
@@ -161,7 +163,9 @@ export class DeviceHost {
       this.#calls.open(this.#ledger);
     }
     this.#isLoaded = true;
-    if (!this.#isStopped) this.#homeAssistant?.start();
+    if (this.#isStopped || !this.#homeAssistant) return;
+    this.#openBurst();
+    this.#homeAssistant.start();
   }
 
   /** Resolves when its files are read. */
@@ -172,6 +176,11 @@ export class DeviceHost {
   /** Home's rules on its devices; undefined: there is no folder for them, or it is not read yet. */
   get rules(): BridgeRules | undefined {
     return this.#rules;
+  }
+
+  /** The connection to Home Assistant; undefined: the settings name none. */
+  get homeAssistant(): Pick<HomeAssistantLink, "up" | "condition"> | undefined {
+    return this.#homeAssistant;
   }
 
   /** Calls that are under way. */
@@ -200,7 +209,7 @@ export class DeviceHost {
     const connection = this.#connection;
     void this.#loaded.then(() => {
       if (connection !== this.#connection || this.#isStopped) return;
-      this.#rules?.brokerUp();
+      this.#rules?.sourceUp("mqtt");
       this.#subscribe();
       subscriptions.connected();
       this.#announce();
@@ -210,7 +219,7 @@ export class DeviceHost {
   brokerLost(): void {
     this.#parts.agents.brokerLost();
     this.#subscriptions.lost();
-    this.#rules?.brokerLost();
+    this.#rules?.sourceLost("mqtt");
   }
 
   /** Takes any message that is not on an agent's topic. */
@@ -362,7 +371,7 @@ export class DeviceHost {
     const now = clock.now();
     const isQuiet = now >= burst.by || now >= burst.atMost;
     if (isQuiet) this.#subscribe();
-    const isBusy = !this.#isLoaded || subscriptions.isBusy;
+    const isBusy = !this.#isLoaded || subscriptions.isBusy || this.#homeAssistant?.isReading === true;
     if (isBusy) this.#prolong();
     if (now < burst.atMost && (now < burst.by || isBusy)) {
       this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);
@@ -393,6 +402,7 @@ export class DeviceHost {
   }
 
   #subscribe(): void {
+    if (this.#settings.mode === "off") return;
     const { prefix } = this.#parts;
     const catalog = this.#catalog;
     const subscriptions = this.#subscriptions;
@@ -423,7 +433,8 @@ export class DeviceHost {
 
   /** Publishers that listen send their states once more. Everybody hears it, so it is only said if the settings want it. */
   #announce(): void {
-    if (!this.#settings.birth || this.#isBorn) return;
+    const { mode, birth } = this.#settings;
+    if (mode === "off" || !birth || this.#isBorn) return;
     this.#isBorn = true;
     void this.#parts.broker.publish(`${this.#settings.prefix}/status`, "online");
   }

@@ -8,7 +8,7 @@ import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/pr
 import { AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { DeviceAction, HostedDevice } from "@edgecall/discovery/model/device.ts";
+import type { DeviceAction, HostedDevice, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
@@ -24,7 +24,8 @@ type HostedAgent = { agent: AgentState; device: HostedDevice };
 type Texts = { capabilities: string; tools: string };
 
 export type HostedAgentsOptions = {
-  mode: HostedState["mode"];
+  /** Of the devices of each source. */
+  modes: Readonly<Record<SourceName, HostedState["mode"]>>;
   /** Agents of the broker. An id of one that the home serves is no device's. */
   roster: Pick<Roster, "isServed">;
   clock: Clock;
@@ -191,8 +192,8 @@ export class HostedAgents implements HostedDevices {
   }
 
   #stateOf(device: HostedDevice, canAsk: (id: string) => boolean): AgentState {
-    const { id, online, reason, lastSeen, key, allowHash, allowHashBefore, name, model, publisher } = device;
-    const { area, floor, aliases = [] } = device;
+    const { source, id, online, reason, lastSeen, key, allowHash, allowHashBefore } = device;
+    const { name, area, floor, aliases = [], model, publisher } = device;
     const notOffered = device.notOffered.slice(0, NOT_OFFERED_MAX);
     return {
       id,
@@ -205,7 +206,7 @@ export class HostedAgents implements HostedDevices {
         key,
         allow: allowHash,
         allow_before: allowHashBefore,
-        mode: this.#options.mode,
+        mode: this.#options.modes[source],
         name: cutText(name, 100) || id,
         ...(area !== undefined && { area: cutText(area, 64) }),
         ...(floor !== undefined && { floor: cutText(floor, 64) }),

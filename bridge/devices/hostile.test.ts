@@ -60,7 +60,7 @@ test("any devices and readings", () => {
       fc.array(reading, { maxLength: 80 }),
       (devices, readings) => {
         const hosted = new HostedAgents({
-          mode: "allow",
+          modes: { mqtt: "allow", "home-assistant": "allow" },
           roster: { isServed: () => false },
           clock: { now: () => 0, wall: () => 0 },
           log: () => {},

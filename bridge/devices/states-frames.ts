@@ -33,7 +33,7 @@ export function statesFrames(
     const readings = catalog.readings(agent, now, all).slice(0, READINGS_MAX).map(bounded);
     const device = { id: agent, online: state.online, readings };
     const size = Buffer.byteLength(JSON.stringify(device));
-    const isFull = bytes + size > STATES_MAX_BYTES || groups.at(-1)?.length === DEVICES_A_FRAME_MAX;
+    const isFull = groups.at(-1)?.length === DEVICES_A_FRAME_MAX || bytes + size > STATES_MAX_BYTES;
     if (bytes > 0 && isFull) {
       groups.push([]);
       bytes = 0;

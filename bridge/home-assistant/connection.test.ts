@@ -16,12 +16,14 @@ let socket: WebSocket | undefined;
 /** What it says of itself. */
 let state: string;
 let isTokenRight: boolean;
+/** The one that the bridge has. */
+let token: string;
 /** It takes messages and answers none, as a half-open socket does. */
 let isSilent: boolean;
 
 beforeEach(async () => {
   [heard, events] = [[], []];
-  [state, isTokenRight, isSilent] = ["RUNNING", true, false];
+  [state, isTokenRight, isSilent, token] = ["RUNNING", true, false, "secret"];
   server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
   server.on("connection", (client) => {
@@ -56,7 +58,7 @@ beforeEach(async () => {
 function opened(): HomeAssistantConnection {
   return new HomeAssistantConnection({
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/api/websocket`,
-    token: () => "secret",
+    token: () => token,
     log: () => {},
     onRunning: ({ version }) => events.push(`running ${version}`),
     onLost: () => events.push("lost"),
@@ -84,17 +86,44 @@ test("it is not running before Home Assistant says so", async () => {
   expect(connection.problem).toBeUndefined();
 });
 
-test("a wrong token: one attempt, and words that say what to do", async () => {
+test("a wrong token: one attempt an hour, words that say what to do, and another token at once", async () => {
   await until(() => connection.running);
+  await connection.stop();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  const dialled = async (count: number) => {
+    while (dials() < count) await new Promise((resolve) => setImmediate(resolve));
+    while (connection.condition()?.code !== "home_assistant_refuses" && !connection.running)
+      await new Promise((resolve) => setImmediate(resolve));
+  };
+  heard = [];
   isTokenRight = false;
-  socket?.close(1000);
-  await until(() => connection.problem?.includes("refuses the token"));
-  const attempts = dials();
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(dials()).toBe(attempts);
+  connection = opened();
+  connection.start();
+  await dialled(1);
   expect(connection.problem).toMatch(/Long-lived access tokens.*HA_TOKEN/);
   expect(connection.problem).not.toContain("secret");
-  expect(events).toEqual(["running 2026.11.0", "lost"]);
+  await vi.advanceTimersByTimeAsync(3_590_000);
+  expect(dials()).toBe(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await dialled(2);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(dials()).toBe(2);
+  [token, isTokenRight] = ["another", true];
+  await vi.advanceTimersByTimeAsync(5_000);
+  await dialled(3);
+  while (!connection.running) await new Promise((resolve) => setImmediate(resolve));
+  expect(heard.findLast(({ type }) => type === "auth")).toMatchObject({ access_token: "another" });
+  expect(connection.condition()).toBeUndefined();
+});
+
+test("what cannot be reached is said, with the address", async () => {
+  await until(() => connection.running);
+  server.close();
+  for (const client of server.clients) client.terminate();
+  await until(() => connection.problem?.includes("ECONNREFUSED"));
+  const { code, params } = connection.condition() ?? {};
+  expect(code).toBe("home_assistant_unreachable");
+  expect(params?.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/api\/websocket$/);
 });
 
 test("a command has a deadline of its own, and its late answer means nothing", async () => {

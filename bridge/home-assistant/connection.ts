@@ -2,6 +2,8 @@
  * The WebSocket to Home Assistant: signs in, waits until Home Assistant runs, sends commands with deadlines, and dials again after a
  * loss. Nothing is believed and nothing is sent for devices before it runs: while it starts, it serves a fraction of the states.
  */
+import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { jsonIn } from "@edgecall/core/protocol/json-text.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -34,6 +36,10 @@ const RETRIES: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: 5_000, jitt
 /** The upgrade, and after it the sign-in, must be done within this. Home Assistant itself waits 10 s. */
 const HANDSHAKE_MS = 10_000;
 const ANSWER_MS = 10_000;
+/** A refused token is tried again so often, since Home Assistant tells the household of each failed try. */
+const REFUSED_AGAIN_MS = 3_600_000;
+/** Another token is noticed within this. */
+const TOKEN_LOOK_MS = 5_000;
 /** A ping that is not answered within ANSWER_MS ends the line, so a dead one is noticed within half a minute. */
 const PING_EVERY_MS = 20_000;
 /** No event says so to a user who is no administrator. */
@@ -43,7 +49,9 @@ const MESSAGE_MAX_BYTES = 32 * 1_024 * 1_024;
 const BUFFERED_MAX_BYTES = 4 * 1_024 * 1_024;
 
 const WRONG_TOKEN =
-  "Home Assistant refuses the token: it was revoked, or its user is not active. Make a new one in Home Assistant (your profile → Security → Long-lived access tokens) and set HA_TOKEN; edgecall does not try again before that, since Home Assistant tells the household of each failed try.";
+  "Home Assistant refuses the token: it was revoked, or its user is not active. Make a new one in Home Assistant (your profile → Security → Long-lived access tokens) and set HA_TOKEN. edgecall tries the old one again once an hour, since Home Assistant tells the household of each failed try";
+const BANNED =
+  "Home Assistant has banned this machine's address after failed sign-ins: delete it from ip_bans.yaml in Home Assistant's folder, and restart Home Assistant";
 
 export class HomeAssistantConnection {
   readonly #options: HomeAssistantOptions;
@@ -56,6 +64,11 @@ export class HomeAssistantConnection {
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #problem: string | undefined = "Home Assistant was not reached yet";
+  /** The token that was refused. */
+  #refused: string | undefined;
+  /** The reason for which the last dial failed, and the one that the log has. */
+  #failure: string | undefined;
+  #logged: string | undefined;
   #isStopped = false;
 
   constructor(options: HomeAssistantOptions) {
@@ -72,6 +85,26 @@ export class HomeAssistantConnection {
     return this.running ? undefined : this.#problem;
   }
 
+  /** A dial has failed, or a connection has ended, since the start. */
+  get hasEnded(): boolean {
+    return this.#failure !== undefined || this.#refused !== undefined;
+  }
+
+  /** What is wrong with the connection. */
+  condition(): Condition | undefined {
+    const { url } = this.#options;
+    if (this.running) return undefined;
+    if (this.#refused !== undefined) return conditionOf("home_assistant_refuses", { url });
+    return this.#failure === undefined
+      ? undefined
+      : conditionOf("home_assistant_unreachable", { url, error: this.#failure });
+  }
+
+  /** Ends this connection and makes another one: what came over it is not whole. */
+  again(): void {
+    this.#socket?.terminate();
+  }
+
   start(): void {
     const { url, log } = this.#options;
     const socket = new WebSocket(url, {
@@ -82,13 +115,15 @@ export class HomeAssistantConnection {
     this.#socket = socket;
     this.#lastId = 0;
     const signedInBy = setTimeout(() => socket.terminate(), 2 * HANDSHAKE_MS);
-    let isRefused = false;
+    let refused: string | undefined;
+    let shown = "";
     socket.on("message", (data, isBinary) => {
       if (socket !== this.#socket || this.#isStopped || isBinary) return;
       for (const message of messagesIn(data)) {
-        if (message.type === "auth_required")
-          socket.send(JSON.stringify({ type: "auth", access_token: this.#options.token() }));
-        else if (message.type === "auth_invalid") isRefused = true;
+        if (message.type === "auth_required") {
+          shown = this.#options.token();
+          socket.send(JSON.stringify({ type: "auth", access_token: shown }));
+        } else if (message.type === "auth_invalid") refused = shown;
         else if (message.type === "auth_ok") {
           clearTimeout(signedInBy);
           void this.#signedIn(socket, message);
@@ -96,11 +131,13 @@ export class HomeAssistantConnection {
       }
     });
     socket.on("error", (error) => {
-      this.#problem = `Home Assistant cannot be reached at ${url} (${error.message})`;
+      const isBanned = / 403$/.test(error.message);
+      this.#failure = isBanned ? BANNED : error.message;
+      this.#problem = isBanned ? BANNED : `Home Assistant cannot be reached at ${url} (${error.message})`;
     });
     socket.on("close", () => {
       clearTimeout(signedInBy);
-      if (socket === this.#socket) this.#ended(isRefused);
+      if (socket === this.#socket) this.#ended(refused);
     });
     log("debug", "home_assistant.dial");
   }
@@ -187,9 +224,13 @@ export class HomeAssistantConnection {
         return;
       }
       this.#problem = "Home Assistant is starting";
+      this.#failure = "it is starting";
       await new Promise((resolve) => setTimeout(resolve, STARTING_ASK_EVERY_MS));
     }
     this.#runningSince = performance.now();
+    this.#refused = undefined;
+    this.#failure = undefined;
+    this.#logged = undefined;
     this.#timer = setInterval(() => void this.#ping(socket), PING_EVERY_MS);
     const info = { version: typeof version === "string" ? version.slice(0, 40) : "unknown" };
     this.#options.log("info", "home_assistant.up", info);
@@ -201,10 +242,12 @@ export class HomeAssistantConnection {
     if (kind !== "silent" || socket !== this.#socket) return;
     this.#options.log("warn", "home_assistant.silent");
     this.#problem = "Home Assistant does not answer";
+    this.#failure = "it does not answer";
     socket.terminate();
   }
 
-  #ended(isRefused: boolean): void {
+  /** @param refused the token that was shown, if Home Assistant refused it */
+  #ended(refused: string | undefined): void {
     const { log, onLost } = this.#options;
     const since = this.#runningSince;
     clearInterval(this.#timer);
@@ -212,18 +255,34 @@ export class HomeAssistantConnection {
     this.#socket = undefined;
     for (const { end } of [...this.#waiting.values()]) end({ kind: "lost", sent: true });
     this.#waiting.clear();
+    this.#failure ??= "the connection was closed";
     if (since !== undefined) {
       log("warn", "home_assistant.down");
       this.#problem = "the connection to Home Assistant was lost";
       onLost();
     }
-    if (isRefused) {
+    this.#refused = refused;
+    if (this.#isStopped) return;
+    if (refused !== undefined) {
       this.#problem = WRONG_TOKEN;
-      log("error", "home_assistant.refused", { problem: WRONG_TOKEN });
-    } else if (!this.#isStopped) {
-      const wait = this.#retries.lost(since === undefined ? 0 : performance.now() - since);
-      this.#retry = setTimeout(() => this.start(), wait);
+      log("error", "home_assistant.refused", { error: WRONG_TOKEN });
+      this.#lookForToken(refused, REFUSED_AGAIN_MS / TOKEN_LOOK_MS);
+      return;
     }
+    const wait = this.#retries.lost(since === undefined ? 0 : performance.now() - since);
+    if (since === undefined && this.#failure !== this.#logged) {
+      this.#logged = this.#failure;
+      log("warn", "home_assistant.error", { error: this.#failure });
+    }
+    this.#retry = setTimeout(() => this.start(), wait);
+  }
+
+  /** @param looks after so many the refused one is tried again */
+  #lookForToken(refused: string, looks: number): void {
+    this.#retry = setTimeout(() => {
+      if (looks <= 1 || this.#options.token() !== refused) this.start();
+      else this.#lookForToken(refused, looks - 1);
+    }, TOKEN_LOOK_MS);
   }
 }
 

@@ -2,6 +2,7 @@
  * Home Assistant's devices in the catalog: reads its registries and its states while it runs, and calls services for commands. What its
  * answers mean is here; what confirms a command is the catalog's.
  */
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { exposedIds } from "@edgecall/discovery/home-assistant/registry.ts";
 import { objectOf } from "@edgecall/discovery/home-assistant/state.ts";
@@ -18,6 +19,10 @@ export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token">
   log: Log;
   clock: Clock;
   catalog: Pick<DeviceCatalog, "homeAssistant">;
+  /** It runs. What it says from now on is of now. */
+  onUp(): void;
+  /** It was lost: what was known of its devices is not known any more. */
+  onLost(): void;
   /** Which devices there are may have changed. */
   onDevices(): void;
   /** These parts have read a state. */
@@ -50,6 +55,8 @@ export class HomeAssistantLink {
   readonly #parts: HomeAssistantLinkParts;
   readonly #connection: HomeAssistantConnection;
   #refresh: NodeJS.Timeout | undefined;
+  /** Its registries and first states are not all read. */
+  #isReading = true;
 
   constructor(parts: HomeAssistantLinkParts) {
     this.#parts = parts;
@@ -62,6 +69,15 @@ export class HomeAssistantLink {
 
   get up(): boolean {
     return this.#connection.running;
+  }
+
+  /** It is not known yet which devices there are. */
+  get isReading(): boolean {
+    return this.#isReading && !this.#connection.hasEnded;
+  }
+
+  condition(): Condition | undefined {
+    return this.#connection.condition();
   }
 
   get problem(): string | undefined {
@@ -153,29 +169,47 @@ export class HomeAssistantLink {
 
   async #begin(): Promise<void> {
     const connection = this.#connection;
-    if (!(await this.#readRegistries())) return;
-    await connection.subscribe({ type: "subscribe_entities" }, (event) => {
-      const { catalog, clock, onStates } = this.#parts;
-      onStates(catalog.homeAssistant.state(event, clock.wall()));
-    });
+    this.#isReading = true;
+    this.#parts.onUp();
+    const isWhole = (await this.#readRegistries()) && (await this.#subscribe());
+    this.#isReading = false;
+    if (isWhole) this.#parts.onDevices();
+    else connection.again();
+  }
+
+  /** @returns whether all of it was granted */
+  async #subscribe(): Promise<boolean> {
+    const connection = this.#connection;
+    const { catalog, clock, onStates } = this.#parts;
+    const answers = [
+      await connection.subscribe({ type: "subscribe_entities" }, (event) =>
+        onStates(catalog.homeAssistant.state(event, clock.wall())),
+      ),
+    ];
     for (const registry of REGISTRIES)
-      await connection.subscribe(
-        { type: "subscribe_events", event_type: `${registry}_registry_updated` },
-        () => {
-          this.#refresh ??= setTimeout(() => {
-            this.#refresh = undefined;
-            void this.#readRegistries();
-          }, COLLECT_MS);
-        },
+      answers.push(
+        await connection.subscribe(
+          { type: "subscribe_events", event_type: `${registry}_registry_updated` },
+          () => this.#readRegistriesSoon(),
+        ),
       );
-    this.#parts.onDevices();
+    return answers.every(({ kind }) => kind === "result");
+  }
+
+  #readRegistriesSoon(): void {
+    this.#refresh ??= setTimeout(async () => {
+      this.#refresh = undefined;
+      if (!(await this.#readRegistries()) && this.up) this.#connection.again();
+    }, COLLECT_MS);
   }
 
   #lost(): void {
     clearTimeout(this.#refresh);
     this.#refresh = undefined;
-    this.#parts.catalog.homeAssistant.lost();
-    this.#parts.onDevices();
+    const { catalog, onDevices, onLost } = this.#parts;
+    catalog.homeAssistant.lost();
+    onLost();
+    onDevices();
   }
 
   /** @returns whether all of them could be read */

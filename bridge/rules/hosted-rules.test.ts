@@ -282,6 +282,21 @@ test("what our own command did is told only where the rule wants it", async () =
   expect(await change(2, "w-0002")).toMatchObject({ state: "idle" });
 });
 
+test("what changes after our own command was confirmed is told: it is another's doing", async () => {
+  await hosted.started();
+  await hosted.publisher.plug("a");
+  const key = await keyOf("plug-a");
+  await hosted.publisher.say("plugs/a/state", "ON");
+  await reads("plug-a", true);
+  watch(key, "w-0001", { reading: "switch", type: "boolean", is: "equal", value: true });
+  await taken();
+  stored(await change(1));
+  await hosted.report(hosted.call("plug-a", "set", { on: false }));
+  stored(await change(2));
+  await hosted.publisher.say("plugs/a/state", "ON");
+  expect(await change(3)).toMatchObject({ state: "firing", value: true });
+});
+
 test("rules are taken away, and the hash of the hello follows", async () => {
   await hosted.started();
   const key = await freezer();

@@ -30,6 +30,7 @@ test("without a login it is the gateway that runs here", () => {
     url: "http://127.0.0.1:8000",
     token: TOKEN,
     from: join(EDGECALL_DIR, "tokens.json"),
+    keptIn: join(EDGECALL_DIR, "tokens.json"),
   });
   const EDGECALL_TOKEN = "a-token-of-the-person";
   expect(readConnection({ ...env, EDGECALL_TOKEN })).toMatchObject({ token: EDGECALL_TOKEN });

@@ -20,6 +20,8 @@ export type Connection = {
   token: string;
   /** The source of the address, for error texts. */
   from: string;
+  /** The file in which a gateway on this machine keeps its own token: it writes a new one there itself. */
+  keptIn?: string;
 };
 
 /** The form of a bearer token (RFC 6750 §2.1), with the gateway's bounds for its length. */
@@ -63,7 +65,7 @@ function runningHere(env: CommandCall["env"]): Connection | undefined {
     if (env.EDGECALL_TOKEN)
       return { url, token: wellFormed(env.EDGECALL_TOKEN, "EDGECALL_TOKEN"), from: dir };
     const read = checkJson(OwnTokens, readFileSync(file, "utf8"));
-    if (read.ok) return { url, token: wellFormed(read.value.api, file), from: file };
+    if (read.ok) return { url, token: wellFormed(read.value.api, file), from: file, keptIn: file };
   }
   return undefined;
 }
@@ -94,7 +96,10 @@ export function wellFormed(token: string, where: string): string {
 }
 
 /** Stores address and token in a file that only its owner can read at any moment. @returns the file */
-export function keepConnection(env: CommandCall["env"], { url, token }: Omit<Connection, "from">): string {
+export function keepConnection(
+  env: CommandCall["env"],
+  { url, token }: Pick<Connection, "url" | "token">,
+): string {
   const file = configFile(env);
   writeAtomicSync(file, `${JSON.stringify({ url, token }, null, 2)}\n`);
   return file;

@@ -19,6 +19,7 @@ import {
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
 import { findPrograms } from "./programs.ts";
+import { findSkills } from "./skills.ts";
 
 /** Exit code 0: nothing is broken. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -66,6 +67,7 @@ async function* walk(
     yield findBroker(home.status, home.agents, isReached);
     yield* agents;
     yield* await findUntrusted(gateway, agent);
+    if (agent !== undefined && pinged && isReached) yield* await findSkills(gateway, agent);
   }
   yield* await findPrograms(gateway, Date.now());
   if (withModel) yield await findModel(gateway);

@@ -314,6 +314,7 @@ export async function findModel(gateway: Gateway): Promise<Finding> {
       const says = `${ended.model ?? "it"} answers in ${took(performance.now() - begun)}`;
       return fine(link, says);
     }
+    if (ended.error?.code === "no_model") return left(link, NO_MODEL);
     const says = ended.answer ?? ended.error?.message ?? ended.status;
     return wrong(link, says, MODEL_TODO);
   } catch (error) {
@@ -323,6 +324,8 @@ export async function findModel(gateway: Gateway): Promise<Finding> {
   }
 }
 
+const NO_MODEL =
+  "none is set, so plain sentences alone are understood; choose one in the console (Setup, Model), or with LLM_BASE_URL and LLM_MODEL";
 const MODEL_TODO =
   "the gateway's LLM_BASE_URL, LLM_MODEL and the secret LLM_API_KEY: are they right, is there credit left?";
 
@@ -331,7 +334,7 @@ const TurnBegun = z.looseObject({
   status: z.string(),
   answer: z.optional(z.nullable(z.string())),
   model: z.optional(z.nullable(z.string())),
-  error: z.optional(z.looseObject({ message: z.string() })),
+  error: z.optional(z.looseObject({ code: z.optional(z.string()), message: z.string() })),
 });
 type TurnBegun = z.infer<typeof TurnBegun>;
 

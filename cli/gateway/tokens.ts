@@ -91,7 +91,9 @@ export async function rotateToken({ positionals, flag, env, io }: CommandCall): 
   if (positionals.length > 0) throw new UsageError("takes nothing");
   const connection = readConnection(env);
   const rotated = await new Gateway(connection).json(Rotated, "POST /v1/tokens/rotate");
-  const kept = env.EDGECALL_TOKEN ? undefined : keepConnection(env, { ...connection, token: rotated.token });
+  const kept = env.EDGECALL_TOKEN
+    ? undefined
+    : (connection.keptIn ?? keepConnection(env, { ...connection, token: rotated.token }));
   if (flag("json")) io.out(`${JSON.stringify(rotated)}\n`);
   else {
     io.err(

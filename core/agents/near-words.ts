@@ -17,13 +17,17 @@ function letterBits(word: string): number {
   return bits;
 }
 
-/** @returns the nearest words, all equally near; none where the word is too short or nothing is near */
-export function nearWords(word: string, vocabulary: Iterable<string>): string[] {
-  if (word.length < TYPO_MIN_LETTERS || /\d/.test(word)) return [];
+/** @param minLetters of a word that is looked for @returns the nearest words, all equally near; none where the word is too short or nothing is near */
+export function nearWords(
+  word: string,
+  vocabulary: Iterable<string>,
+  minLetters = TYPO_MIN_LETTERS,
+): string[] {
+  if (word.length < minLetters || /\d/.test(word)) return [];
   let allowed = word.length < TWO_SLIPS_FROM ? 1 : 2;
   let found: string[] = [];
   for (const known of vocabulary) {
-    if (Math.abs(known.length - word.length) > allowed || known.length < TYPO_MIN_LETTERS - 1) continue;
+    if (Math.abs(known.length - word.length) > allowed || known.length < minLetters - 1) continue;
     if (lettersApart(word, known) > 2 * allowed) continue;
     const distance = slips(word, known, allowed);
     if (distance > allowed) continue;

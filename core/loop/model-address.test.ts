@@ -29,6 +29,8 @@ test.each([
   ["http://metadata.google.internal./v1", "no machine, or special in a cloud"],
   ["http://0.0.0.0:11434/v1", "no machine, or special in a cloud"],
   ["https://user:pass@api.example.com/v1", "without a user"],
+  ["https://api.example.com/v1?key=secret", "without a query"],
+  ["https://a.openai.azure.com/d/x?api-version=1&api-key=secret", "without a query"],
   ["https://api.example.com/v1#key", "without '#'"],
   ["https://api.example.com:25/v1", "a port other than"],
   ["ftp://127.0.0.1/v1", "an address such as"],

@@ -10,6 +10,7 @@ import { checkUrl, isPrivateHost } from "../web/address.ts";
 export type Reach = "home" | "cloudflare";
 
 const MAX_CHARS = 500;
+const AZURE_VERSION = "api-version";
 /** Alibaba's and Amazon's, in ranges that homes use, too. */
 const METADATA = /^(100\.100\.100\.200$|fd00:ec2::)/;
 /** Addresses at which a machine in a cloud tells its secrets, and reserved ones. */
@@ -23,6 +24,9 @@ export function checkModelAddress(text: string, reach: Reach): Parsed<string> {
     return wrong("an address such as http://192.168.1.20:11434/v1");
   if (url.username !== "" || url.password !== "")
     return wrong("an address without a user; the key is a field of its own");
+  // Page, record and back-up show the address.
+  if ([...url.searchParams].some(([name]) => name !== AZURE_VERSION))
+    return wrong("an address without a query (only Azure's api-version); the key is a field of its own");
   if (url.hash !== "") return wrong("an address without '#'");
   if (isNever(url.hostname))
     return wrong("an address of a machine; this one is of no machine, or special in a cloud");
@@ -34,7 +38,6 @@ export function checkModelAddress(text: string, reach: Reach): Parsed<string> {
   } else if (reach === "cloudflare")
     return wrong("a public https address: a gateway on Cloudflare does not reach your home's network");
   const path = url.pathname.replace(/\/+$/, "");
-  // Azure wants a query.
   return { ok: true, value: `${url.origin}${path === "" ? "/v1" : path}${url.search}` };
 }
 

@@ -12,9 +12,9 @@ export const HOSTED_FEATURE = "hosted";
 
 /** Hosted devices of one home, and readings of one device. */
 export const DEVICES_MAX = 600;
-export const READINGS_MAX = 256;
-/** Devices of one frame: programs up to 0.4 read no more. */
+/** Of them in one frame: a gateway of 0.4 takes no more. */
 export const DEVICES_A_FRAME_MAX = 300;
+export const READINGS_MAX = 256;
 
 /** Why an action that changes a setting of a device asks each time, and is not offered by itself. */
 export const IS_SETTING = "it is a setting of the device";

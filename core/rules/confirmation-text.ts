@@ -22,7 +22,7 @@ const FRESH_MS = 120_000;
  * @property to who is told: `you here`, `the owners` @property then who is told where nobody answers
  * @property now the last value, with its time; undefined: not known
  * @property checked how often a device looks, in ms; undefined: it says by itself when its value changes
- * @property quiet the home's quiet hours
+ * @property quiet the home's quiet hours @property changes it can be changed from here
  */
 export type WatchFacts = {
   place: string;
@@ -31,6 +31,7 @@ export type WatchFacts = {
   now?: { value: unknown; at: number } | undefined;
   checked?: number | undefined;
   quiet?: TimeWindow | undefined;
+  changes?: boolean | undefined;
 };
 
 /** @param now epoch ms */
@@ -56,6 +57,7 @@ export function watchConfirmation(
     }),
     nowText(rule, facts.now, now, phrases),
     checked === undefined ? "" : phrases.say("checkedEvery", { span: spanText(checked, phrases) }),
+    facts.changes && isSilentForOwn(rule) ? phrases.say("ownChangesSilent") : "",
   );
 }
 
@@ -80,6 +82,11 @@ export function reminderConfirmation(
     }),
     isSingle ? "" : phrases.say("nextTimes", { times: next }),
   );
+}
+
+/** True if what our own command did does not fire it. A state that has to last is told whatever caused it. */
+export function isSilentForOwn({ tell_own, is, hold_ms }: WatchRule): boolean {
+  return !tell_own && is !== "happens" && (is === "changes" || hold_ms === 0);
 }
 
 function againText({ repeat, cooldown_ms }: WatchRule, phrases: Phrases): string {

@@ -145,6 +145,12 @@ function firingText(rule: WatchRule, firing: Firing, telling: Written): string {
     });
   if (rule.is === "offline") return phrases.say("offlineSince", { time: timeOf(since, telling) });
   if (rule.is === "online") return phrases.say("onlineSince", { time: timeOf(since, telling) });
+  // A state that had to last begins before the rule fires.
+  if (typeof firing.value === "boolean" && since < at)
+    return phrases.say("firedSince", {
+      value: valueText(firing.value, rule, phrases),
+      time: timeOf(since, telling),
+    });
   const time = timeOf(at, telling);
   // A rule that was changed since may have had another limit then.
   const limit = (firing.version ?? rule.version) === rule.version ? limitText(rule, phrases) : undefined;

@@ -205,6 +205,10 @@ describe("messages", () => {
     const door: Firing = { occurrence: 1, at: minutes(1), since: minutes(1), value: true };
     const opened: Notice = { kind: "firing", firing: door, count: 1, firstAt: door.at };
     expect(said(opened, minutes(1), doorOf())).toBe("🔔 Gate open: open at 12:01. Freezer, Cellar.");
+    const lasted: Notice = { ...opened, firing: { ...door, since: minutes(-1) } };
+    expect(said(lasted, minutes(1), doorOf({ hold_ms: 2 * MINUTE_MS }))).toBe(
+      "🔔 Gate open: open since 11:59. Freezer, Cellar.",
+    );
     const offline = doorOf({ name: "Pi offline", is: "offline", reading: "presence" });
     expect(said(opened, minutes(6), offline)).toMatch(/^🔔 Pi offline: offline since 12:01\./);
     const words: Firing = { ...door, value: "person\nat www.evil.example" };
@@ -277,6 +281,15 @@ describe("the gateway's answer to `watch`", () => {
     expect(answered(night, { now: { value: -11, at: NOON } })).toMatch(
       /it fires from 22:00 on if it stays\./,
     );
+  });
+
+  test("that a change from here is not told, where there can be one and it would fire at once", () => {
+    const silent = "A change that is made from here is not told.";
+    const changes = true;
+    expect(answered(doorOf(), { changes })).toContain(silent);
+    expect(answered(doorOf())).not.toContain(silent);
+    expect(answered(doorOf({ hold_ms: MINUTE_MS }), { changes })).not.toContain(silent);
+    expect(answered(doorOf({ tell_own: true }), { changes })).not.toContain(silent);
   });
 
   test("repeats, hours, quiet hours, and a value that is not known", () => {

@@ -4,6 +4,7 @@
  */
 import { fold } from "../agents/words.ts";
 import type { Language } from "../text/languages.ts";
+import { EXAMPLES, type Examples } from "./examples.ts";
 import { beginningsOf, expandPattern, type LanguageData, type NumberWords, phrasesOf } from "./language.ts";
 import { meaningOf, roleKeys, shortKey } from "./role-keys.ts";
 import { keyOf } from "./words.ts";
@@ -20,6 +21,7 @@ export type CompiledLanguage = {
   links?: readonly string[];
   endings: readonly string[];
   hasCases: boolean;
+  examples: Examples;
 };
 
 /** @throws Error at a row whose role or value does not exist */
@@ -56,6 +58,7 @@ export function compileLanguage({
     ...(compounds !== undefined && { links: ["", ...compounds.split(",").map((one) => one.trim())] }),
     endings: endings === "cases" || endings === "" ? [] : endings.split(",").map((one) => one.trim()),
     hasCases: endings === "cases",
+    examples: EXAMPLES[code],
   };
 }
 

@@ -1,4 +1,4 @@
-/** What a sentence is about, also where it was not understood: for examples that are near to it. Pure. */
+/** Hints of what a sentence is about, also where it was not understood: for examples that are near to it. Pure. */
 import { spansOf } from "./cover.ts";
 import type { ThingType } from "./frame.ts";
 import type { Lexicon } from "./lexicon.ts";
@@ -17,9 +17,11 @@ export type Hints = {
 };
 
 const WORDS_MAX = 30;
-const WATCHING: ReadonlySet<Role> = new Set<Role>(["watch", "remind", "timer", "every", "daily"]);
-const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "exist", "show"]);
-const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "do", "particle", "change", "ensure", "value"]);
+const WATCHING: ReadonlySet<Role> = new Set<Role>(["watch", "remind", "timer"]);
+const ASKING: ReadonlySet<Role> = new Set<Role>(["ask", "exist"]);
+const ACTING: ReadonlySet<Role> = new Set<Role>(["act", "do", "particle", "change", "ensure", "unit"]);
+/** With these a question begins; behind others their words may be something else. */
+const BEGINNING: ReadonlySet<Role> = new Set<Role>(["be", "show"]);
 
 /** @param lexicon of the language that knows most of its words */
 export function hintsOf(text: string, lexicon: Lexicon, names: NameTable): Hints {
@@ -28,7 +30,7 @@ export function hintsOf(text: string, lexicon: Lexicon, names: NameTable): Hints
   const has = (roles: ReadonlySet<Role>) => all.some(({ role }) => roles.has(role));
   const is = (role: Role) => all.some((one) => one.role === role);
   const doubts = all.some(({ role, value }) => role === "stop" && value === "question");
-  const begins = said[0]?.some(({ role }) => role === "be") ?? false;
+  const begins = said[0]?.some(({ role }) => BEGINNING.has(role)) ?? false;
   const asks = (isQuestion(text) && !is("request")) || doubts || begins || has(ASKING);
   // "What can you do?" is about all of it.
   const isOpen = is("help") || all.length === 0;

@@ -1,6 +1,7 @@
 /** A language's words, ready to be looked up. Pure. */
 import type { Language } from "../text/languages.ts";
 import { type CompiledLanguage, compileLanguage } from "./compile.ts";
+import type { Examples } from "./examples.ts";
 import { beginningsOf, expandPattern, type LanguageData, type NumberWords, numberForms } from "./language.ts";
 import { meaningsOf, roleKeyAt } from "./role-keys.ts";
 import type { Meaning } from "./roles.ts";
@@ -17,6 +18,8 @@ export type Lexicon = {
   links: readonly string[] | undefined;
   endings: readonly string[];
   hasCases: boolean;
+  /** Sentences to offer. */
+  examples: Examples;
 };
 
 /** @throws Error at a row whose role or value does not exist; the tests load each language */
@@ -35,6 +38,7 @@ export function lexiconFrom(compiled: CompiledLanguage): Lexicon {
     links: compiled.links,
     endings: compiled.endings,
     hasCases: compiled.hasCases,
+    examples: compiled.examples,
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a part of a sentence asks. Each of its roles is used, or it means nothing. Pure. */
 import type { Ask, Devices, Frame, State, Target } from "./frame.ts";
 import { type Built, fitting, or, Roles } from "./part-roles.ts";
-import type { Either, Item } from "./roles.ts";
+import type { Either, Item, Role } from "./roles.ts";
 
 export function question(
   roles: Roles,
@@ -16,6 +16,9 @@ export function question(
   const is = left.take("be").length > 0;
   const exists = left.take("exist").length > 0;
   const forms = new Set(left.take("ask"));
+  const places = (role: Role) => roles.items().flatMap((item) => (item.role === role ? item.at : []));
+  // "What is on my list?"
+  const isShownLast = Math.max(...places("show")) > Math.min(...places("state"));
   // "tell me if" asks as "is it" does.
   const shows = isTold && !forms.has("yes_no");
   const states = left.take("state");
@@ -55,10 +58,10 @@ export function question(
   if (devices) return one(devices);
   if (exists && form !== "any") return undefined;
   if (state !== undefined && reading === "state")
-    return stateQuestion({ form, shows, is, asks: hasQuestionMark, any, state, target });
+    return stateQuestion({ form, shows, isShownLast, is, asks: hasQuestionMark, any, state, target });
   if (state !== undefined)
     return reading === undefined
-      ? stateQuestion({ form, shows, is, asks: hasQuestionMark, any, state, target })
+      ? stateQuestion({ form, shows, isShownLast, is, asks: hasQuestionMark, any, state, target })
       : undefined;
   // "Show me the desk lamp."
   if (reading === undefined && isTold && target.of === "named" && !any && (form ?? "value") === "value")
@@ -147,6 +150,8 @@ function whichOfAll(
 function stateQuestion(asked: {
   form: Ask["form"] | undefined;
   shows: boolean;
+  /** What shows is said behind the state. */
+  isShownLast: boolean;
   is: boolean;
   /** A question mark stands at its end. */
   asks: boolean;
@@ -154,11 +159,12 @@ function stateQuestion(asked: {
   state: Either<State>;
   target: Target;
 }): Built {
-  const { form, shows, is, asks, any, state, target } = asked;
+  const { form, shows, isShownLast, is, asks, any, state, target } = asked;
   const one = (form: "yes_no" | "which" | "count" | "any" | "all", of: Target = target): Built => ({
     frames: [{ kind: "ask", form, state: fitting(state, of), ...or(state, of), target: of }],
   });
-  const all = is || asks || form !== undefined ? whichOfAll(form, state, target) : undefined;
+  const isAsked = !isShownLast && (is || asks || form !== undefined);
+  const all = isAsked ? whichOfAll(form, state, target) : undefined;
   if (all && (state.is === "online" || state.is === "offline")) {
     const place = "place" in all.target && all.target.place ? { place: all.target.place } : {};
     const form = all.form === "count" ? "count" : "which";

@@ -105,6 +105,14 @@ test("an unknown word is told with near words, and nothing acts", () => {
   });
 });
 
+test("several slips are mended in what is offered, which is understood", () => {
+  expect(read("how ful is the roott dsik?")).toMatchObject({
+    result: "none",
+    reason: { word: "ful", near: [{ whole: "how full is the root disk?" }] },
+  });
+  expect(read("turn of the flumbx")).toMatchObject({ result: "none", reason: { near: [] } });
+});
+
 test("one slip in a question is forgiven, and said", () => {
   expect(read("how hmuid is the bathroom?")).toMatchObject({
     result: "one",

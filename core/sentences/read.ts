@@ -25,10 +25,14 @@ const NEAR_MAX = 3;
  * @param lexicons the conversation's last language first, then the home's, then others that are loaded
  */
 export function readSentence(text: string, names: NameTable, lexicons: readonly Lexicon[]): Understood {
-  const words = wordsOf(text).filter(({ text }) => text !== "?" && text !== "？");
+  const words = wordsIn(text);
   if (words.length === 0) return { result: "none", reason: { because: "empty" } };
   const read = readAll(text, words, names, lexicons);
   return read.result === "none" ? (withNear(read, text, words, names, lexicons) ?? read) : read;
+}
+
+function wordsIn(text: string): Word[] {
+  return wordsOf(text).filter((word) => word.text !== "?" && word.text !== "？");
 }
 
 /** What one language makes of it. `unknown` is the place of a word that it does not know. */
@@ -176,7 +180,7 @@ function cheapest(
   return { refused: refused ?? { because: "no_sense" } };
 }
 
-/** One slip of a letter is forgiven in a question, where one word alone is near. Else near words are offered. */
+/** One slip of a letter is forgiven in a question, where one word alone is near. Else sentences that are understood are offered. */
 function withNear(
   read: Extract<Read, { result: "none" }>,
   text: string,
@@ -188,31 +192,70 @@ function withNear(
   const answer: Understood = { result: "none", ...(lexicon && { language: lexicon.language }), reason };
   const word = at === undefined ? undefined : words[at];
   if (!lexicon || !word || reason.because !== "unknown_word") return answer;
-  const known = new Set([
-    ...nearWords(word.text, lexicon.vocabulary()),
-    ...nearWords(word.text, names.words()),
-  ]);
-  const near: Near[] = [];
-  const taken: Array<{ word: string; read: Read }> = [];
-  for (const candidate of [...known].slice(0, NEAR_MAX * 3)) {
-    const whole = text.slice(0, word.from) + candidate + text.slice(word.to);
-    const again = readAll(
-      whole,
-      wordsOf(whole).filter((one) => !/[?？]/.test(one.text)),
-      names,
-      lexicons,
-    );
-    if (again.result === "none") continue;
-    near.push({ word: candidate, whole });
-    taken.push({ word: candidate, read: again });
-  }
-  const [only] = taken;
+  const near = mended(text, read, { names, lexicons, left: MENDED_MAX }, SLIPS_MAX);
+  const [only, other] = near;
   if (
     only &&
-    known.size === 1 &&
+    !other &&
+    only.isSure &&
     only.read.result === "one" &&
     only.read.frames.every(({ kind }) => kind === "ask")
   )
     return { ...only.read, slip: { said: text.slice(word.from, word.to), taken: only.word } };
-  return { ...answer, reason: { ...reason, near: near.slice(0, NEAR_MAX) } };
+  const offered = near.slice(0, NEAR_MAX).map(({ word, whole }): Near => ({ word, whole }));
+  return { ...answer, reason: { ...reason, near: offered } };
+}
+
+/** Words of a sentence that are mended at once, and sentences that are read for it. */
+const SLIPS_MAX = 3;
+const MENDED_MAX = 30;
+/** A shorter word is only offered. */
+const OFFERED_LETTERS = 3;
+
+type Mended = Near & {
+  read: Exclude<Understood, { result: "none" }>;
+  slips: number;
+  /** One word alone was near. */
+  isSure: boolean;
+};
+
+/** @returns the sentence with near words in place of unknown ones, where that is understood; those with the fewest first */
+function mended(
+  text: string,
+  { lexicon, at, reason }: Extract<Read, { result: "none" }>,
+  context: { names: NameTable; lexicons: readonly Lexicon[]; left: number },
+  slips: number,
+): Mended[] {
+  if (!lexicon || at === undefined || reason.because !== "unknown_word" || slips === 0) return [];
+  const { names, lexicons } = context;
+  const found: Mended[] = [];
+  // "Root" of "root dsik" is a word of a phrase, which its neighbour breaks.
+  for (const word of wordsIn(text).slice(at, at + 2)) {
+    const [candidates, isSure] = candidatesFor(word.text, lexicon, names);
+    for (const candidate of candidates.slice(0, NEAR_MAX * 3)) {
+      if (context.left <= 0) break;
+      context.left -= 1;
+      const whole = text.slice(0, word.from) + candidate + text.slice(word.to);
+      const read = readAll(whole, wordsIn(whole), names, lexicons);
+      if (read.result !== "none") found.push({ word: candidate, whole, read, slips: 1, isSure });
+      else
+        for (const one of mended(whole, read, context, slips - 1))
+          found.push({ ...one, word: candidate, slips: one.slips + 1, isSure: false });
+    }
+  }
+  const nearest = found.sort((a, b) => a.slips - b.slips);
+  return nearest.filter(({ whole }, at) => nearest.findIndex((one) => one.whole === whole) === at);
+}
+
+/** @returns none for a word that is known. `isSure`: it is one, and near to a long word */
+function candidatesFor(word: string, lexicon: Lexicon, names: NameTable): [string[], isSure: boolean] {
+  const nearTo = (letters?: number) => [
+    ...new Set([
+      ...nearWords(word, lexicon.vocabulary(), letters),
+      ...nearWords(word, names.words(), letters),
+    ]),
+  ];
+  const near = nearTo();
+  const candidates = near.length > 0 ? near : nearTo(OFFERED_LETTERS);
+  return candidates.includes(word) ? [[], false] : [candidates, near.length === 1];
 }

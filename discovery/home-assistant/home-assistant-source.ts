@@ -15,6 +15,9 @@ import { type EntityState, States } from "./state.ts";
 const AWAY = "Home Assistant is not connected";
 const ENTITIES_MAX = 4_000;
 
+/** An integration that has no push writes what was asked for first, and takes it back when its device did not do it. */
+const SETTLES_MS = 3_000;
+
 const WITHOUT_STATE: EntityState = { state: "unavailable", attributes: {}, updated: null };
 
 export class HomeAssistantSource implements Source {
@@ -125,10 +128,12 @@ export class HomeAssistantSource implements Source {
     if (!own) return { error: "cannot be sent: Home Assistant has it no more" };
     const { id, iotClass, answersWithinMs } = own.entity.entry;
     const isPolled = iotClass.endsWith("_polling");
+    const isCloud = iotClass.startsWith("cloud_");
     return {
       steps: [...steps],
       isEchoed: () => false,
       answersWithinMs,
+      ...((isCloud || isPolled) && { settlesWithinMs: SETTLES_MS }),
       asks: isPolled ? [updateOf(id)] : [],
       failure: () => this.#failures.get(id),
     };

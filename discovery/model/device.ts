@@ -77,7 +77,7 @@ export type Reading = {
 };
 
 /** A reading with the message that brought its value. `retained`: it was kept from before, so it is no news. */
-export type SourcedReading = Reading & Pick<Mark, "message"> & { retained: boolean };
+export type SourcedReading = Reading & Pick<Mark, "message"> & { retained: boolean; from: SourceName };
 
 /** A moment in the stream of messages, from `KnownDevices.mark()`. */
 export type Mark = {
@@ -94,6 +94,8 @@ export type Plan = {
   /** To be sent when half of the time is over: its source then reads the value from the device. */
   ask?: Step[];
   waitMs: number;
+  /** A confirmation counts when it holds for so long (ms). */
+  settleMs: number;
   /**
    * Judged after each message: a text when a state that came after the mark, and was not retained, has each value that was
    * asked for. null: nothing reports the value, so it can never be confirmed.

@@ -152,10 +152,8 @@ export class KnownDevices {
       ?.readings.find((one) => one.name === name);
     if (!named) return undefined;
     const value = named.part.value(named.spec.slot, now);
-    const source = value
-      ? { message: value.message, retained: value.retained }
-      : { message: 0, retained: true };
-    return { ...readingOf(named, now), ...source };
+    const { message, retained } = value ?? { message: 0, retained: true };
+    return { ...readingOf(named, now), message, retained, from: named.part.source.name };
   }
 
   /** The text of a `read` action's result, or an error that names the parameter. Both may hold a stranger's words: names are the publisher's. */

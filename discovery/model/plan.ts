@@ -81,6 +81,7 @@ export function planOf(
     steps: sending.steps,
     ...(isJudged && sending.asks.length > 0 && { ask: sending.asks }),
     waitMs,
+    settleMs: sending.settlesWithinMs ?? 0,
     confirm: isJudged ? confirm : null,
     failure,
     reportsFailure,

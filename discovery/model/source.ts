@@ -67,6 +67,8 @@ export type Sending = {
   isEchoed(slot: string): boolean;
   /** Time in which a device of this kind answers (ms). */
   answersWithinMs: number;
+  /** A report counts when it was not taken back for so long (ms): some sources tell a wish before the device has it. Absent: at once. */
+  settlesWithinMs?: number;
   /** They make the device report what was asked for; none: it cannot be asked. */
   asks: Step[];
   /** The last failure of the device of which the source was told. */

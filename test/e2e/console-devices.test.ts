@@ -7,9 +7,11 @@ import { connectAsync, type MqttClient } from "mqtt";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
+import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { answerRead, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { action } from "./edge-calls.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
@@ -282,6 +284,42 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await cooler.getByText(/has changed since you allowed it/).waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Back to all devices" }).click();
     await page.locator("summary", { hasText: "Wine cellar" }).waitFor();
+  });
+
+  test("a permission stands on the device's page, in Setup and in the record, and ends where it is listed", async () => {
+    const id = "hall-switch-1";
+    const setOn = () => script(action(id, "set", { on: true }), { text: "on" });
+    const turn = stack.gateway.ask(setOn(), "permitted");
+    const question = await stack.gateway.question("permitted");
+    const answer = JSON.stringify({ answer: "approve", keep: { offer: "always" } });
+    await stack.gateway.fetch(`/v1/questions/${question.id}`, { method: "POST", body: answer });
+    await turn;
+    // It asks no more.
+    expect(await stack.gateway.ask(setOn(), "permitted-again")).toMatchObject({ answer: "on" });
+
+    const device = await open("hall switch 1", "Hall switch 1");
+    const end = device.getByRole("button", { name: /^End: Without a question: set / });
+    await end.waitFor();
+    await device.getByText(/^for you, until .*; you allowed it on /).waitFor();
+    expect(await device.getByText("what is not named above asks").count()).toBe(1);
+    expect(await axeFinds(page)).toEqual([]);
+
+    await page.evaluate(`location.hash = "#/record"`);
+    const calls = page.getByRole("row").filter({ hasText: "Hall switch 1" });
+    await calls.getByText(/^by your permission of /).waitFor();
+    expect(await calls.getByText(/^You said yes\./).count()).toBe(1);
+
+    await page.evaluate(`location.hash = "#/setup/permissions"`);
+    const listed = page.getByRole("button", { name: /^End: Hall switch 1: set / });
+    await listed.waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    await listed.click();
+    // Those of other tests stand.
+    await listed.waitFor({ state: "detached" });
+    await open("hall switch 1", "Hall switch 1");
+    await device.getByText("Everybody else asks").waitFor();
+    expect(await end.count()).toBe(0);
+    expect(await device.getByText("what is not named above asks").count()).toBe(0);
   });
 
   test("a device that is away says so, and one that was forgotten is gone", async () => {

@@ -43,16 +43,27 @@ describe("Setup's page of profiles", { tags: ["needs/chromium"] }, () => {
     // The home's present state is chosen: one device may act.
     expect(await page.getByRole("radio", { name: /Trusted devices act/ }).isChecked()).toBe(true);
     expect(await page.getByRole("checkbox").count()).toBe(3);
-    await page.getByText("Asks no more: lock; Asks all the same: unlock").waitFor();
+    // What would be so is not told as what is so.
+    await page.getByText("If ticked, it asks no more: lock; Asks all the same: unlock").waitFor();
+    await page.getByText("Asks no more: set", { exact: true }).waitFor();
     await page.getByRole("checkbox", { name: /lamp/ }).check();
     await page.getByRole("checkbox", { name: /plug/ }).uncheck();
     expect(await axeFinds(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved for 1 device").waitFor();
+    await page.getByText("Saved for 2 devices").waitFor();
     expect(sent).toEqual([
       { profile: "act", devices: [{ id: "lamp", allow: "allow-lamp" }] },
       { profile: "ask", devices: [{ id: "plug", allow: "allow-plug" }] },
     ]);
+  });
+
+  test("the last device that is trusted can be unticked", async () => {
+    sent.length = 0;
+    await page.reload();
+    await page.getByRole("checkbox", { name: /plug/ }).uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved for 1 device").waitFor();
+    expect(sent).toEqual([{ profile: "ask", devices: [{ id: "plug", allow: "allow-plug" }] }]);
   });
 
   test("only look is for all that are shown, without those that are taken out", async () => {

@@ -201,6 +201,8 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
   });
 
   test("what a rule says reaches the push service, this browser's service worker, and the topic", async () => {
+    await toRules();
+    await card(NAME).getByText("It has not fired yet.").waitFor();
     await stack.agent("pi").kill();
     const message = await until(() => pushed[0], { within: 60_000 });
     expect(message.text).toContain(NAME);
@@ -209,8 +211,9 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
     expect(topic).toMatchObject({ topic: "mine", priority: 3 });
     expect(topic.actions.map(({ label }) => label)).toEqual(["Got it", "Snooze 1 h", "Stop this watch"]);
 
-    await toRules();
-    await card(NAME).getByText("firing", { exact: true }).waitFor();
+    // The screen asks again by itself, each 15 s.
+    await card(NAME).getByText("firing", { exact: true }).waitFor({ timeout: 40_000 });
+    expect(await card(NAME).getByText("It has not fired yet.").count()).toBe(0);
     await noWiderThanPage();
     for (const [width, height] of [
       [390, 844],

@@ -187,7 +187,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await screen("Record");
     const row = page.getByRole("row").filter({ hasText: "evil.html" }).first();
     await lookUntil(row);
-    expect(await row.textContent()).toContain("anna");
+    // Of the person who looks.
+    expect(await row.textContent()).toContain("you over api");
     await page.getByLabel("Tool").fill("append");
     await page.getByLabel("Tool").press("Enter");
     await page.getByLabel("Result").selectOption("error");
@@ -255,6 +256,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   });
 
   test("Setup: a chat app's stranger is listed there, and is admitted with a role", async () => {
+    await screen("People");
+    await page.getByText("Nobody is waiting.").waitFor();
     await fetch(`${stack.gateway.url}/webhooks/telegram/family`, {
       method: "POST",
       headers: {
@@ -272,7 +275,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
         },
       }),
     });
-    await screen("People");
+    // The page that is open asks again by itself, each 15 s.
+    await page.getByLabel(/^Role of .*Eve/).waitFor({ timeout: 40_000 });
     await page.getByLabel(/^Role of .*Eve/).selectOption("member");
     await page.getByRole("button", { name: /^Let .*Eve.* in$/ }).click();
     await page.getByRole("button", { name: /^Remove .*Eve/ }).waitFor();

@@ -3,7 +3,10 @@
  * Devices of a real Home Assistant, with a component whose devices obey, are dead, lie, answer late, hang or are away. The bridge hosts
  * them, and what it says of each command is compared with their states.
  */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HomeAssistantConnection } from "../../bridge/home-assistant/connection.ts";
 import { usePlayedDevices } from "../../bridge/testkit/devices.ts";
 import { until } from "../wait.ts";
 import { HomeAssistant } from "./home-assistant.ts";
@@ -19,6 +22,7 @@ const AWAY = 6;
 const hosted = usePlayedDevices();
 let home: HomeAssistant;
 let token: string;
+let silence: Promise<number>;
 
 beforeAll(async () => {
   home = await HomeAssistant.start(["group", "template", "input_boolean"]);
@@ -32,6 +36,8 @@ beforeAll(async () => {
     should_expose: true,
   });
   token = await home.addUser("bridge");
+  // It takes its half minute while the others run.
+  silence = noticeSilence();
 }, START_WITHIN_MS);
 
 afterAll(async () => {
@@ -41,7 +47,7 @@ afterAll(async () => {
 /** A bridge whose Home has been told of all devices. */
 async function started() {
   const url = `${home.url.replace("http", "ws")}/api/websocket`;
-  const bridge = await hosted.started({ homeAssistant: { url, token: () => token } });
+  const bridge = await hosted.started({ homeAssistant: { url, mode: "allow", token: () => token } });
   const isOnline = ({ online }: { online: boolean }) => online;
   await until(() => [...hosted.told().values()].filter(isOnline).length >= LAB + PLUGS - AWAY, {
     within: 30_000,
@@ -156,7 +162,7 @@ const AT_ONCE = 20;
 
 test("1,000 commands, 200 of them to 16 bad targets: none is told done whose state is not as asked", async () => {
   await started();
-  const plugs = [...hosted.told().keys()].filter((id) => id.includes("-plug-"));
+  const plugs = plugsOf(PLUGS);
   expect(plugs).toHaveLength(PLUGS);
   const bad = BAD.flatMap((behaviour) => [`switch-${behaviour}`, `light-${behaviour}`]);
   const asked = Array.from({ length: 1_000 }, (_, n) => {
@@ -192,26 +198,139 @@ test("1,000 commands, 200 of them to 16 bad targets: none is told done whose sta
   expect(said.good).toBe(800);
 }, 600_000);
 
+/** Ends and begins of what the lab was told to do since a line. @returns by the entity's id in the lab */
+function toldLab(since: number): { called: string[]; changed: string[] } {
+  const told = { called: [] as string[], changed: [] as string[] };
+  for (const line of home.lines.slice(since)) {
+    const [, entity, what] = /^lab: (\S+) (called|changed)$/.exec(line) ?? [];
+    if (entity !== undefined) told[what as "called" | "changed"].push(entity);
+  }
+  return told;
+}
+
+const plugsOf = (count: number) =>
+  [...hosted.told().keys()].filter((id) => id.includes("-plug-")).slice(0, count);
+const lightOf = (plug: string) => `${plug.split("-").at(-1)}_light`;
+
+test("a renamed entity keeps agent, key and allowance; the one that gets its id has its own", async () => {
+  await started();
+  const rows = await home.command<{ entity_id: string; unique_id: string }[]>({
+    type: "config/entity_registry/list",
+  });
+  const idOf = (unique: string) => rows.find(({ unique_id }) => unique_id === unique)?.entity_id ?? "";
+  const rename = (entity_id: string, new_entity_id: string) =>
+    home.command({ type: "config/entity_registry/update", entity_id, new_entity_id });
+  const before = ["switch-works", "switch-dead"].map((id) => hosted.told().get(id)?.hosted);
+  const [works, dead] = [idOf("switch_works"), idOf("switch_dead")];
+  await rename(works, "switch.renamed");
+  await rename(dead, works);
+  const since = home.lines.length;
+  // While it is renamed it is not there.
+  const isDone = async () => (await call("switch-works", "set", { on: false })).confirmed === true;
+  await until(isDone, { within: 10_000, every: 200, what: "it is reached by its other id" });
+  expect(await call("switch-works", "set", { on: true })).toMatchObject({ confirmed: true });
+  expect(new Set(toldLab(since).called)).toEqual(new Set(["switch_works"]));
+  expect(["switch-works", "switch-dead"].map((id) => hosted.told().get(id)?.hosted)).toEqual(before);
+}, 60_000);
+
+test("a token that is revoked at work: one attempt, what it knew is gone, and another token is used at once", async () => {
+  const bridge = await started();
+  const since = home.lines.length;
+  const attempts = () => home.lines.slice(since).filter((line) => line.includes("invalid authentication"));
+  await home.revoke(token);
+  await until(() => bridge.conditions().some(({ code }) => code === "home_assistant_refuses"), {
+    within: 10_000,
+    what: "the token is refused",
+  });
+  await hosted.agentIn("switch-works", false);
+  expect(await call("switch-works", "set", { on: true })).toMatchObject({
+    status: "refused",
+    error: expect.stringContaining("Long-lived access tokens"),
+  });
+  await until(() => attempts().length > 0, { what: "Home Assistant has warned" });
+  token = await home.addUser("another");
+  await until(() => bridge.links().homeAssistant, { within: 15_000, what: "the other token is used" });
+  expect(attempts()).toHaveLength(1);
+  await hosted.agentIn("switch-works");
+}, 60_000);
+
 test("it is restarted in the middle of 20 calls: nothing false, nothing twice, and the first call after it works", async () => {
   await started();
-  const plugs = [...hosted.told().keys()].filter((id) => id.includes("-plug-")).slice(0, 20);
+  const plugs = plugsOf(20);
   await Promise.all(plugs.map((agent) => call(agent, "set", { on: false })));
-  // They answer after 250 ms.
-  const calls = plugs.map((agent) => call(agent, "set", { on: true }));
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  await home.restart();
+  const since = home.lines.length;
+  let restarted: Promise<void> | undefined;
+  const calls: Promise<Report>[] = [];
+  for (const agent of plugs) {
+    calls.push(call(agent, "set", { on: true }));
+    if (calls.length === plugs.length / 2) restarted = home.restart();
+    // They answer after 250 ms.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await restarted;
   const said = await Promise.all(calls);
-  // One that was not sent is refused; of one that was sent and not answered nothing is known.
-  for (const report of said)
-    if (report.confirmed !== true && report.status !== "refused")
-      expect(report).toMatchObject({ status: "error", error_type: "outcome_unknown" });
-  expect(said.filter(({ confirmed }) => confirmed === true).length).toBeLessThan(plugs.length);
+  const { called, changed } = toldLab(since);
+  for (const [at, agent] of plugs.entries()) {
+    const times = called.filter((entity) => entity === lightOf(agent)).length;
+    const report = said[at];
+    // One that was not sent is refused; of one that was sent and not answered nothing is known.
+    if (report?.status === "refused") expect(times, agent).toBe(0);
+    else if (report?.confirmed) expect([times, changed.includes(lightOf(agent))], agent).toEqual([1, true]);
+    else expect(report, agent).toMatchObject({ status: "error", error_type: "outcome_unknown" });
+    expect(times, agent).toBeLessThanOrEqual(1);
+  }
+  expect(said.some(({ confirmed }) => confirmed === true)).toBe(true);
+  expect(said.some(({ confirmed }) => confirmed !== true)).toBe(true);
   const [first = ""] = plugs;
-  await until(() => hosted.told().get(first)?.online, { within: 180_000, what: `${first} is there again` });
-  // The lab forgets its states: one that is on was told so after the start.
-  for (const agent of plugs) expect(await stateOf("light", agent.replaceAll("-", " ")), agent).toBe("off");
+  await until(() => hosted.told().get(first)?.online, { within: 120_000, what: `${first} is there again` });
+  // Nothing of before was sent to the one that started.
+  expect(toldLab(since).called).toEqual(called);
   expect(await call(first, "set", { on: true })).toMatchObject({ confirmed: true });
-}, 400_000);
+}, 240_000);
+
+test("a half-open line is noticed within half a minute", async () => {
+  expect(await silence).toBeLessThan(31_000);
+}, 60_000);
+
+/**
+ * Connects through a proxy that goes silent and stays open, as a line does whose other end has lost its power.
+ * @returns ms until it was noticed
+ */
+async function noticeSilence(): Promise<number> {
+  const { port, hostname } = new URL(home.url);
+  let isSilent = false;
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on("data", (chunk) => !isSilent && to.write(chunk));
+      from.on("error", () => {});
+      from.on("close", () => to.destroy());
+    }
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const own = token;
+  const lost = Promise.withResolvers<number>();
+  let since = 0;
+  const connection = new HomeAssistantConnection({
+    url: `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/websocket`,
+    token: () => own,
+    log: () => {},
+    onRunning: () => {
+      since = performance.now();
+      isSilent = true;
+    },
+    onLost: () => lost.resolve(performance.now() - since),
+  });
+  connection.start();
+  const ms = await lost.promise;
+  await connection.stop();
+  proxy.close();
+  return ms;
+}
 
 /** @returns Home Assistant's own state of the entity of this kind with this name, whatever its letters' case */
 async function stateOf(kind: string, name: string): Promise<string | undefined> {

@@ -24,6 +24,9 @@ type Processed = {
   response: { response_type: string; speech: { plain: { speech: string } } };
 };
 
+/** It writes its registries last. */
+const STOPS_WITHIN_MS = 60_000;
+
 type Result<T> = { type: string; success?: boolean; result: T };
 
 export class HomeAssistant {
@@ -237,7 +240,24 @@ export class HomeAssistant {
 
   /** Ends it, and starts it again with the same home. Resolves when it is told to. */
   async restart(): Promise<void> {
-    await this.#running.again();
+    await this.#running.again(STOPS_WITHIN_MS);
+  }
+
+  /** All lines that it wrote, also before a restart. */
+  get lines(): readonly string[] {
+    return this.#running.lines;
+  }
+
+  /** Ends the long-lived token of a user. */
+  async revoke(token: string): Promise<void> {
+    type Refresh = { id: string; is_current: boolean };
+    const all = await this.command<Refresh[]>({ type: "auth/refresh_tokens" }, token);
+    const current = all.find(({ is_current }) => is_current);
+    const command = { type: "auth/delete_refresh_token", refresh_token_id: current?.id };
+    // It ends the connection that asks, perhaps before its answer.
+    await this.command(command, token).catch((error: unknown) => {
+      if (!String(error).includes("closed the WebSocket")) throw error;
+    });
   }
 
   async stop(): Promise<void> {

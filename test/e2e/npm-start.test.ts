@@ -153,10 +153,13 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
       process.execPath,
       [...PROGRAMS.edgecall, "tokens", "rotate"],
       {
-        env: { ...process.env, EDGECALL_URL: client.url, EDGECALL_TOKEN: old },
+        // It finds the gateway that runs here, as its owner does.
+        env: { ...process.env, EDGECALL_DIR: folder.path, XDG_CONFIG_HOME: join(folder.path, "config") },
       },
     );
     expect(stdout.trim()).toMatch(/^[\w-]{43}$/);
+    // The gateway keeps its token itself; a second copy would win over the next one.
+    expect(existsSync(join(folder.path, "config"))).toBe(false);
     // Either the Worker refuses it, or it is being started anew.
     expect([401, "no gateway"]).toContain(await as(old));
     await until(async () => (await as(stdout.trim())) === 200);

@@ -93,6 +93,7 @@ class Lab:
 
     async def act(self, change, undo=None):
         behaviour = self.behaviour
+        self.tell("called")
         if behaviour == "dead":
             return
         if behaviour == "raises":
@@ -111,18 +112,25 @@ class Lab:
         elif behaviour == "works":
             self._after(ANSWERS_AFTER_S, change)
         else:
-            change()
-            self.async_write_ha_state()
+            self._now(change)
         if behaviour == "revert" and undo:
             self._after(REVERTS_AFTER_S, undo)
 
     def _after(self, seconds, change):
         async def later():
             await asyncio.sleep(seconds)
-            change()
-            self.async_write_ha_state()
+            self._now(change)
 
         self.hass.async_create_background_task(later(), "lab")
+
+    def _now(self, change):
+        change()
+        self.async_write_ha_state()
+        self.tell("changed")
+
+    def tell(self, what):
+        """The test reads what really happened, also over a restart."""
+        print(f"lab: {self._attr_unique_id} {what}", flush=True)
 
     def setter(self, name, value):
         return lambda: setattr(self, name, value)

@@ -62,9 +62,9 @@ export class Running {
     return [child, gone];
   }
 
-  /** Ends it, and starts it again in the same folder. */
-  async again(): Promise<void> {
-    await this.#end();
+  /** Ends it, and starts it again in the same folder. @param withinMs in which it has to have written its files */
+  async again(withinMs: number): Promise<void> {
+    await this.#end(withinMs);
     [this.#child, this.#gone] = this.#start();
   }
 
@@ -98,10 +98,10 @@ export class Running {
     this.#child.send(message);
   }
 
-  async #end(): Promise<void> {
+  async #end(withinMs = STOP_WITHIN_MS): Promise<void> {
     if (this.hasEnded) return;
     this.#child.kill("SIGTERM");
-    const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_WITHIN_MS);
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), withinMs);
     await this.#gone;
     clearTimeout(timer);
   }

@@ -81,7 +81,7 @@ test("a version that fails gives the state of before back with the version befor
   const isIn = (folder: string) => readFileSync(join(folder, "version"), "utf8");
   const before = await add("1.0.0");
   await releases.use(before, { onTrial: false });
-  // What an earlier way back left there.
+  // An earlier way back left these there.
   write(`${place}-newer`, "left");
   write(copy, "1.0.0");
   await releases.use(await add("1.1.0"), { onTrial: true, state: { place, copy } });

@@ -273,7 +273,7 @@ export const cs: LanguageData = {
     "ask:value reading:state":
       "jak je na tom, co dělá, jak se má, jak to vypadá s, co se děje s, v jakém stavu [je|jsou]",
     "ask:value reading:power":
-      "kolik (proudu|elektřiny|wattů) [bere|spotřebovává|žere], kolik (bere|spotřebovává|žere)",
+      "kolik spotřebuje, kolik (proudu|elektřiny|wattů) [bere|spotřebovává|žere], kolik (bere|spotřebovává|žere)",
     "ask:value reading:energy": "kolik energie [spotřebovala|spotřeboval|spotřebuje], kolik kilowatthodin",
     "ask:value reading:processes": "co (běží|je spuštěno)",
     all: "všechn(y|a|o|ěm), všech, všem, všemi, veškeré, veškerá, veškerý, oba, obě, celé, úplně všechn(y|a)",

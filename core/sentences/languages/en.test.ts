@@ -10,6 +10,11 @@ const names = new NameTable(EN_HOME);
 const lexicons = [makeLexicon(en)];
 
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
+  ["How much power does the washing machine use?", "ask value power <washing_machine one>"],
+  ["Did I leave anything on?", "ask any on <everything>"],
+  ["What are you watching?", "rules list watch all true"],
+  ["show me what is on", "ask which on <everything>"],
+  ["what is on my list", "? no_sense"],
   ["What is open?", "ask which open <everything>"],
   ["Is anything open at home?", "ask any open <everything @home>"],
   ["what's still on in the kitchen?", "ask which on <everything @Kitchen>"],

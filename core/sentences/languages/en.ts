@@ -84,7 +84,7 @@ export const en: LanguageData = {
     "change:lower reading:speed": "slower, slow down",
     ensure:
       "make sure, ensure, be sure, see to it that, check that, make certain, verify that, see that, make it so that, make sure that, ensure that, be certain",
-    be: "is, are, is it, are they, is there, are there, it is, be, s it, re, been, being, does, do",
+    be: "use[s], using, consum(e|es|ing), draw[s], drawing, (did|have|has) (i|we|anyone|anybody|someone) (leave|left), left, is, are, is it, are they, is there, are there, it is, be, s it, re, been, being, does, do",
     exist:
       "do you know, do you have, do we have, do i have, have you got, are there, there are, exist, is there, can you see, can you control, are known, are connected",
     show: "show, list, tell me, give, tell me about, get me, check, check on, display, read, read out, report, name, let me know, confirm, say, view, what about, how about, find out",
@@ -437,6 +437,7 @@ export const en: LanguageData = {
     "rule:rule": "rule, automation, job, schedule",
     "rule:rule+": "rules, automations, jobs, schedules",
     "rule:watch": "watch, alert, notification, warning",
+    "show rule:watch+": "what are you watching [for], what do you watch",
     "rule:watch+": "watches, alerts, notifications, warnings",
     "rule:reminder": "reminder, timer",
     "rule:reminder+": "reminders, timers",

@@ -161,7 +161,7 @@ export const GATEWAY_SECTIONS: Readonly<Record<string, Partial<Record<GatewayVar
     CODESEARCH_BASE_URL: { about: "Another address of that service.", standard: "Context7's" },
     MCP_ACTION_TOOLS: {
       about:
-        "Up to this many actions are tools of their own at [`/mcp`](../using/mcp.md#settings). With more, none is.",
+        "Up to this many actions are tools of their own at [`/mcp`](../using/mcp.md). With more, none is.",
     },
     MCP_TRUSTED_TOKENS: {
       about:

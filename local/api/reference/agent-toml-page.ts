@@ -13,6 +13,8 @@ const KEY = /^(?:# )?(\w+) = (.*?)(?:\s+# (no default|not beside \w+))?$/;
 /** @param example the text of agent.example.toml @throws naming a key without a sentence */
 export function agentTables(example: string): Record<string, string> {
   const read = readExample(example);
+  // Some defaults begin with the agent's id: the page names it, and not the example's.
+  const id = read.get("")?.keys.get("agent_id")?.value.replaceAll('"', "") ?? "";
   const sections = (Object.keys(SECTIONS) as Section[]).map((name) => {
     const shown = read.get(name);
     const keys: Readonly<Record<string, Key>> = SECTIONS[name];
@@ -24,7 +26,12 @@ export function agentTables(example: string): Record<string, string> {
       const values = right ?? (type === "string" || type === undefined ? "text" : type);
       const hasExample = note === "" || value === '""' || values.includes("e.g.");
       const example = hasExample ? "" : `; e.g. ${code(value)}`;
-      const standard = name === "" && key === "agent_id" ? "required" : note ? "–" : code(value);
+      const standard =
+        name === "" && key === "agent_id"
+          ? "required"
+          : note
+            ? "–"
+            : code(value.replace(`"${id}.`, '"AGENT_ID.'));
       return [code(key), standard, `${values}${example}`, linked(about)];
     });
     const title = name === "" ? "The top of the file" : code(`[${name}]`);

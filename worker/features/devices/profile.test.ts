@@ -159,6 +159,23 @@ test("ask me: what was allowed ends, and the device asks", async () => {
   expect((await modes()).lamp).toBe("ask");
 });
 
+test("what has the profile already is not written anew: its permissions and the record stay as they are", async () => {
+  await put("act", await seen("lamp"));
+  const before = await permissions();
+  const changes = async () => {
+    const { body } = await json("/v1/audit?limit=200");
+    return JSON.stringify(body).split('"tool":"device_change"').length;
+  };
+  const lines = await changes();
+  await put("act", await seen("lamp", "heater"));
+  const after = await permissions();
+  expect(after.filter(({ device }) => device === "lamp")).toEqual(before);
+  expect(after.map(({ device }) => device).sort()).toEqual(["heater", "lamp"]);
+  expect(await changes()).toBe(lines + 1);
+  await put("ask", await seen("front-door"));
+  expect(await changes()).toBe(lines + 1);
+});
+
 test("each device's decision stands in the record, with the person", async () => {
   await put("act", await seen("lamp"));
   const { body } = await json("/v1/audit?limit=5");

@@ -33,11 +33,11 @@ const scripted = () => ({ base_url: MODEL_URL, model: "scripted" });
 /** Answers for the world in place of the network. @returns what was asked, with its key */
 function world(answer: (url: string) => Response | Promise<Response>) {
   const real = globalThis.fetch;
-  const asked: Array<{ url: string; key: string | null }> = [];
+  const asked: Array<{ url: string; key: string | null; redirect: string | undefined }> = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const url = String(input instanceof Request ? input.url : input);
     if (!url.includes("llm.example")) return await real(input, init);
-    asked.push({ url, key: new Headers(init?.headers).get("authorization") });
+    asked.push({ url, key: new Headers(init?.headers).get("authorization"), redirect: init?.redirect });
     return await answer(url);
   });
   return asked;
@@ -118,6 +118,43 @@ test("the key goes to the address that it was typed for, and to no other one", a
   expect((await send("GET", "/v1/model")).body.has_key).toBe(false);
 });
 
+test("a key that cannot be read stays when another model is chosen at its address, and goes with the address", async () => {
+  const first = { base_url: "https://llm.example/v1", model: "x" };
+  const stored = () =>
+    runInDurableObject(env.HOME.getByName("b"), (_, { storage }) =>
+      storage.sql.exec<{ key: string | null; model: string }>("SELECT key, model FROM own_model").one(),
+    );
+  const put = (body: object) => send("PUT", "/v1/model", body, TOKENS.otherHome);
+  await put({ ...first, api_key: KEY });
+  // As another CONNECTIONS_KEY leaves it.
+  const unreadable = "aes:AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+  await runInDurableObject(env.HOME.getByName("b"), (_, { storage }) =>
+    storage.sql.exec("UPDATE own_model SET key = ?", unreadable),
+  );
+  const chosen = await put({ ...first, model: "y" });
+  expect(chosen.body).toMatchObject({ has_key: true, model: "y" });
+  expect(await stored()).toEqual({ key: unreadable, model: "y" });
+  await put({ ...first, api_key: null });
+  expect((await stored()).key).toBeNull();
+  await put({ ...first, api_key: KEY });
+  await put({ ...first, base_url: "https://llm.example/other" });
+  expect((await stored()).key).toBeNull();
+});
+
+test("an address holds no secret, so the record and the card have none", async () => {
+  for (const base_url of [
+    "https://anna:pw-secret@llm.example/v1",
+    "https://llm.example/v1?key=pw-secret",
+    "https://llm.example/v1?api-version=1&api-key=pw-secret",
+  ]) {
+    const refused = await send("PUT", "/v1/model", { base_url, model: "x" });
+    expect(refused.body.error.message).toMatch(/^base_url: expected an address without a /);
+    expect(refused.text).not.toContain("pw-secret");
+  }
+  for (const path of ["/v1/model", "/v1/audit"])
+    expect((await send("GET", path)).text).not.toContain("pw-secret");
+});
+
 test("a trial follows no redirect", async () => {
   const asked = world(() => Response.redirect("https://other.llm.example/v1/chat/completions", 307));
   const { text } = await send("POST", "/v1/model/try", {
@@ -125,7 +162,9 @@ test("a trial follows no redirect", async () => {
     model: "x",
     api_key: KEY,
   });
-  expect(asked.every(({ url }) => url.startsWith("https://llm.example/"))).toBe(true);
+  expect(asked.length).toBeGreaterThan(0);
+  for (const { url, redirect } of asked)
+    expect([new URL(url).host, redirect]).toEqual(["llm.example", "manual"]);
   expect(text).toContain('"good":false');
 });
 

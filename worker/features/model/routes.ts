@@ -71,7 +71,7 @@ route(model, "PUT /v1/model", { ...OWNER, confirm: true, body: ModelBody }, asyn
       "the gateway's settings name a model (LLM_BASE_URL, LLM_MODEL or LLM_MODELS); change it there",
     );
   const endpoint = await endpointOf(c.env, token.home, body);
-  await homeOf(c.env, token.home).models.setOwn(endpoint, token);
+  await homeOf(c.env, token.home).models.setOwn(endpoint, token, body.api_key === undefined);
   return json(c, await viewOf(c.env, token.home));
 });
 

@@ -27,14 +27,15 @@ export function trialStream(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const gone = new AbortController();
+  let signs: ReturnType<typeof setInterval> | undefined;
   return new ReadableStream<Uint8Array>({
     async start(out) {
       const write = (text: string) => out.enqueue(encoder.encode(text));
       const tell = ({ event, data }: ModelTrialEvent) =>
         write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-      const signs = setInterval(() => write(": it goes on\n\n"), SIGN_MS);
+      signs = setInterval(() => write(": it goes on\n\n"), SIGN_MS);
       try {
-        await tryModel(model, own ?? reach, AbortSignal.any([signal, gone.signal]), tell);
+        await tryModel(model, own, AbortSignal.any([signal, gone.signal]), tell);
         out.close();
       } catch {
         // The client is gone, and nobody reads what follows.
@@ -43,23 +44,24 @@ export function trialStream(
         clearInterval(signs);
       }
     },
-    cancel: () => gone.abort(),
+    cancel() {
+      // Before the trial has ended: its stream takes nothing more.
+      clearInterval(signs);
+      gone.abort();
+    },
   });
 }
 
-/** This address alone is tried: a redirect would take question and key elsewhere. */
-const reach: Fetch = (url, init) => fetch(url, { ...init, redirect: "manual" });
-
 async function tryModel(
   model: NamedModel,
-  fetch: Fetch,
+  own: Fetch | undefined,
   signal: AbortSignal,
   tell: (event: ModelTrialEvent) => void,
 ): Promise<void> {
   const onFound = ({ habit, seen, edgecall, isBad }: Habit) =>
     tell({ event: "habit", data: { habit, seen, edgecall, bad: isBad === true } });
   try {
-    const habits = await findHabits(model, { fetch, onFound, signal });
+    const habits = await findHabits(model, { ...(own && { fetch: own }), onFound, signal });
     const apiKey = typeof model.apiKey === "string" ? model.apiKey : "";
     tell({
       event: "window",

@@ -1,4 +1,5 @@
 /** Where a person is told what rules say and what waits for their yes or no, beside the conversation: browsers (Web Push) and topics of ntfy. */
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { RuleButton } from "../../kernel/api/notices.ts";
 
 /** Of a browser's subscription, base64url. @property p256dh its public key, 65 bytes @property auth 16 bytes */
@@ -11,13 +12,14 @@ export type NtfyTarget = { kind: "ntfy"; server: string; topic: string; token?: 
 
 /**
  * @property principal whose rules are told there @property token the id of the token that a home made, by which the person signed in
- * @property origin where this person reaches the gateway
+ * @property origin where this person reaches the gateway @property language of the page where it was turned on; null: not known
  */
 export type NewSubscription = {
   principal: string;
   token: string | null;
   origin: string;
   name: string;
+  language: Language | null;
   target: BrowserTarget | NtfyTarget;
 };
 

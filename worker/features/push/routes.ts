@@ -1,6 +1,7 @@
 /** `/v1/push`: the browsers and the topics of ntfy where a person is told of rules and questions, and the links of buttons there. */
 
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { LANGUAGES, type Language } from "@edgecall/core/text/languages.ts";
 import type { Context } from "hono";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -21,6 +22,10 @@ export const pressed = newRoutes();
 
 const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
 
+const SPOKEN = {
+  /** In which the person is told there. Absent: English. */
+  language: z.optional(z.enum(LANGUAGES)),
+};
 const address = z.string().check(z.trim(), z.maxLength(1_000));
 const NewBrowser = z.strictObject({
   endpoint: address,
@@ -30,11 +35,13 @@ const NewBrowser = z.strictObject({
   }),
   /** For people, such as the browser's. */
   name: z._default(z.string().check(z.trim(), z.minLength(1), z.maxLength(60)), "Browser"),
+  ...SPOKEN,
 });
 const NewTopic = z.strictObject({
   url: address,
   /** An access token of the server. */
   token: z.optional(z.string().check(z.trim(), z.regex(/^[!-~]{1,200}$/, "expected an access token"))),
+  ...SPOKEN,
 });
 
 /** Returns the home's key for push services, and where the caller is told what rules say. */
@@ -44,11 +51,12 @@ route(push, "GET /v1/push", { scope: "ask" }, async (c, { token }) =>
 
 /** Adds a browser by its subscription for Web Push. The same one again replaces it. */
 route(push, "POST /v1/push/browsers", { scope: "ask", body: NewBrowser }, async (c, { token, body }) => {
-  const { endpoint, keys, name } = body;
+  const { endpoint, keys, name, language } = body;
   const checked = pushUrl(c.env, endpoint);
   if ("problem" in checked) throw invalid(`endpoint: it ${checked.problem}`);
   if (!(await arePushKeys(keys))) throw invalid("keys: expected those of a browser's subscription");
-  return json(c, await add(c, token, name, { kind: "browser", endpoint: checked.url.href, keys }), 201);
+  const target = { kind: "browser", endpoint: checked.url.href, keys } as const;
+  return json(c, await add(c, token, { name, language, target }), 201);
 });
 
 /** Adds a topic of ntfy, by its address. */
@@ -57,7 +65,9 @@ route(push, "POST /v1/push/topics", { scope: "ask", body: NewTopic }, async (c, 
   if (!target.ok) throw invalid(`url: ${target.error}`);
   const { server, topic } = target.value;
   const access = body.token ? { token: body.token } : {};
-  return json(c, await add(c, token, `${server}/${topic}`, { ...target.value, ...access }), 201);
+  const { language } = body;
+  const named = { name: `${server}/${topic}`, language, target: { ...target.value, ...access } };
+  return json(c, await add(c, token, named), 201);
 });
 
 const OUTLET = { outlet: text(/^[0-9a-f]{16}$/, "an id of the list") };
@@ -110,7 +120,9 @@ function topicOf(checked: ReturnType<typeof pushUrl>): Parsed<NtfyTarget> {
     : { ok: true, value: { kind: "ntfy", server: checked.url.origin, topic } };
 }
 
-async function add(c: Context<App>, token: ApiToken, name: string, target: BrowserTarget | NtfyTarget) {
+type Added = { name: string; language: Language | undefined; target: BrowserTarget | NtfyTarget };
+
+async function add(c: Context<App>, token: ApiToken, { name, language, target }: Added) {
   if (token.grant)
     throw new HttpError(403, "forbidden", "a connected program cannot turn this on; sign in to the console");
   const made = await pushAt(c.env, token.home).add({
@@ -118,6 +130,7 @@ async function add(c: Context<App>, token: ApiToken, name: string, target: Brows
     token: token.made?.id ?? null,
     origin: originOf(c),
     name,
+    language: language ?? null,
     target,
   });
   if (made) return made;

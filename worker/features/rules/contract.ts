@@ -55,6 +55,8 @@ type FiringView = {
   /** Null: it goes on, or was a moment. */
   until: number | null;
   value?: number | string | boolean;
+  /** `value` in words: "open", "−14 °C". */
+  text?: string;
   acked_by: string | null;
 };
 
@@ -84,8 +86,12 @@ export type RuleView = {
   then_to?: { to: string; after_minutes: number };
   /** Of a watch, as far as Home knows. */
   state?: "idle" | "pending" | "firing" | "clearing" | "unknown";
+  /** Of a watch that fires: since when its condition is so. */
+  since?: number;
   /** In words, of a watch: why nothing is told now. */
   silent?: string;
+  /** Of a watch: what is changed from here does not fire it, and it can be changed from here. In words. */
+  note?: string;
   /** Of a reminder, at most three. */
   next?: number[];
   last_firing: number | null;

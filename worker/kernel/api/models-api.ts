@@ -25,8 +25,11 @@ export interface ModelsApi {
   own(): Promise<(OwnModel & { problem?: string }) | undefined>;
   /** The same with its key, for a request to it. */
   endpoint(): Promise<ModelEndpoint | undefined>;
-  /** @throws SettingsError: its key cannot be stored */
-  setOwn(endpoint: ModelEndpoint, by: Person): Promise<void>;
+  /**
+   * @param keepsKey the key that is stored for the same address stays, also one that cannot be opened now
+   * @throws SettingsError: its key cannot be stored
+   */
+  setOwn(endpoint: ModelEndpoint, by: Person, keepsKey: boolean): Promise<void>;
   removeOwn(by: Person): Promise<void>;
   /** A model call took so much more (or less) than was reserved for it. */
   correctSpending(difference: number, priced?: ModelUsage): Promise<void>;

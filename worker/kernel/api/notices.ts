@@ -30,7 +30,7 @@ export type Notice = {
   buttons: RuleButton[];
   critical: boolean;
   at: number;
-  /** The same text, and the buttons' labels, for conversations, each in its own language. Browsers and topics have `text`. */
+  /** The same text, and the buttons' labels, for each reader in their own language. */
   said?: { parts: Said[]; labels: MessageKey[]; zone: string };
   /** Only browsers and topics are sent one. */
   question?: NoticeQuestion;

@@ -1,10 +1,10 @@
 /** What is said here without a question: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import { saidText, say } from "@edgecall/core/phrases/said-text.ts";
 import type { Briefing } from "../api/briefing.ts";
 import type { Handed, Notice, PressedButton } from "../api/notices.ts";
 import { type QuestionToPerson, turnQuestion } from "../api/questions.ts";
 import type { Address, NewOrigin } from "../api/turns.ts";
+import { noticeIn } from "../notice-language.ts";
 import { readLanguage } from "../phrases.ts";
 import type { ConversationContext } from "./context.ts";
 import { lastLanguage } from "./planned.ts";
@@ -44,16 +44,7 @@ export async function onNotice(context: ConversationContext, told: Notice): Prom
 async function inOwnLanguage(context: ConversationContext, notice: Notice): Promise<Notice> {
   const language = notice.said && lastLanguage(context.transcript);
   if (!notice.said || !language || language === "en") return notice;
-  const phrases = await readLanguage(context.env, language);
-  const { parts, labels, zone } = notice.said;
-  return {
-    ...notice,
-    text: saidText(parts, phrases, zone, notice.at),
-    buttons: notice.buttons.map((button, at) => {
-      const key = labels[at];
-      return key ? { ...button, label: say(phrases, key) } : button;
-    }),
-  };
+  return noticeIn(notice, await readLanguage(context.env, language));
 }
 
 /** Asks the person here for an approval that another person's call needs, once. Durable when it returns. */

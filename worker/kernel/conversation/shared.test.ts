@@ -265,9 +265,13 @@ test.each([" ", "[", "]", "[]", "[ ", "\n", "a ", "[pi look]"])(
   async (part) => {
     const took = await inObject((storage) => {
       const isKnown = knownIn(storage);
-      const before = Date.now();
-      for (const end of ["", "x", "]"]) isKnown(part.repeat(100_000) + end);
-      return Date.now() - before;
+      // Quadratic work takes minutes each time; a busy machine is slow only now and then.
+      const times = [1, 2, 3].map(() => {
+        const before = Date.now();
+        for (const end of ["", "x", "]"]) isKnown(part.repeat(100_000) + end);
+        return Date.now() - before;
+      });
+      return Math.min(...times);
     });
     expect(took).toBeLessThan(1_000);
   },

@@ -5,18 +5,18 @@
  */
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
-import { cutText, graphemeCut } from "@edgecall/core/text/cut.ts";
-import { failedWithin } from "@edgecall/core/text/failed-within.ts";
+import { graphemeCut } from "@edgecall/core/text/cut.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
-import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
 import { logError } from "../../../kernel/log.ts";
+import { phrasesOf } from "../../../kernel/phrases.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { ChatPlatform } from "../platforms/chat-platform.ts";
 import { type Content, withLine } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform-request.ts";
+import { callLine, type Named } from "./call-line.ts";
 import type { PlatformLine, Way } from "./platform-line.ts";
 
 /** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */
@@ -47,6 +47,8 @@ export class Live extends SqlStore {
   #words: (Shown & { text: string; isNew?: boolean }) | undefined;
   /** Words beside a call's line, by the call's id. Of one turn; lost with the object, as they are in no row. */
   readonly #notes = new Map<string, string>();
+  /** Agents by their ids, as Home's newest plan has them. A line keeps a name that it had once. */
+  readonly #named = new Map<string, Named>();
   /** Turn and text of the newest list that is shown. */
   #listed = "";
   #shownAt = 0;
@@ -188,15 +190,20 @@ export class Live extends SqlStore {
     const calls = this.#context.transcript
       .entriesOf(turn)
       .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+    for (const agent of this.#context.plan?.plan.roster.agents ?? []) this.#named.set(agent.id, agent);
+    const phrases = phrasesOf(this.#context.transcript.turnAt(turn)?.origin.language);
     return calls
       .filter(({ same }) => same === undefined)
       .slice(-STATUS_LINES)
-      .map((call) => callLine(call, this.#notes.get(call.id)))
+      .map((call) =>
+        callLine(call, this.#named.get(agentOfCall(call) ?? ""), phrases, this.#notes.get(call.id)),
+      )
       .join("\n");
   }
 
   #rest(): void {
     this.#notes.clear();
+    this.#named.clear();
     this.#list = undefined;
     this.#words = undefined;
     clearTimeout(this.#timer);
@@ -222,22 +229,3 @@ function draft(words: string, { format, textMax }: ChatPlatform): Content {
 
 /** Calls that the list shows: the newest. */
 const STATUS_LINES = 10;
-
-function callLine(call: StoredCall, note = ""): string {
-  const { name, args, outcome } = call;
-  const agent = agentOfCall(call) ?? name;
-  const action = typeof args.action === "string" ? ` · ${args.action}` : "";
-  const what = plain(`${agent}${action}`);
-  if (!outcome) return `⏳ ${what}${note && ` (${plain(note)})`}`;
-  if (outcome.asked === false) return `– ${what} (${outcome.elapsedMs} ms, called no tool)`;
-  const inner = outcome.status === "success" ? failedWithin(outcome.calls) : undefined;
-  if (inner !== undefined) return `✗ ${what} (${inner})`;
-  // What was not run took no time.
-  if (outcome.status !== "success" && outcome.errorType === "permission_denied") return `✗ ${what} (denied)`;
-  return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
-}
-
-/** Without what a platform could take for markup. */
-function plain(words: string): string {
-  return cutText(words.replace(/[^\p{L}\p{M}\p{N} ·./_-]/gu, ""), 80);
-}

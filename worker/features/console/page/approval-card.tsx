@@ -186,24 +186,13 @@ function withoutLine(lines: ReadonlySet<number>, line: number): ReadonlySet<numb
 /** An agent's words about itself that nobody has accepted, for which the person is asked. */
 function Unread({ text }: { text: NonNullable<Approval["unread"]>[number] }) {
   const { agent, line, was, actions, group } = text;
+  const name = visible(agent);
   return (
     <div class="notice">
-      {line !== undefined && (
-        <p>
-          {visible(agent)} says of itself: {visible(line)}
-        </p>
-      )}
-      {was !== undefined && <p>Accepted before: {visible(was)}</p>}
-      {actions.length > 0 && (
-        <p>
-          {visible(agent)} offers new actions: {visible(actions.join(", "))}
-        </p>
-      )}
-      {group !== undefined && (
-        <p>
-          {visible(agent)} says that it belongs to the group {visible(group)}
-        </p>
-      )}
+      {line !== undefined && <p>{say("saysOfItself", { name, text: visible(line) })}</p>}
+      {was !== undefined && <p>{say("acceptedBefore", { text: visible(was) })}</p>}
+      {actions.length > 0 && <p>{say("offersNew", { name, text: visible(actions.join(", ")) })}</p>}
+      {group !== undefined && <p>{say("saysGroup", { name, text: visible(group) })}</p>}
     </div>
   );
 }
@@ -223,22 +212,22 @@ function Exact({ text, max, isWhole, onWhole }: ExactProps) {
     <div class="whole" ref={box}>
       {cut ? (
         <>
-          <Pre text={cut.head} label="its beginning" />
+          <Pre text={cut.head} label={say("itsBeginning")} />
           <div class="row between">
-            <span>{cut.between.toLocaleString()} more characters between</span>
+            <span>{say("moreBetween", { count: cut.between })}</span>
             <Small
               onClick={() => {
                 onWhole();
                 setPressed(true);
               }}
             >
-              Show all
+              {say("showAll")}
             </Small>
           </div>
-          <Pre text={cut.tail} label="its end" />
+          <Pre text={cut.tail} label={say("itsEnd")} />
         </>
       ) : (
-        <Pre text={text} label="what would be run" />
+        <Pre text={text} label={say("whatRuns")} />
       )}
     </div>
   );

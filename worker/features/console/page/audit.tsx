@@ -4,6 +4,7 @@ import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
+import { approvalText } from "./approval-text.ts";
 import { useAttempt } from "./attempt.ts";
 import { callText } from "./change-text.ts";
 import { Small } from "./controls.tsx";
@@ -183,7 +184,7 @@ function Lines({ entries, more, onChain }: LinesProps) {
                 {personText(entry.caller.principal, me)} <small>over {entry.caller.channel}</small>
                 {entry.approval && (
                   <div>
-                    <small>{approvalText(entry.approval, me)}</small>
+                    <small>{approvalText({ ...entry, approval: entry.approval }, me)}</small>
                   </div>
                 )}
               </td>
@@ -230,11 +231,6 @@ function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string)
       from {visible(via.join(" → "))}
     </Small>
   );
-}
-
-function approvalText({ approved, by }: NonNullable<AuditLine["approval"]>, me: string): string {
-  if (by === undefined) return "nobody approved it";
-  return `${approved ? "approved" : "denied"} by ${personText(by, me)}`;
 }
 
 function localTime(timestamp: string): string {

@@ -11,12 +11,21 @@ export function isRead(action: string): boolean {
   return READS.test(action);
 }
 
-/** The new state: "off", "40 %", "unlocked". Names of actions are never shown: one that has no words here is "changed". */
-export function changeText(action: string, parameters: unknown): string {
+/**
+ * The new state: "off", "40 %", "unlocked". An action that has no words here is "changed".
+ * @param named such an action is shown by its name: a machine's own may only look
+ */
+export function changeText(action: string, parameters: unknown, named = false): string {
   const values = valuesText(action, parameters);
   if (values !== undefined) return values;
   const key = keyOf(action);
-  return key ? say(key) : say("wasChanged");
+  if (key) return say(key);
+  return named ? actionText(action) : say("wasChanged");
+}
+
+/** "disk report" */
+export function actionText(action: string): string {
+  return visible(action.replaceAll("_", " "));
 }
 
 /** @property parameters of the action @property done it did what it says */
@@ -27,7 +36,7 @@ export function callText({ action, parameters, done }: Call): string {
   const values = valuesText(action, parameters);
   if (values !== undefined) return values;
   const key = keyOf(action);
-  const named = visible(action.replaceAll("_", " "));
+  const named = actionText(action);
   const what = shortText(parameters);
   if (key && done) return what === undefined ? say(key) : say("named", { name: say(key), text: what });
   return what === undefined ? named : `${named} ${what}`;

@@ -57,11 +57,14 @@ export function ConnectForm({ home, origin, onDone }: Props) {
   return (
     <Form class="connect" aria-labelledby="connect" onSend={connect}>
       <h3 id="connect">Connect a chat app</h3>
-      {!origin.startsWith("https:") && (
+      {!origin.startsWith("https:") && app !== "telegram" && (
         <p class="notice">
-          Chat apps deliver to public https addresses only, and this gateway is at {origin}. Deploy it, or set
-          PUBLIC_URL to the address of a tunnel.
+          {NAMES[app]} delivers to public https addresses only, and this gateway is at {origin}. Deploy it, or
+          set PUBLIC_URL to the address of a tunnel.
         </p>
+      )}
+      {!origin.startsWith("https:") && app === "telegram" && (
+        <p class="quiet">A gateway at home fetches Telegram's messages, so it needs no public address.</p>
       )}
       <div class="fields">
         <Select label="App" value={app} onChoose={choose}>
@@ -173,7 +176,8 @@ function Done({ made }: { made: MadeConnection }) {
         <p>{one}</p>
       ))}
       <p class="quiet">
-        Send it a message. You get a code and appear below under People; let yourself in as owner.
+        Send it a message. You get a code and are listed above, under People waiting to be let in. Let
+        yourself in as owner.
       </p>
     </div>
   );

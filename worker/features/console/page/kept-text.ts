@@ -33,11 +33,15 @@ function boundText(bound: Bound): string {
   if ("oneOf" in bound) {
     const shown = bound.oneOf.slice(0, VALUES_SHOWN).map(valueText);
     const more = bound.oneOf.length - shown.length;
-    return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(" and ");
+    return more > 0 ? say("valuesMore", { values: shown.join(", "), count: more }) : listText(shown);
   }
   if ("from" in bound) return `${bound.from.toLocaleString()}–${bound.to.toLocaleString()}`;
-  if ("each" in bound) return "any colour";
-  return "under" in bound ? `in ${bound.under}` : "any text";
+  if ("each" in bound) return say("anyColour");
+  return "under" in bound ? say("inFolder", { path: bound.under }) : say("anyText");
+}
+
+function listText(parts: readonly string[]): string {
+  return new Intl.ListFormat(locale(), { type: "conjunction" }).format(parts);
 }
 
 function valueText(value: string | number | boolean | null): string {
@@ -48,8 +52,8 @@ function valueText(value: string | number | boolean | null): string {
 export function whoText(who: Holder, me: string): string {
   if (who === "everybody") return say("everybody");
   if ("person" in who) return personText(who.person, me);
-  if ("program" in who) return "this program";
-  return "home" in who ? visible(who.home) : "this rule";
+  if ("program" in who) return say("thisProgram");
+  return "home" in who ? visible(who.home) : say("thisRule");
 }
 
 export function dateText(at: number): string {

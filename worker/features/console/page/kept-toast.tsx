@@ -1,6 +1,7 @@
 /** What a yes has just allowed, over the screen, with the way back: it is read where it was given, not in a list. */
 import type { PermissionView } from "@edgecall/client/routes.ts";
 import { useContext, useEffect, useState } from "preact/hooks";
+import { addressOfPlace } from "./address.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Small } from "./controls.tsx";
@@ -66,6 +67,7 @@ export function KeptToast() {
               {say("undo")}
             </Small>
           )}
+          <a href={addressOfPlace("setup", "permissions")}>{say("permissions")}</a>
           <Small kind="bare" onClick={() => setShown(undefined)}>
             {say("close")}
           </Small>

@@ -5,6 +5,7 @@ import { useAttempt } from "./attempt.ts";
 import { Field, Form, Panel, Small } from "./controls.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import { subscribe } from "./service-worker.ts";
+import { language } from "./texts/say.ts";
 import { ago } from "./times.ts";
 
 export function Notifications() {
@@ -13,7 +14,9 @@ export function Notifications() {
   const [url, setUrl] = useState("");
   const [token, setToken] = useState("");
   const addTopic = async () => {
-    await client.json("POST /v1/push/topics", { body: { url, ...(token && { token }) } });
+    await client.json("POST /v1/push/topics", {
+      body: { url, language: language(), ...(token && { token }) },
+    });
     setUrl("");
     setToken("");
   };

@@ -8,12 +8,14 @@ import { Problem, useLoaded } from "./load.tsx";
 import { Pager, useSlice } from "./pager.tsx";
 import { ago } from "./times.ts";
 import { ROLES, type Role } from "./tokens.tsx";
+import { useRepeated } from "./use-repeated.ts";
 
 /** People on a page. */
 const SHOWN = 25;
 
 export function PeopleList() {
   const { value, problem, reload } = useLoaded("GET /v1/senders/requests");
+  useRepeated(reload);
   const { slice, paging } = useSlice(value?.senders ?? [], SHOWN);
   const { failed, attempt } = useAttempt(reload);
   return (

@@ -2,6 +2,7 @@
 import type { AnswerOf, RequestOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
+import { addressOfPlace } from "./address.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Check, Form, Panel } from "./controls.tsx";
@@ -30,6 +31,9 @@ export function Profiles() {
         ) : (
           <Choice devices={devices} onSaved={reload} />
         )}
+        <p>
+          <a href={addressOfPlace("setup", "permissions")}>{say("permissions")}</a>
+        </p>
       </Panel>
     </div>
   );
@@ -54,6 +58,8 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
   const shown = acts ? devices.filter((device) => device.acts.length > 0) : devices;
   const isChosen = ({ id }: Device) => (acts ? trusted.includes(id) : !left.includes(id));
   const chosen = shown.filter(isChosen);
+  // One that is ticked no more asks again.
+  const ended = acts ? shown.filter((device) => allowed.includes(device.id) && !isChosen(device)) : [];
   const toggle = ({ id }: Device) => {
     const flip = (before: readonly string[]) =>
       before.includes(id) ? before.filter((one) => one !== id) : [...before, id];
@@ -65,12 +71,10 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
     attempt(async () => {
       setSaved(undefined);
       const of = (some: readonly Device[]) => some.map(({ id, allow }) => ({ id, allow }));
-      await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
-      // One that is ticked no more asks again.
-      const ended = acts ? shown.filter((device) => allowed.includes(device.id) && !isChosen(device)) : [];
+      if (chosen.length > 0) await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
       if (ended.length > 0)
         await client.json("PUT /v1/profile", { body: { profile: "ask", devices: of(ended) } });
-      setSaved(chosen.length);
+      setSaved(chosen.length + ended.length);
     });
   return (
     <Form class="list" aria-label={say("profileTitle")} onSend={save}>
@@ -99,13 +103,13 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
           <Check checked={isChosen(device)} onCheck={() => toggle(device)}>
             <span>
               {visible(device.area === null ? device.name : `${device.name}, ${device.area}`)}
-              {acts && <Actions device={device} />}
+              {acts && <Actions device={device} isTicked={isChosen(device)} />}
             </span>
           </Check>
         ))}
       </fieldset>
       <div class="row">
-        <button type="submit" class="small good" disabled={busy || chosen.length === 0}>
+        <button type="submit" class="small good" disabled={busy || chosen.length + ended.length === 0}>
           {say("save")}
         </button>
         <span role="status">{saved !== undefined && say("profileSaved", { count: saved })}</span>
@@ -116,12 +120,12 @@ function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () 
 }
 
 /** Exactly what is written for it, and what asks all the same. */
-function Actions({ device: { acts, asks } }: { device: Device }) {
+function Actions({ device: { acts, asks }, isTicked }: { device: Device; isTicked: boolean }) {
   const names = (of: readonly string[]) => ({ names: visible(of.join(", ")) });
   return (
     <small class="quiet">
       <br />
-      {say("profileActs", names(acts))}
+      {say(isTicked ? "profileActs" : "profileWould", names(acts))}
       {asks.length > 0 && `; ${say("profileAsks", names(asks))}`}
     </small>
   );

@@ -10,9 +10,11 @@ import type { Rule } from "./rule-changes.ts";
 import { RuleEdit } from "./rule-edit.tsx";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
+import { useRepeated } from "./use-repeated.ts";
 
 export function Rules({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/rules");
+  useRepeated(reload);
   const all = value?.rules ?? [];
   // What wants a person comes first.
   const urgent = all.filter(isUrgent);
@@ -80,6 +82,7 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
     rule.repeat === "until_ack" && "Again until somebody answers.",
     rule.then_to && `Without an answer in ${rule.then_to.after_minutes} min: ${rule.then_to.to}.`,
     rule.next?.length && `Next: ${rule.next.map(time).join("; ")}.`,
+    rule.since !== undefined && `So since ${time(rule.since)}.`,
     last !== null && `Last: ${time(last)}, ${ago(last, Date.now())}.`,
     last === null && rule.kind === "watch" && "It has not fired yet.",
   ];
@@ -94,6 +97,7 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
         {condition}
       </p>
       <p class="quiet">{facts.filter(Boolean).join(" ")}</p>
+      {rule.note && <p class="quiet">{rule.note}</p>}
       {rule.silent && <p class="notice">Silent: {rule.silent}.</p>}
       {rule.why && <p class="problem">{rule.why}</p>}
       {edits && (
@@ -140,11 +144,11 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
         <details>
           <summary>History</summary>
           <ul>
-            {history.map(({ at, until, value, acked_by }) => (
+            {history.map(({ at, until, value, text, acked_by }) => (
               <li key={at}>
                 {time(at)}
                 {until !== null && ` to ${time(until)}`}
-                {value !== undefined && `: ${value}`}
+                {value !== undefined && `: ${text ?? value}`}
                 {acked_by !== null && `, answered by ${acked_by}`}
               </li>
             ))}

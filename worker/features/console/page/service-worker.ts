@@ -1,5 +1,6 @@
 /** The page's service worker, which shows notifications when no page is open. */
 import { client } from "./api.ts";
+import { language } from "./texts/say.ts";
 
 /** Asks the person, subscribes this browser, and tells the gateway. @param key of the gateway @throws an error in words for people */
 export async function subscribe(key: string): Promise<void> {
@@ -18,7 +19,7 @@ export async function subscribe(key: string): Promise<void> {
   const [p256dh = "", auth = ""] = [keys?.p256dh, keys?.auth];
   const name = browserName();
   await client.json("POST /v1/push/browsers", {
-    body: { endpoint: endpoint ?? "", keys: { p256dh, auth }, name },
+    body: { endpoint: endpoint ?? "", keys: { p256dh, auth }, name, language: language() },
   });
 }
 

@@ -55,6 +55,15 @@ const TASKS: readonly Task[] = [
     page: () => <Profiles />,
   },
   {
+    ...{
+      id: "permissions",
+      icon: "shield",
+      title: "Permissions",
+      about: "What asks no more, for whom and until when",
+    },
+    page: () => <Permissions />,
+  },
+  {
     ...{ id: "people", icon: "person", title: "People and chat apps", for: "admin" },
     about: "Telegram, Slack and others, and who waits to be let in",
     page: ({ home = "" }) => (
@@ -146,6 +155,7 @@ const TASKS: readonly Task[] = [
 ];
 
 const Lending = lazyPart(async () => (await import("./lending.tsx")).Lending);
+const Permissions = lazyPart(async () => (await import("./permissions.tsx")).Permissions);
 const Profiles = lazyPart(async () => (await import("./profiles.tsx")).Profiles);
 const ModelCard = lazyPart(async () => (await import("./model-card.tsx")).ModelCard);
 

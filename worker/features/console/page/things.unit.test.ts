@@ -1,5 +1,6 @@
 import type { AgentView, DeviceView } from "@edgecall/client/routes.ts";
 import { describe, expect, test } from "vitest";
+import { approvalText } from "./approval-text.ts";
 import { happeningsOf } from "./home/happenings.ts";
 import { areasOf, chipsOf, needsOf } from "./home/summary.ts";
 import { climateOf, nameWithin, thingsOf } from "./things.ts";
@@ -229,6 +230,9 @@ test("chips count, and open lists: they never act", () => {
     "1 light on",
     "2 of 3 online",
   ]);
+  // Lights that are on are counted, so those are listed; without one all lights are.
+  expect(chips[0]?.show).toBe("lit");
+  expect(chipsOf(thingsOf([lamp("A", false)], [], true))[0]?.show).toBe("lights");
 });
 
 test("today says what a person refused, what nobody answered, what is not allowed and what failed each in its own words", () => {
@@ -281,4 +285,50 @@ test("today never shows an action's name, and says equal things once", () => {
   ]);
   expect(said[0]?.second).toBe("ben, in Telegram");
   expect(JSON.stringify(said)).not.toMatch(/frobnicate|_/);
+});
+
+test("what ran under a permission names it and its date; a real yes of another is told with its time", () => {
+  const asked = NOW - 60_000;
+  const line = (approval: object) => ({
+    timestamp: new Date(asked).toISOString(),
+    ...{ agent_id: "door", tool: "lock", parameters: {}, result: "success" as const, exit_code: null },
+    ...{ elapsed_ms: 1, call_id: "c", request_id: "r" },
+    caller: { principal: "ann", role: "owner", channel: "api" },
+    approval: { approved: true, at: new Date(asked + 8_000).toISOString(), ...approval },
+  });
+  const given = { at: "2026-11-20T12:00:00Z", permission: "p" };
+  const said = [{ by: "ann", ...given }, { by: "ben", ...given }, { by: "ben" }, { by: "ann" }].map(
+    (approval) =>
+      happeningsOf({ lines: [line(approval)], things: [], rules: [], now: NOW, me: "ann" })[0]?.second,
+  );
+  const [mine, theirs, yes, own] = said;
+  expect(mine).toMatch(/^you; by your permission of .*20.*2026/);
+  expect(theirs).toMatch(/^you; by the permission that ben gave on .*20.*2026/);
+  expect(yes).toMatch(/^you; ben said yes\. \(.*\d\d:08/);
+  expect(own).toBe("you");
+});
+
+test("the record says who said no and when, and never tells a permission as an answer", () => {
+  const timestamp = new Date(NOW).toISOString();
+  const text = (approval: object) =>
+    approvalText({ timestamp, approval: { approved: true, at: timestamp, ...approval } }, "ann");
+  expect(text({ by: "ann" })).toBe("You said yes.");
+  expect(text({ by: "ben", approved: false, at: new Date(NOW + 8_000).toISOString() })).toMatch(
+    /^ben said no; nothing was changed\. \(.*:08/,
+  );
+  expect(text({ approved: false })).toBe("Nobody answered in time; nothing was changed.");
+  expect(text({ by: "ann", permission: "p" })).toMatch(/^by your permission of /);
+});
+
+test("a machine's own tool is told by its name, not as a change; one that failed is named", () => {
+  const agent = { id: "vm", online: true, status: "idle", conditions: [], actions: [], capabilities: "" };
+  const things = thingsOf([], [agent as unknown as AgentView], true);
+  const line = (result: "success" | "error") => ({
+    timestamp: new Date(NOW - 60_000).toISOString(),
+    ...{ agent_id: "vm", tool: "weather_report", parameters: {}, result, exit_code: null, elapsed_ms: 1 },
+    ...{ call_id: "c", request_id: "r", caller: { principal: "ann", role: "owner", channel: "api" } },
+  });
+  const lines = [line("success"), line("error")];
+  const said = happeningsOf({ lines, things, rules: [], now: NOW, me: "ann" });
+  expect(said.map(({ title }) => title)).toEqual(["vm: weather report", "vm: weather report did not work"]);
 });

@@ -5,9 +5,8 @@ import { client } from "./api.ts";
 import { useLostSince } from "./connection.ts";
 import { type Loaded, useLoaded } from "./load.tsx";
 import { type Thing, thingsOf } from "./things.ts";
+import { useRepeated } from "./use-repeated.ts";
 
-/** Each time wakes the home and its bridge, so not often. */
-const LOOK_EVERY_MS = 15_000;
 /** Machines of a home; a larger fleet is searched on its screen. */
 const MACHINES = 200;
 
@@ -73,19 +72,4 @@ function useBorrowed({ role, scopes }: SessionView): BorrowedView[] {
     );
   }, [role]);
   return borrowed;
-}
-
-/** Calls it while the page is seen, and at once when somebody comes back to it. */
-function useRepeated(look: () => void): void {
-  useEffect(() => {
-    const whenSeen = () => {
-      if (document.visibilityState === "visible") look();
-    };
-    const timer = setInterval(whenSeen, LOOK_EVERY_MS);
-    document.addEventListener("visibilitychange", whenSeen);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", whenSeen);
-    };
-  }, []);
 }

@@ -3,8 +3,8 @@ import { createContext } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Loaded, useLoaded } from "./load.tsx";
 import { isUnread, type NewsItem, newsOf, type Rule, readSeen, type Seen } from "./news.ts";
+import { useRepeated } from "./use-repeated.ts";
 
-const LOOK_EVERY_MS = 15_000;
 /** In the browser's storage. */
 const SEEN = "edgecall.seen";
 
@@ -33,23 +33,15 @@ export const NewsOfPage = createContext<News>({
 export function useNews(): News {
   const { value, reload }: Loaded<{ rules: Rule[] }> = useLoaded("GET /v1/rules");
   const [seen, setSeen] = useState<Seen>(() => readSeen(localStorage.getItem(SEEN), Date.now()));
+  useRepeated(reload);
   useEffect(() => {
-    const look = () => {
-      if (document.visibilityState === "visible") reload();
-    };
     // Another window of this browser has seen something.
     const onStorage = ({ key, newValue }: StorageEvent) => {
       if (key === SEEN) setSeen(readSeen(newValue, Date.now()));
     };
-    const timer = setInterval(look, LOOK_EVERY_MS);
-    document.addEventListener("visibilitychange", look);
     addEventListener("storage", onStorage);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
-      removeEventListener("storage", onStorage);
-    };
-  }, [reload]);
+    return () => removeEventListener("storage", onStorage);
+  }, []);
   useEffect(() => localStorage.setItem(SEEN, JSON.stringify(seen)), [seen]);
   const seeAll = useCallback(() => setSeen({ all: Date.now(), conversations: {} }), []);
   const see = useCallback(

@@ -22,13 +22,19 @@ export function profileView(home: HomeContext): ProfileView {
       name: device.setting?.name ?? device.hosted.name,
       area: device.setting?.area ?? device.hosted.area ?? null,
       allow: device.hosted.allow,
-      mode: isWholeAllowed(home, device) ? ("allowed" as const) : (modeOf(device) as "read" | "ask"),
+      mode: presentMode(home, device),
       chosen: device.setting?.mode != null,
       ...sortedActions(home, device),
     }));
   return { devices: devices.filter(({ acts, asks }) => acts.length + asks.length > 0) };
 }
 
+/** Of one that is not switched off. */
+function presentMode(home: HomeContext, device: HostedDevice): "allowed" | "ask" | "read" {
+  return isWholeAllowed(home, device) ? "allowed" : (modeOf(device) as "read" | "ask");
+}
+
+/** Those that have the mode already keep it, with their permissions. */
 export function applyProfile(
   home: HomeContext,
   { profile, devices }: ProfileBody,
@@ -42,10 +48,16 @@ export function applyProfile(
     if (device.hosted.allow !== allow || modeOf(device) === "off") return "changed";
     if (!found.some((one) => one.id === id)) found.push(device);
   }
-  const needed = found.reduce((sum, device) => sum + sortedActions(home, device).acts.length, 0);
+  const mode = MODE[profile];
+  const isThere = (device: HostedDevice) => presentMode(home, device) === mode;
+  const changed = found.filter((device) => !isThere(device));
+  const needed = changed.reduce((sum, device) => sum + sortedActions(home, device).acts.length, 0);
   if (profile === "act" && !permissionsOf(home).hasRoomFor(needed)) return "full";
   // Nothing is awaited from here on, so nothing comes in between.
-  for (const { id, hosted } of found)
-    changeDevice(home, id, { mode: MODE[profile], allow: hosted.allow }, by);
+  for (const device of found) {
+    // The mode of before any choice follows the bridge's settings, so the choice is kept.
+    if (isThere(device) && device.setting?.mode != null) continue;
+    changeDevice(home, device.id, { mode, allow: device.hosted.allow }, by, !isThere(device));
+  }
   return "applied";
 }

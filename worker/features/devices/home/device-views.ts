@@ -102,6 +102,7 @@ function actionView(advert: ActionAdvert): DeviceActionView {
 
 /**
  * @param by the person
+ * @param isNewMode false: the device has this mode already, so its permissions stay
  * @returns `changed`: the device is not what the person saw; `full`: there are too many permissions
  */
 export function changeDevice(
@@ -109,6 +110,7 @@ export function changeDevice(
   id: string,
   { mode, allow, name, area, settings }: DeviceBody,
   by: Person,
+  isNewMode = mode !== undefined,
 ): DeviceView | "changed" | "full" | "unknown" {
   const device = hostedDevicesOf(home).get(id);
   if (!device) return "unknown";
@@ -122,7 +124,7 @@ export function changeDevice(
   };
   const caller = { principal: by.name, role: by.role, channel: "api" };
   // A new mode is a new decision: what was allowed before counts no more.
-  if (mode !== undefined) endOfDevice(home, device, mode === "allowed" ? "ended" : "mode", caller);
+  if (isNewMode) endOfDevice(home, device, mode === "allowed" ? "ended" : "mode", caller);
   hostedDevicesOf(home).change(device, change, by.name);
   const changedDevice = hostedDevicesOf(home).get(id) ?? device;
   const isFull =

@@ -1,5 +1,6 @@
 /** Tells a person's browsers and topics what a rule says, and what waits for their yes or no. Each is a row of its own until its server has it. */
 
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { Notice, NoticeQuestion } from "../../../kernel/api/notices.ts";
@@ -8,6 +9,8 @@ import type { HomeContext } from "../../../kernel/home/context.ts";
 import { DeliverLaterError } from "../../../kernel/home/notices/reach.ts";
 import { OTHER_KEY } from "../../../kernel/home/stored-secrets.ts";
 import { logInfo } from "../../../kernel/log.ts";
+import { noticeIn } from "../../../kernel/notice-language.ts";
+import { phrasesOf, readLanguage } from "../../../kernel/phrases.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import type { BrowserTarget, NtfyTarget } from "../contract.ts";
 import { encryptPush } from "../encrypt.ts";
@@ -28,8 +31,6 @@ const LONGEST_PAUSE_S = 3_600;
 const BROWSER_BUTTONS = 2;
 const NTFY_BUTTONS = 3;
 const NTFY_PRIORITY = { critical: 5, normal: 3 };
-/** In place of a rule's words, where a lock screen shows none. */
-const RULE_KIND = "Your home has something to tell you.";
 /** Safari ends a subscription whose messages show nothing. */
 const SHOWS_EACH = /(^|\.)push\.apple\.com$/;
 
@@ -62,10 +63,12 @@ export async function deliverPush(
       row.id,
       `its access token ${OTHER_KEY}; remove it here and add it again`,
     );
+  const phrases = row.language === null ? phrasesOf() : await readLanguage(env, row.language);
+  const told = { ...noticeIn(notice, phrases), mayApprove, phrases };
   const response =
     target.kind === "browser"
-      ? await toBrowser(home, row, target, opens, { ...notice, mayApprove })
-      : await toTopic(env, home.name, row, { ...target, token: access }, { ...notice, mayApprove });
+      ? await toBrowser(home, row, target, opens, told)
+      : await toTopic(env, home.name, row, { ...target, token: access }, told);
   await response.body?.cancel();
   const { status } = response;
   if (response.ok) return subscriptions.noteProblem(row.id, null);
@@ -93,12 +96,13 @@ function canTakeBack(target: BrowserTarget | NtfyTarget): boolean {
   return target.kind === "browser" && !SHOWS_EACH.test(new URL(target.endpoint).hostname);
 }
 
-/** @property mayApprove the person may, by the token that turned it on */
-type ToTell = Notice & { mayApprove: boolean };
+/** @property mayApprove the person may, by the token that turned it on @property phrases of their language */
+type ToTell = Notice & { mayApprove: boolean; phrases: Phrases };
 
 /** What is shown there of its words. */
-function textFor({ words }: Subscription, { text, question }: Notice): string {
-  return cutText(words === "all" ? text : (question?.kind ?? RULE_KIND), TEXT_MAX);
+function textFor({ words }: Subscription, { text, question, phrases }: ToTell): string {
+  // In place of a rule's words, where a lock screen shows none.
+  return cutText(words === "all" ? text : (question?.kind ?? phrases.say("homeTells")), TEXT_MAX);
 }
 
 /** Answers that may be pressed there: not without the words that say to what. */
@@ -171,7 +175,7 @@ async function toTopic(
   { server, topic, token }: NtfyTarget,
   notice: ToTell,
 ): Promise<Response> {
-  const { buttons, critical, question } = notice;
+  const { buttons, critical, question, phrases } = notice;
   const { id, origin } = row;
   const console = readSettings(env).publicUrl ?? origin;
   const click = question ? `${console}/#/waiting/${question.id}` : console;
@@ -188,7 +192,8 @@ async function toTopic(
     clear: true,
     url: await pressLink(env, origin, { home, outlet: id, ...press }),
   }));
-  const view = question && answers.length === 0 ? [{ action: "view", label: "Open", url: click }] : [];
+  const view =
+    question && answers.length === 0 ? [{ action: "view", label: phrases.say("openIt"), url: click }] : [];
   return await send(env, server, {
     headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
     body: JSON.stringify({

@@ -1,5 +1,6 @@
 /** "It wasn't me" below a message in ntfy: what it ends, and what takes a chat. The topic's server is played. */
 import { reset } from "cloudflare:test";
+import { de } from "@edgecall/core/phrases/languages/de.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { hosting } from "../../../../test/hosted-device.ts";
 import { PasskeyBrowser } from "../../../../test/passkey-browser.ts";
@@ -53,6 +54,22 @@ test("it ends the permission, and what was allowed asks again", async () => {
   expect((await press(actions, "It wasn't me")).status).toBe(200);
   expect(await permissions("?ended=yes")).toMatchObject([{ device: "lamp", ended: { why: "not_me" } }]);
   expect(await command("lamp", "set", { on: false })).toBe("asks");
+});
+
+test("a topic that was added in German has passkeys and permissions in German", async () => {
+  const body = JSON.stringify({ url: "https://ntfy.example.org/haus", language: "de" });
+  setVariables({ ASSETS: { fetch: async () => Response.json(de) } });
+  expect((await ask("/v1/push/topics", { method: "POST", body })).status).toBe(201);
+  const bridge = await hosting([LAMP]);
+  bridge.onCall = () => ({ status: "success", confirmed: true, result: "done", tainted: false });
+  expect((await keeping({ offer: "always" }, "lamp", { on: true })).status).toBe(200);
+  expect((await below("ohne Frage bis")).map(({ label }) => label)).toEqual(["Das war ich nicht"]);
+  await below("without a question");
+  const anna = await PasskeyBrowser.signIn(TOKENS.owner);
+  expect((await anna.register({ token: TOKENS.owner })).status).toBe(201);
+  expect((await below("neuer Passkey")).map(({ label }) => label)).toEqual(["Das war ich nicht"]);
+  const refused = JSON.stringify({ url: "https://ntfy.example.org/haus", language: "xx" });
+  expect((await ask("/v1/push/topics", { method: "POST", body: refused })).status).toBe(400);
 });
 
 test("it ends no passkey that counts: that takes an owner's chat", async () => {

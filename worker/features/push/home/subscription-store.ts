@@ -4,6 +4,7 @@
  */
 
 import { sha256Hex } from "@edgecall/core/encoding.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 import { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
 import type { Migration } from "../../../kernel/migrate.ts";
@@ -31,6 +32,14 @@ export const PUSH_MIGRATIONS: ReadonlyArray<Migration & { part: string }> = [
     sql: `
       -- What a lock screen shows: ShownWords.
       ALTER TABLE outlet ADD COLUMN words TEXT NOT NULL DEFAULT 'all';
+    `,
+  },
+  {
+    part: "push",
+    version: 2,
+    sql: `
+      -- In which it is told; NULL: English.
+      ALTER TABLE outlet ADD COLUMN language TEXT;
     `,
   },
 ];
@@ -94,7 +103,7 @@ class SubscriptionStore extends SqlStore {
 
   /** The same browser or topic of a person again replaces its row. @returns undefined: there are too many */
   async put(outlet: NewSubscription, now: number): Promise<SubscriptionView | undefined> {
-    const { principal, target, token, origin, name } = outlet;
+    const { principal, target, token, origin, name, language } = outlet;
     const place =
       target.kind === "browser" ? target.endpoint : `${principal} ${target.server}/${target.topic}`;
     const id = (await sha256Hex(place)).slice(0, ID_CHARS);
@@ -110,9 +119,10 @@ class SubscriptionStore extends SqlStore {
     )
       return undefined;
     this.sql.exec(
-      `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem, words)
-       VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
-      ...[id, principal, token, origin, name, JSON.stringify(stored), now, this.get(id)?.words ?? "all"],
+      `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem, words, language)
+       VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`,
+      ...[id, principal, token, origin, name, JSON.stringify(stored), now],
+      ...[this.get(id)?.words ?? "all", language],
     );
     this.#all = undefined;
     return this.views(principal).find((one) => one.id === id);
@@ -181,6 +191,7 @@ type Row = {
   made_at: number;
   problem: string | null;
   words: ShownWords;
+  language: Language | null;
 };
 
 export const subscriptionStoreOf = slot(

@@ -45,7 +45,7 @@ import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { watchPhase, withStatus } from "./views.ts";
-import { agentOf, placeOf, readingsOf, watchedDevice } from "./watched.ts";
+import { agentOf, canChange, placeOf, readingsOf, watchedDevice } from "./watched.ts";
 
 const RULES_MAX = 100;
 const RULES_A_PERSON = 20;
@@ -247,7 +247,10 @@ function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | 
   if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now, phrases);
   const place = placeOf(home, row.rule, phrases);
   const then = row.rule.then_to && recipientText(row.rule.then_to.to, true, phrases);
-  const facts = { place, to, then, now: reading?.now ?? present(home, row, now), quiet };
+  const facts = {
+    ...{ place, to, then, now: reading?.now ?? present(home, row, now), quiet },
+    changes: canChange(home, row.rule, now),
+  };
   return watchConfirmation(row.rule, { ...facts, checked: checkedEvery(row.rule, reading) }, now, phrases);
 }
 

@@ -2,7 +2,8 @@
 
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
-import { conditionText } from "@edgecall/core/rules/condition-text.ts";
+import { conditionText, valueText } from "@edgecall/core/rules/condition-text.ts";
+import { isSilentForOwn } from "@edgecall/core/rules/confirmation-text.ts";
 import { stopped } from "@edgecall/core/rules/delivery.ts";
 import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
 import { capEnd } from "@edgecall/core/rules/limits.ts";
@@ -28,7 +29,7 @@ import { phrasesFor } from "./rule-languages.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 import { nextDue } from "./send-notices.ts";
-import { agentOf, placeOf } from "./watched.ts";
+import { agentOf, canChange, placeOf } from "./watched.ts";
 
 const HISTORY_MAX = 20;
 const TEXT_MAX = 500;
@@ -176,8 +177,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     .firings(id, HISTORY_MAX)
     .map(({ value, ...firing }) => ({
       ...firing,
-      // SAFETY: `noteFiring` wrote it.
-      ...(value !== null && { value: JSON.parse(value) as number | string | boolean }),
+      ...(value !== null && valueView(row, value)),
     }));
   const common = {
     id,
@@ -205,6 +205,8 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
   }
   const { rule } = row;
   const silent = silentText(home, row);
+  const state = watchPhase(row);
+  const since = state === "firing" ? firingSince(row) : undefined;
   return {
     ...common,
     name: shownText(rule.name, TEXT_MAX),
@@ -222,9 +224,31 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
       then_to: { to: nameOf(rule.then_to.to), after_minutes: rule.then_to.after_ms / MINUTE_MS },
     }),
     ...(rule.say !== undefined && { say: shownText(rule.say, TEXT_MAX) }),
-    state: watchPhase(row),
+    state,
+    ...(since !== undefined && { since }),
+    ...(isSilentForOwn(rule) &&
+      canChange(home, rule, Date.now()) && { note: phrases.say("ownChangesSilent") }),
     ...(silent !== undefined && { silent }),
   };
+}
+
+/** @param stored JSON that `noteFiring` wrote */
+function valueView(row: RuleRow, stored: string): Pick<RuleView["history"][number], "value" | "text"> {
+  // SAFETY: `noteFiring` wrote it.
+  const value = JSON.parse(stored) as number | string | boolean;
+  return {
+    value,
+    ...(row.kind === "watch" && { text: shownText(valueText(value, row.rule, phrasesFor(row)), TEXT_MAX) }),
+  };
+}
+
+/** Since when the condition of a firing watch is so, epoch ms. */
+function firingSince(row: WatchRow): number | undefined {
+  const { of } = row.rule.source;
+  if (of === "presence" || of === "bridge") return row.state.open?.since;
+  const { untold, told } = row.record;
+  const firing = untold?.last ?? told?.firing;
+  return firing?.since ?? firing?.at;
 }
 
 /** Of a rule that another place evaluates, as far as its changes tell: a hold that has begun is not known here. */

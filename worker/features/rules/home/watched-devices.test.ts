@@ -91,6 +91,9 @@ describe("a hosted device", () => {
     expect(await told("kitchen")).toEqual([
       "🔔 Freezer too warm: −11.4 °C at 09:00 (limit −15 °C for 1 min). Freezer.",
     ]);
+    expect(((await (await ask("/v1/rules")).json()) as RuleList).rules).toMatchObject([
+      { state: "firing", since: T0 - MINUTE, history: [{ value: -11.4, text: "−11.4 °C" }] },
+    ]);
 
     at(T0 + 49 * MINUTE);
     const end = {
@@ -105,6 +108,20 @@ describe("a hosted device", () => {
     expect((await told("kitchen"))[1]).toBe(
       "✓ Freezer too warm: over at 09:48, −16 °C. It lasted 49 min. Freezer.",
     );
+  });
+
+  test("that can be changed from here: a watch without a time that it has to last says that this is not told", async () => {
+    await hosting();
+    const note = "A change that is made from here is not told.";
+    const { body } = await say("kitchen", script(warm("freezer", { for_minutes: 0 }), { text: "ok" }));
+    expect(shownIn(body)).toContain(note);
+    const lasting = await say("kitchen", script(warm("freezer", { name: "Later" }), { text: "ok" }));
+    expect(shownIn(lasting.body)).not.toContain(note);
+    const { rules } = (await (await ask("/v1/rules")).json()) as RuleList;
+    expect(rules.map(({ name, note: said }) => [name, said])).toEqual([
+      ["Freezer too warm", note],
+      ["Later", undefined],
+    ]);
   });
 
   test("whose rules the bridge has already brings no frame at a reconnect; other rules bring all", async () => {

@@ -139,3 +139,10 @@ export function placeOf(home: HomeContext, { source }: WatchRule, phrases: Phras
   const area = setting?.area ?? hosted.area;
   return [setting?.name ?? hosted.name, ...(area ? [area] : [])].join(", ");
 }
+
+/** True if the device is one of the broker's that offers changes: those may be made from here. */
+export function canChange(home: HomeContext, { source }: WatchRule, now: number): boolean {
+  const id = source.of === "hosted" ? agentOf(home, source) : undefined;
+  const target = id === undefined ? undefined : servedAgentsOf(home).target(id, now);
+  return target?.adverts.some(({ effect }) => effect !== "read") ?? false;
+}

@@ -165,6 +165,9 @@ function verdict(
   const isAll = ask.form === "all" || ask.form === "yes_no";
   const [deciding, left] = isAll ? [others, so] : [so, others];
   const [decided, undecided] = isAll ? (["no", "yes"] as const) : (["yes", "no"] as const);
+  // "Are the windows open?" is a no of all and a yes of some.
+  const isEach = ask.target.of === "everything" || (ask.target.of === "type" && ask.target.number === "all");
+  if (isAll && !isEach && so.length > 0 && others.length > 0) return joined(lines(so), lines(others), rest);
   if (deciding.length > 0) return joined(phrases.say(decided, { text: lines(deciding) }), rest);
   return unknown.length > 0 ? joined(lines(left), rest) : phrases.say(undecided, { text: lines(left) });
 }

@@ -1,8 +1,7 @@
 /** Three sentences that work in this home, near to what was said: each is read and resolved before it is shown. */
-import { type Example, exampleOf } from "@edgecall/core/phrases/examples.ts";
+import type { Example, Examples } from "@edgecall/core/sentences/examples.ts";
 import type { Hints } from "@edgecall/core/sentences/hints.ts";
 import { keyOf } from "@edgecall/core/sentences/words.ts";
-import type { Language } from "@edgecall/core/text/languages.ts";
 import { type IsCalled, isOfType, type Thing } from "./things.ts";
 
 /** Things that are tried for a sentence of each kind. */
@@ -38,6 +37,11 @@ const own =
 const opens = has("sensor", "window", "door", "garage_door", "opening");
 const switched = own(either(has("light"), has("switch"), has("fan")));
 
+const machine = ({ hosted, online }: Thing): boolean => !hosted && online;
+/** A question about one of these is about a machine. */
+const OF_MACHINES: readonly string[] =
+  "disk memory load uptime services failed_services log log_errors address processes version".split(" ");
+
 /** Those of a kind in the order in which they are shown where nothing is nearer. */
 const CANDIDATES: readonly Candidate[] = [
   { example: "temperature", kind: "ask", about: ["temperature"], fits: has("sensor", "temperature") },
@@ -49,6 +53,9 @@ const CANDIDATES: readonly Candidate[] = [
   { example: "humidity", kind: "ask", about: ["humidity"], fits: has("sensor", "humidity") },
   { example: "low_batteries", kind: "ask", about: ["battery", "low_battery"] },
   { example: "online", kind: "ask", about: ["online", "offline"] },
+  { example: "disk", kind: "ask", about: OF_MACHINES, fits: machine },
+  { example: "load", kind: "ask", about: OF_MACHINES, fits: machine },
+  { example: "memory", kind: "ask", about: OF_MACHINES, fits: machine },
   { example: "turn_on", kind: "act", about: ["turn_on"], fits: switched },
   { example: "turn_off", kind: "act", about: ["turn_off"], fits: switched },
   {
@@ -74,13 +81,14 @@ const CANDIDATES: readonly Candidate[] = [
 const NEAR = { kind: 100, about: 5, type: 4, area: 3, word: 2 } as const;
 
 /**
+ * @param examples of the person's language
  * @param said what was not understood, and of what it speaks
  * @param works true for a sentence that comes to calls or an answer here
  * @returns of the kind that was said; else one of each kind
  */
 export async function examplesFor(
   things: readonly Thing[],
-  language: Language,
+  examples: Examples,
   said: { text: string; hints: Hints; called: IsCalled },
   works: (sentence: string) => Promise<boolean>,
 ): Promise<string[]> {
@@ -88,7 +96,7 @@ export async function examplesFor(
   const found: string[] = [];
   const shown = new Set<string>();
   let tried = 0;
-  for (const { candidate, sentence } of ordered(things, language, said)) {
+  for (const { candidate, sentence } of ordered(things, examples, said)) {
     if (found.length === SHOWN_MAX || tried === WORKS_MAX) break;
     if (shown.has(candidate.example) || (hints.kind === undefined && shown.has(candidate.kind))) continue;
     // A person who hears the own sentence again learns nothing.
@@ -104,7 +112,7 @@ export async function examplesFor(
 /** All sentences, the nearest ones first. */
 function ordered(
   things: readonly Thing[],
-  language: Language,
+  examples: Examples,
   { text, hints, called }: { text: string; hints: Hints; called: IsCalled },
 ): Array<{ candidate: Candidate; sentence: string }> {
   const words = keyOf(text);
@@ -126,7 +134,7 @@ function ordered(
     const named = fits ? nearest.filter(fits).slice(0, TRIED_MAX) : [undefined];
     return named.map((thing) => ({
       candidate,
-      sentence: exampleOf(language, example, thing?.name ?? ""),
+      sentence: examples[example].replace("{name}", () => thing?.name ?? ""),
       score: score + (thing ? (near.get(thing) ?? 0) : 0),
     }));
   }).sort((a, b) => b.score - a.score);

@@ -53,7 +53,7 @@ describe.each(SAID)("$code", (data, ...sentences) => {
   };
   const offered = (text: string) => {
     const hints = hintsOf(text, lexicon, table);
-    return examplesFor(all, data.code, { text, hints, called: calledIn([lexicon]) }, works);
+    return examplesFor(all, lexicon.examples, { text, hints, called: calledIn([lexicon]) }, works);
   };
 
   test.each(["ask", "act", "watch"] as const)("%s", async (kind) => {

@@ -116,13 +116,18 @@ async function read(
   last: string | undefined,
 ): Promise<Understood> {
   let understood: Understood = { result: "none", reason: { because: "no_sense" } };
-  for (const languages of languagesFor(text, last)) {
+  const groups = languagesFor(text, last);
+  const likeliest = groups[0]?.[0];
+  let isRead = true;
+  for (const languages of groups) {
     const found = await Promise.all(languages.map((one) => lexiconOf(env, one)));
     const lexicons = found.filter((one) => one !== undefined);
+    isRead &&= lexicons.some(({ language }) => language === likeliest);
     if (lexicons.length > 0) understood = readSentence(text, table, lexicons);
     if (understood.result !== "none") return understood;
   }
-  return understood;
+  // A language whose file cannot be read now is spoken all the same.
+  return isRead || likeliest === undefined ? understood : { ...understood, language: likeliest };
 }
 
 /** A sentence that means nothing by itself may answer what was asked back. */
@@ -179,12 +184,11 @@ function contextOf(
     rules: () => spokenRules(home, sentence.asker),
     works,
     examples: async () => {
-      const { language } = phrases;
-      const lexicon = await lexiconOf(home.env, language);
+      const lexicon = await lexiconOf(home.env, phrases.language);
       if (!lexicon) return "";
       const hints = hintsOf(sentence.text, lexicon, names.table);
       const said = { text: sentence.text, hints, called: calledIn([lexicon]) };
-      const found = await examplesFor(things, language, said, works);
+      const found = await examplesFor(things, lexicon.examples, said, works);
       return found.length > 0
         ? `\n\n${phrases.say("examples")}\n${found.map((one) => `• ${one}`).join("\n")}`
         : "";

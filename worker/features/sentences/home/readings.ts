@@ -79,10 +79,18 @@ export function stateIn(
 ): { so: boolean | undefined; by: Reading } | undefined {
   const about = readings.filter(({ kind }) => SWITCHED.includes(kind));
   const others = readings.filter(({ kind }) => !SWITCHED.includes(kind));
+  const ordered = [...about, ...others];
+  // A washing machine that has ended is still on: what it takes says more than its plug.
+  return firstOf(ordered, TESTS[state]) ?? firstOf(ordered, PLUGGED[state]);
+}
+
+function firstOf(
+  readings: readonly Reading[],
+  test: Test | undefined,
+): { so: boolean | undefined; by: Reading } | undefined {
+  if (!test) return undefined;
   let unknown: Reading | undefined;
-  for (const reading of [...about, ...others]) {
-    const test = TESTS[state];
-    if (!test) return undefined;
+  for (const reading of readings) {
     const so = test(reading);
     if (so === undefined) continue;
     if (so !== "unknown" && !reading.unavailable) return { so, by: reading };
@@ -168,8 +176,9 @@ const running: Test = first(
   word(["lawn_mower"], ["mowing", "returning"], "others"),
   ({ class: of, value, unit }) =>
     of === "power" && unit === "W" && typeof value === "number" ? value > RUNNING_WATTS : undefined,
-  on,
 );
+/** Of things that tell no more than whether they are on. */
+const PLUGGED: Readonly<Partial<Record<State, Test>>> = { running: on, finished: not(on) };
 
 const TESTS: Readonly<Partial<Record<State, Test>>> = {
   on,
@@ -252,11 +261,29 @@ const TEXTS = [
   "cooling",
 ];
 
-/** The value of a reading by which a state is so. @returns undefined: several are, or none */
-export function wantedValue(reading: Reading, state: State): boolean | string | undefined {
-  const test = TESTS[state];
+/** When a reading says that a state is so, as a watch keeps it. @returns undefined: several values do, or none */
+export function wantedValue(
+  reading: Reading,
+  state: State,
+): { is: "equal"; value: boolean | string } | { is: "above" | "below"; value: number } | undefined {
+  const fits = (value: boolean | string | number) => {
+    const told = { ...reading, value };
+    return (TESTS[state]?.(told) ?? PLUGGED[state]?.(told)) === true;
+  };
+  if (typeof reading.value === "number") {
+    const limit = LIMITS.find((one) => fits(one) !== fits(one + 1));
+    return limit === undefined
+      ? undefined
+      : fits(limit)
+        ? { is: "below", value: limit + 1 }
+        : { is: "above", value: limit };
+  }
   const values =
     typeof reading.value === "boolean" ? [true, false] : typeof reading.value === "string" ? TEXTS : [];
-  const fitting = values.filter((value) => test?.({ ...reading, value }) === true);
-  return fitting.find((value) => value === state) ?? (fitting.length === 1 ? fitting[0] : undefined);
+  const fitting = values.filter(fits);
+  const value = fitting.find((one) => one === state) ?? (fitting.length === 1 ? fitting[0] : undefined);
+  return value === undefined ? undefined : { is: "equal", value };
 }
+
+/** Numbers above which a reading says something else: a position, a power, a battery. */
+const LIMITS: readonly number[] = [0, RUNNING_WATTS, LOW_BATTERY_PERCENT];

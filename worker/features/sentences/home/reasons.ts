@@ -8,7 +8,7 @@ export function reasonText(reason: Reason, phrases: Phrases): string {
       const [near] = reason.near;
       return phrases.sentences(
         phrases.say("unknownWord", { word: reason.word }),
-        near ? phrases.say("didYouMean", { text: near.whole }) : "",
+        near ? phrases.say("didYouMean", { text: near.whole.replace(/\s*[?？]$/, "") }) : "",
       );
     }
     case "negation":

@@ -72,7 +72,15 @@ export async function resolveMeanings(
   const there = someOf(resolved, isThere);
   const [first, ...others] = someOf(there, isAnswered);
   const key = ({ about: _, ...one }: Resolved & { about?: string[] }) => JSON.stringify(one);
-  return first && others.every((one) => key(one) === key(first)) ? first : several;
+  if (first && others.every((one) => key(one) === key(first))) return first;
+  // "Make the kitchen light red", which "light red" in the kitchen may be too: where nothing can be done, the thing that was named says why.
+  const named = meanings.findIndex(({ frames }) => frames.every(isAboutNamed));
+  const isNone = resolved.every((one) => "problem" in one);
+  return (isNone ? resolved[named] : undefined) ?? several;
+}
+
+function isAboutNamed(frame: Frame): boolean {
+  return "target" in frame && frame.target?.of === "named";
 }
 
 /** Those that fit; all where none does. */

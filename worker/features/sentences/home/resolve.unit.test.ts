@@ -59,6 +59,10 @@ describe("an act is the device's own action", () => {
     });
   });
 
+  test("what no meaning can do is said of the thing that was named", async () => {
+    expect(await answerTo("make the counter light red")).toMatch(/^Counter light: it cannot do that\./);
+  });
+
   test("a value beyond the device's own bounds is said, and not sent", async () => {
     expect(await answerTo("set the living room heating to 50 degrees")).toBe(
       "Living room heating: temperature goes from 5 to 30.",
@@ -127,6 +131,8 @@ describe("a question is answered from what devices report", () => {
     ["is anything open in the living room?", "Yes. Blinds: 100 %."],
     ["is anything on in the bathroom?", "No. Bathroom fan: off."],
     ["which lights are off?", "Counter light: off."],
+    ["are the windows open?", "Kitchen window: open.\nLiving room window: closed."],
+    ["are the windows in the kitchen open?", "Yes. Kitchen window: open."],
     ["what is on?", "Bosch washing machine plug: on.\nFridge: on.\nKitchen light: on.\nReading lamp: on."],
     ["how many lights are on?", "2 of 3: Kitchen light and Reading lamp."],
     ["is the freezer colder than -15 degrees?", "Yes. Freezer: −18.4 °C."],

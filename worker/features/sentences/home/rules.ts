@@ -132,8 +132,8 @@ function fields(
   if ("state" in condition) {
     for (const state of [condition.state, condition.or ?? condition.state]) {
       const by = stateIn(readings, state)?.by;
-      const value = by && wantedValue(by, state);
-      if (by && value !== undefined) return { reading: by.name, is: "equal", value };
+      const wanted = by && wantedValue(by, state);
+      if (wanted) return { reading: by.name, ...wanted };
     }
     return undefined;
   }

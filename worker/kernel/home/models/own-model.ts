@@ -48,9 +48,19 @@ class OwnModelStore extends SqlStore {
     return endpoint;
   }
 
-  /** @throws SettingsError */
-  async set({ baseUrl, api, model, apiKey }: ModelEndpoint, by: string, now: number): Promise<void> {
-    const key = apiKey === undefined ? null : await this.#secrets.seal(apiKey, PLACE);
+  /**
+   * @param keepsKey the stored key stays if the address does, as it is stored: it may be one that cannot be opened now
+   * @throws SettingsError
+   */
+  async set(
+    { baseUrl, api, model, apiKey }: ModelEndpoint,
+    by: string,
+    now: number,
+    keepsKey: boolean,
+  ): Promise<void> {
+    const sealed = apiKey === undefined ? null : await this.#secrets.seal(apiKey, PLACE);
+    const stored = keepsKey ? this.#row() : undefined;
+    const key = stored?.base_url === baseUrl ? stored.key : sealed;
     this.sql.insert("OR REPLACE INTO own_model", {
       one: 1,
       base_url: baseUrl,

@@ -2,9 +2,13 @@
  * One message when permissions are made with one yes: to the person who gave it, and to the one for whom they are. Its button "It wasn't
  * me" ends all that this yes made.
  */
-import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import type { StandingPermission, Who } from "@edgecall/core/permissions/permission.ts";
+import type { MessageKey } from "@edgecall/core/phrases/languages/phrase-data.ts";
+import { type Said, saidText } from "@edgecall/core/phrases/said-text.ts";
 import type { Pressed, RuleButton, RulePress } from "../../api/notices.ts";
+import { phrasesOf } from "../../phrases.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { sendNotice } from "../notices/hand-over.ts";
 import { connectionsOf, ownSubscriptions, privateChatOf } from "../notices/reach.ts";
@@ -24,13 +28,25 @@ export function notifyMade(
   const [{ id, by, who }] = made;
   const people = typeof who === "object" && "person" in who ? [by, who.person] : [by];
   const recipients = [...new Set(people.flatMap((principal) => placesOf(home, principal)))];
-  const end = made.length === 1 ? `'edgecall permissions end ${id}'` : "'edgecall permissions end'";
-  const text = `${describeMade(home, made)} End it on the page Devices of the console, or with ${end}. If that was somebody else, press "It wasn't me".`;
-  const buttons: RuleButton[] = [{ label: "It wasn't me", do: "stop", rule: markOf(id), occurrence: 0 }];
+  const { zone } = clockOf(home).read();
+  const parts = partsOf(home, made);
+  const labels: MessageKey[] = ["notMe"];
+  const buttons: RuleButton[] = [
+    { label: phrasesOf().say("notMe"), do: "stop", rule: markOf(id), occurrence: 0 },
+  ];
+  const text = saidText(parts, phrasesOf(), zone, now);
   sendNotice(
     home,
     recipients,
-    { id: `permission:${id}`, text, rules: [], buttons, critical: false, at: now },
+    {
+      id: `permission:${id}`,
+      text,
+      rules: [],
+      buttons,
+      critical: false,
+      at: now,
+      said: { parts, labels, zone },
+    },
     null,
     now,
   );
@@ -81,27 +97,35 @@ function placesOf(home: HomeContext, principal: string): string[] {
   return [...chats, ...ownSubscriptions(home, principal)];
 }
 
-function describeMade(
-  home: HomeContext,
-  made: readonly [StandingPermission, ...StandingPermission[]],
-): string {
-  const [{ who, by, until, conversation }] = made;
+function partsOf(home: HomeContext, made: readonly [StandingPermission, ...StandingPermission[]]): Said[] {
+  const [{ id, who, by, until, conversation }] = made;
   const listed = made.slice(0, LISTED_MAX).map(({ device, actions }) => {
     const names = rosterOf(home).withNames([device]).join();
-    return `${Object.keys(actions).join(", ")} on ${names}`;
+    return `${names} (${Object.keys(actions).join(", ")})`;
   });
-  const more = made.length > LISTED_MAX ? `; and ${made.length - LISTED_MAX} more` : "";
-  const whose =
-    who === "everybody"
-      ? "everybody of the home"
-      : "person" in who
-        ? personText(home, { principal: who.person })
-        : "program" in who
-          ? "a connected program"
-          : "home" in who
-            ? "another home"
-            : "a rule";
-  const where = conversation === null ? "" : " in one conversation";
-  const end = new Date(until).toISOString().slice(0, 10);
-  return `${personText(home, { principal: by })} allowed ${whose}${where}, without a question until ${end}: ${listed.join("; ")}${more}.`;
+  const more = made.length > LISTED_MAX ? "; …" : "";
+  const holder = holderOf(who);
+  const person = typeof who === "object" && "person" in who ? who.person : undefined;
+  return [
+    {
+      key: "permissionMade",
+      given: {
+        by: personText(home, { principal: by }),
+        date: new Date(until).toISOString().slice(0, 10),
+        list: `${listed.join("; ")}${more}`,
+        command: made.length === 1 ? `'edgecall permissions end ${id}'` : "'edgecall permissions end'",
+        ...(person !== undefined && { whose: personText(home, { principal: person }) }),
+      },
+      keys: { notMe: "notMe", ...(holder && { whose: holder }) },
+    },
+    ...(conversation === null ? [] : [{ key: "permissionMadeHere" as const }]),
+  ];
+}
+
+/** @returns undefined: a person, who has a name */
+function holderOf(who: Who): MessageKey | undefined {
+  if (who === "everybody") return "holderEverybody";
+  if ("person" in who) return undefined;
+  if ("program" in who) return "holderProgram";
+  return "home" in who ? "holderHome" : "holderRule";
 }

@@ -214,7 +214,7 @@ export async function readingsNow(home: HomeContext, agent: string): Promise<rea
   return states?.get(agent)?.readings;
 }
 
-/** "on, Power 412 W". Free text is left out: its writer may be anybody. */
+/** "on, Power 412 W", as it was then: a question may wait, and the state may change. Free text is left out: its writer may be anybody. */
 function stateFact(readings: readonly Reading[], call: AskedCall, phrases: Phrases): ApprovalCard["facts"] {
   const shown = readings.filter((one) => isShown(one) && !one.unavailable).slice(0, READINGS_SHOWN);
   if (shown.length === 0) return [];
@@ -234,7 +234,7 @@ function stateFact(readings: readonly Reading[], call: AskedCall, phrases: Phras
   );
   const value = visible(reportedText(reported, phrases));
   const text = isSoAlready(call, readings) ? phrases.say("alreadySo", { value }) : value;
-  return [{ label: phrases.say("factNow"), text }];
+  return [{ label: phrases.say("factWhenAsked"), text }];
 }
 
 /** What a lock, or a device that opens, reports after an action that has no values. */

@@ -133,8 +133,9 @@ test("an owner's own question reaches the other owners, and the owner's own brow
   // They know of themselves.
   await askedAre("telegram:1 09:02");
   const history = await (await ask(`/v1/conversations/${conversation}`)).text();
-  expect(history).toContain('"name":"telegram:1"');
-  expect(history).not.toContain('"name":"anna"');
+  expect(history).toContain('{"name":"telegram:1"');
+  // The card names who asked; among those who were asked, each begins with the name.
+  expect(history).not.toContain('{"name":"anna"');
   await answer(id, "deny");
   await turn;
 });

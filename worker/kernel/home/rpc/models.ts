@@ -17,8 +17,8 @@ export const modelsRpc: HomePart<ModelsApi> = {
     return own && { ...own, ...(problem !== undefined && { problem }) };
   },
   endpoint: async ({ home }) => await ownModelOf(home).endpoint(),
-  async setOwn({ home }, endpoint, { name, role }) {
-    await ownModelOf(home).set(endpoint, name, Date.now());
+  async setOwn({ home }, endpoint, { name, role }, keepsKey) {
+    await ownModelOf(home).set(endpoint, name, Date.now(), keepsKey);
     const caller = { principal: name, role, channel: "api" };
     auditDecision(home, "model", caller, { base_url: endpoint.baseUrl, model: endpoint.model });
   },

@@ -9,6 +9,7 @@ import { Small } from "../controls.tsx";
 import { Problem } from "../load.tsx";
 import { NewText } from "../new-text.tsx";
 import { Line, Mark } from "../parts/parts.tsx";
+import { PermissionLines, usePermissions } from "../permissions.tsx";
 import { Sure } from "../sure.tsx";
 import { agoText, say } from "../texts/say.ts";
 import type { Reading, Thing } from "../things.ts";
@@ -121,24 +122,27 @@ function ageOf({ at, unavailable, value }: Reading, now: number): string {
 }
 
 /** What the device's mode means for this person and for the others. */
-function WhoMay({ device: { mode, actions }, session }: { device: DeviceView; session: SessionView }) {
+function WhoMay({ device: { id, mode, actions }, session }: { device: DeviceView; session: SessionView }) {
+  const { permissions, look } = usePermissions(id);
   const changes = actions.filter(({ effect }) => effect !== "read");
   const isDangerous = changes.some(({ dangerous }) => dangerous);
   if (changes.length === 0) return null;
   const isHarmless = changes.some(({ dangerous }) => !dangerous);
   const may = (scope: "command" | "approve") => session.scopes?.includes(scope) ?? false;
   const mayHere = may("command") && isHarmless && (mode === "allowed" || mode === "ask");
+  const isSome = permissions.length > 0;
   // The press of somebody else is asked about.
   const asksHere = mode === "ask" && !(session.role === "owner" && may("approve"));
   return (
     <section>
       <h3>{say("whoMayChange")}</h3>
       <ul class="rows who-may">
+        <PermissionLines permissions={permissions} look={look} />
         {mayHere && (
           <Line
             mark={<Mark icon="check" tone="on" />}
             title={say("youHere")}
-            second={asksHere ? say("eachAsks") : isDangerous ? say("harmlessOnly") : ""}
+            second={asksHere ? say(isSome ? "restAsks" : "eachAsks") : isDangerous ? say("harmlessOnly") : ""}
           />
         )}
         {mode === "allowed" && (
@@ -148,7 +152,13 @@ function WhoMay({ device: { mode, actions }, session }: { device: DeviceView; se
             second={say("harmlessOnly")}
           />
         )}
-        {mode === "ask" && <Line mark={<Mark icon="clock" />} title={say("othersAsk")} />}
+        {mode === "ask" && (
+          <Line
+            mark={<Mark icon="clock" />}
+            title={say("othersAsk")}
+            second={isSome ? say("restAsks") : ""}
+          />
+        )}
         {isDangerous && mode !== "read" && mode !== "off" && (
           <Line mark={<Mark icon="shield" />} title={say("dangerousAsk")} />
         )}

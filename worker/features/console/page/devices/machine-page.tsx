@@ -12,6 +12,7 @@ import { Small } from "../controls.tsx";
 import { Problem, Skeleton, useLoaded } from "../load.tsx";
 import { NewText } from "../new-text.tsx";
 import { Mark } from "../parts/parts.tsx";
+import { PermissionLines, usePermissions } from "../permissions.tsx";
 import { Sure } from "../sure.tsx";
 import { say } from "../texts/say.ts";
 import { ago, duration } from "../times.ts";
@@ -77,6 +78,7 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
       <Conditions of={agent.conditions} />
       <Readmit agent={agent} session={session} look={look} />
       <NewText agent={agent} session={session} look={look} />
+      <Unasked id={agent.id} />
       {mayCommand && (
         <div class="row">
           <Ping agent={agent.id} disabled={!agent.online} />
@@ -103,6 +105,20 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
         </p>
       )}
     </article>
+  );
+}
+
+/** What it may be told without a question; nothing where nothing is. */
+function Unasked({ id }: { id: string }) {
+  const { permissions, look } = usePermissions(id);
+  if (permissions.length === 0) return null;
+  return (
+    <section>
+      <h3>{say("permissions")}</h3>
+      <ul class="rows who-may">
+        <PermissionLines permissions={permissions} look={look} />
+      </ul>
+    </section>
   );
 }
 

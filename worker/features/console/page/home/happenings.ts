@@ -1,7 +1,8 @@
 /** Today's events, as sentences. Pure. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { changeText, isRead } from "../change-text.ts";
+import { approvalText } from "../approval-text.ts";
+import { actionText, changeText, isRead } from "../change-text.ts";
 import { EXPIRED, outcomeText, personText } from "../person-text.ts";
 import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
@@ -24,10 +25,10 @@ type Given = {
 
 /** @returns the newest first; equal ones after one another are one */
 export function happeningsOf({ lines, things, rules, now, me, since }: Given): Happening[] {
-  const names = new Map(things.map(({ id, name }) => [id, name]));
+  const known = new Map(things.map((thing) => [thing.id, thing]));
   const from = since ?? new Date(now).setHours(0, 0, 0, 0);
   const all = [
-    ...lines.flatMap((line) => happeningOf(line, names, me) ?? []),
+    ...lines.flatMap((line) => happeningOf(line, known.get(line.agent_id), me) ?? []),
     ...rules.flatMap((rule) => firingsOf(rule)),
     ...things.flatMap(({ name, usable, tone, at, wrong }) =>
       !usable && tone === "gone" && typeof at === "number" && wrong.length > 0
@@ -45,19 +46,22 @@ function withoutRepeated(all: readonly Happening[]): Happening[] {
   });
 }
 
-function happeningOf(line: Line, names: ReadonlyMap<string, string>, me: string): Happening | undefined {
+function happeningOf(line: Line, thing: Thing | undefined, me: string): Happening | undefined {
   const { agent_id, tool, parameters, result, timestamp, caller } = line;
   // Decisions of people about the home are on the record's own screen.
   if (agent_id.startsWith("@") || isRead(tool)) return undefined;
-  const name = names.get(agent_id) ?? agent_id;
+  const name = thing?.name ?? agent_id;
+  const isMachine = thing?.kind === "machine";
   const refusal = refusalOf(line, me);
   const isBad = result === "error" && refusal === undefined;
   return {
     at: Date.parse(timestamp),
     title: isBad
-      ? say("didNotWork", { name })
-      : say("named", { name, text: refusal ?? changeText(tool, parameters) }),
-    second: whoText(caller.principal, caller.channel, me),
+      ? isMachine
+        ? say("whatFailed", { name, text: actionText(tool) })
+        : say("didNotWork", { name })
+      : say("named", { name, text: refusal ?? changeText(tool, parameters, isMachine) }),
+    second: [whoText(caller.principal, caller.channel, me), yesOf(line, me)].filter(Boolean).join("; "),
     isBad,
   };
 }
@@ -67,6 +71,13 @@ function refusalOf({ approval, error_type }: Line, me: string): string | undefin
   if (!approval || approval.approved)
     return error_type === "permission_denied" ? say("notAllowed") : undefined;
   return outcomeText({ answer: approval.by === undefined ? EXPIRED : "deny", by: approval.by, me });
+}
+
+/** The permission under which nobody was asked, or the yes of somebody other than the caller. */
+function yesOf({ approval, timestamp, caller }: Line, me: string): string | undefined {
+  if (!approval?.approved) return undefined;
+  if (approval.permission === undefined && approval.by === caller.principal) return undefined;
+  return approvalText({ timestamp, approval }, me);
 }
 
 function whoText(principal: string, channel: string, me: string): string {

@@ -22,22 +22,24 @@ export type Need = {
 export function needsOf(things: readonly Thing[], rules: readonly Rule[]): Need[] {
   const firing = rules
     .filter(({ status, state }) => status === "active" && state === "firing")
-    .map(
-      (rule): Need => ({
+    .map((rule): Need => {
+      // Of the state, which had to last before the rule fired.
+      const since = rule.since ?? rule.last_firing;
+      return {
         key: rule.id,
         icon: "bell",
         tone: "bad",
         title: visible(rule.name),
         second: [
           rule.device && say("named", { name: visible(rule.device), text: visible(rule.condition) }),
-          rule.last_firing !== null && say("since", { time: timeText(rule.last_firing, Date.now()) }),
+          since !== null && say("since", { time: timeText(since, Date.now()) }),
         ]
           .filter(Boolean)
           .join(" · "),
         href: "#/rules",
         ...(rule.history[0]?.acked_by === null && { rule: rule.id }),
-      }),
-    );
+      };
+    });
   const wrong = things
     .filter(({ wrong }) => wrong.length > 0)
     .toSorted((a, b) => Number(b.tone === "bad") - Number(a.tone === "bad") || a.name.localeCompare(b.name));

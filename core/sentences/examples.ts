@@ -20,10 +20,15 @@ export type Example =
   | "lock"
   | "close"
   | "percent"
-  | "remind";
+  | "remind"
+  | "disk"
+  | "load"
+  | "memory";
+
+export type Examples = Readonly<Record<Example, string>>;
 
 /** `{name}` stands, in those about one thing, where it needs no article and no case. */
-const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = {
+export const EXAMPLES: Readonly<Record<Language, Examples>> = {
   en: {
     turn_on: "turn on {name}",
     turn_off: "turn off {name}",
@@ -44,6 +49,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "close {name}",
     percent: "set {name} to 40 %",
     remind: "remind me in 10 minutes to drink the tea",
+    disk: "how full is the disk of {name}?",
+    load: "what is the load of {name}?",
+    memory: "how full is the memory of {name}?",
   },
   de: {
     turn_on: "schalte {name} ein",
@@ -65,6 +73,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "schließe {name}",
     percent: "stelle {name} auf 40 %",
     remind: "erinnere mich in 10 Minuten an den Tee",
+    disk: "wie voll ist die Festplatte von {name}?",
+    load: "wie ist die Last von {name}?",
+    memory: "wie voll ist der Speicher von {name}?",
   },
   fr: {
     turn_on: "allume {name}",
@@ -86,6 +97,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "ferme {name}",
     percent: "mets {name} à 40 %",
     remind: "rappelle-moi dans 10 minutes de boire le thé",
+    disk: "quel est l'espace disque de {name} ?",
+    load: "quelle est la charge de {name} ?",
+    memory: "quelle est la mémoire de {name} ?",
   },
   es: {
     turn_on: "enciende {name}",
@@ -107,6 +121,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "cierra {name}",
     percent: "pon {name} al 40 %",
     remind: "recuérdame en 10 minutos beber el té",
+    disk: "¿cuánto disco tiene {name}?",
+    load: "¿cuál es la carga del procesador de {name}?",
+    memory: "¿cuánta memoria tiene {name}?",
   },
   it: {
     turn_on: "accendi {name}",
@@ -128,6 +145,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "chiudi {name}",
     percent: "imposta {name} al 40 %",
     remind: "ricordami tra 10 minuti di bere il tè",
+    disk: "quanto è pieno il disco di {name}?",
+    load: "qual è il carico di {name}?",
+    memory: "quanta memoria ha {name}?",
   },
   nl: {
     turn_on: "zet {name} aan",
@@ -149,6 +169,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "doe {name} dicht",
     percent: "zet {name} op 40 %",
     remind: "herinner me over 10 minuten aan de thee",
+    disk: "hoe vol is de schijf van {name}?",
+    load: "wat is de belasting van {name}?",
+    memory: "hoe vol is het geheugen van {name}?",
   },
   pl: {
     turn_on: "włącz {name}",
@@ -170,6 +193,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "zamknij {name}",
     percent: "ustaw {name} na 40 %",
     remind: "przypomnij mi za 10 minut o herbacie",
+    disk: "jak pełny jest dysk {name}?",
+    load: "jakie jest obciążenie {name}?",
+    memory: "jaka jest pamięć {name}?",
   },
   pt: {
     turn_on: "liga {name}",
@@ -191,6 +217,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "fecha {name}",
     percent: "põe {name} a 40 %",
     remind: "lembra-me daqui a 10 minutos de beber o chá",
+    disk: "qual é o espaço em disco de {name}?",
+    load: "qual é a carga do processador de {name}?",
+    memory: "qual é a memória de {name}?",
   },
   cs: {
     turn_on: "zapni {name}",
@@ -212,6 +241,9 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "zavři {name}",
     percent: "nastav {name} na 40 %",
     remind: "připomeň mi za 10 minut čaj",
+    disk: "jak plný je disk {name}?",
+    load: "jaké je zatížení {name}?",
+    memory: "jaká je paměť {name}?",
   },
   zh: {
     turn_on: "打开{name}",
@@ -233,9 +265,8 @@ const EXAMPLES: Readonly<Record<Language, Readonly<Record<Example, string>>>> = 
     close: "关上{name}",
     percent: "把{name}调到40%",
     remind: "10分钟后提醒我喝茶",
+    disk: "{name}的硬盘有多满？",
+    load: "{name}的负载是多少？",
+    memory: "{name}的内存是多少？",
   },
 };
-
-export function exampleOf(language: Language, example: Example, name: string): string {
-  return EXAMPLES[language][example].replace("{name}", () => name);
-}
