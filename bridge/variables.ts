@@ -64,11 +64,13 @@ export const BRIDGE_VARIABLES = {
       "The address of a [Home Assistant](../guides/home-assistant.md) whose devices are agents too: `http://HOST:8123`.",
   },
   HA_TOKEN: {
-    about: "A long-lived token of a user of it who is no administrator. Its file is read again at each connect.",
+    about:
+      "A long-lived token of a user of it who is no administrator. Its file is read again at each connect.",
     secret: true,
   },
   HA_DEVICES: {
-    about: "Whether its devices are agents, as `MQTT_DEVICES` for those of the broker: `off`, `read` or `allow`.",
+    about:
+      "Whether its devices are agents, as `MQTT_DEVICES` for those of the broker: `off`, `read` or `allow`.",
     default: "allow",
   },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },

@@ -134,7 +134,7 @@ describe("V7: a large device", () => {
         topic: `homeassistant/sensor/${name}/config`,
         payload: { unique_id: name, state_topic: name, name: null, device: { identifiers: [name], name } },
       }));
-    const old = Array.from({ length: 300 }, (_, at) => `old-${at}`);
+    const old = Array.from({ length: 600 }, (_, at) => `old-${at}`);
     const first = started(many(old));
     const ids = first.devices(NOW).map(({ id }) => id);
     const later = started([...many(["a-new", "another"]), ...many(old)], first.dump());

@@ -23,7 +23,7 @@ export type ReadParts = {
 export async function answerRead(parts: ReadParts, call: DeviceCall): Promise<Ended> {
   const { catalog, clock } = parts;
   const { agent, action } = call;
-  if (action !== "read") return snapshot(parts, call);
+  if (action !== "read") return (await asked(parts, call)) ?? (await snapshot(parts, call));
   const { [FRESH]: fresh, ...parameters } = call.parameters;
   if (fresh !== undefined && typeof fresh !== "boolean")
     return { report: failed(action, "invalid_params", `Error: ${FRESH}: it has to be true or false`) };
@@ -57,10 +57,29 @@ async function askDevice(parts: ReadParts, call: DeviceCall): Promise<void> {
   if (isHeard) await watch.until(MORE_MS, () => undefined);
 }
 
+/** What no state has: the source is asked for it. @returns undefined: the device has no such action */
+async function asked(
+  { catalog, clock, senders }: ReadParts,
+  { agent, action, parameters }: DeviceCall,
+): Promise<Ended | undefined> {
+  const query = catalog.query(agent, action, parameters, clock.wall());
+  if (query === undefined) return undefined;
+  if ("error" in query) return { report: failed(action, "invalid_params", `Error: ${query.error}`) };
+  const answer = await senders[query.source].ask(query.call);
+  if ("why" in answer)
+    return { report: failed(action, "execution_failed", `Error: ${answer.why}`, answer.tainted) };
+  return { report: succeeded(action, query.words(answer.response), { tainted: true }) };
+}
+
 /** The last picture of a camera. */
-function snapshot({ catalog, clock }: ReadParts, { agent, action }: DeviceCall): Ended {
+async function snapshot(
+  { catalog, clock, senders }: ReadParts,
+  { agent, action }: DeviceCall,
+): Promise<Ended> {
   const now = clock.wall();
-  const picture = catalog.picture(agent, action, now);
+  const known = catalog.picture(agent, action, now);
+  const source = catalog.device(agent, now)?.source ?? "mqtt";
+  const picture = "key" in known ? await senders[source].picture(known.key) : known;
   if ("error" in picture) return { report: failed(action, "execution_failed", `Error: ${picture.error}`) };
   const { mediaType, bytes, at } = picture;
   const data = Buffer.from(bytes).toString("base64");

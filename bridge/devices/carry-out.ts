@@ -231,7 +231,7 @@ async function outcomeOf(
     );
   const isAway = sender.problem() === undefined ? "" : ` ${sender.name} is not connected any more.`;
   // The plan's words say how long it wanted to wait.
-  const isShort = failure === undefined && waitMs < plan.waitMs;
+  const isShort = failure === undefined && !plan.reportsFailure(since) && waitMs < plan.waitMs;
   const words = isShort
     ? `Sent to ${device.name}; it did not confirm it within ${after}.`
     : plan.unconfirmed(since);
@@ -267,16 +267,19 @@ async function confirmation(
       const confirmed = plan.confirm?.(since);
       if (confirmed && (hasHeld || call.interrupted)) return confirmed.text;
       if (confirmed) {
-        held ??= setTimeout(() => {
-          hasHeld = true;
-          call.wake();
-        }, Math.max(HOLDS_MS, plan.settleMs));
+        held ??= setTimeout(
+          () => {
+            hasHeld = true;
+            call.wake();
+          },
+          Math.max(HOLDS_MS, plan.settleMs),
+        );
         return undefined;
       }
       clearTimeout(held);
       held = undefined;
       if (call.interrupted || hasFailed) return "";
-      if (afterFailure === undefined && plan.failure(since) !== undefined)
+      if (afterFailure === undefined && (plan.failure(since) !== undefined || plan.reportsFailure(since)))
         afterFailure = setTimeout(() => {
           hasFailed = true;
           call.wake();

@@ -193,7 +193,7 @@ export class HostedAgents implements HostedDevices {
 
   #stateOf(device: HostedDevice, canAsk: (id: string) => boolean): AgentState {
     const { source, id, online, reason, lastSeen, key, allowHash, allowHashBefore } = device;
-    const { name, area, model, publisher } = device;
+    const { name, area, floor, aliases = [], model, publisher } = device;
     const notOffered = device.notOffered.slice(0, NOT_OFFERED_MAX);
     return {
       id,
@@ -209,6 +209,8 @@ export class HostedAgents implements HostedDevices {
         mode: this.#options.modes[source],
         name: cutText(name, 100) || id,
         ...(area !== undefined && { area: cutText(area, 64) }),
+        ...(floor !== undefined && { floor: cutText(floor, 64) }),
+        ...(aliases.length > 0 && { aliases: aliases.map((alias) => cutText(alias, 40)) }),
         ...(model !== undefined && { model: cutText(model, 100) }),
         ...(publisher !== undefined && { publisher: cutText(publisher, 64) }),
         ...(notOffered.length > 0 && {

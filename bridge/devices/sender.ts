@@ -1,8 +1,8 @@
 /** The ways by which commands leave the bridge: one for each source of devices. */
-import type { SourceName } from "@edgecall/discovery/model/device.ts";
-import type { Publish, Step } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Snapshot, SourceName } from "@edgecall/discovery/model/device.ts";
+import type { Publish, ServiceCall, Step } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Publisher } from "../broker/broker.ts";
-import type { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
+import type { HomeAssistantLink, ServiceAnswer } from "../home-assistant/home-assistant-link.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { isDeviceTopic } from "./topics.ts";
 import { within } from "./within.ts";
@@ -26,6 +26,10 @@ export interface Sender {
   forbidden(step: Step): string | undefined;
   /** @param waitMs after so long the device must not carry it out any more, where that can be said */
   send(step: Step, waitMs: number): Promise<Sent>;
+  /** Asks for what no state has. */
+  ask(call: ServiceCall): Promise<ServiceAnswer>;
+  /** Asks for a picture. */
+  picture(key: string): Promise<Snapshot | { error: string }>;
 }
 
 export type Senders = Readonly<Record<SourceName, Sender>>;
@@ -36,6 +40,7 @@ const SUBSCRIBED_WITHIN_MS = 2_000;
 const ACKED_WITHIN_MS = 3_000;
 /** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
 const FAILURE_WITHIN_MS = 1_000;
+const NOT_ASKED = "it cannot be asked for that";
 /** Home Assistant refuses within some ms. A device that takes its time may be answered for by its state. */
 const REFUSED_WITHIN_MS = 500;
 
@@ -69,6 +74,8 @@ export function mqttSender(parts: {
       const isHeard = published.kind !== "delivered" || published.listening || retain;
       return isHeard ? { kind: "out" } : { kind: "nobody" };
     },
+    ask: async () => ({ why: NOT_ASKED }),
+    picture: async () => ({ error: NOT_ASKED }),
   };
 }
 
@@ -87,6 +94,8 @@ export function homeAssistantSender(link: HomeAssistantLink | undefined): Sender
       const called = await within(REFUSED_WITHIN_MS, link.call(step, waitMs));
       return called === undefined || called.kind === "sent" ? { kind: "out" } : called;
     },
+    ask: async (call) => (await link?.ask(call)) ?? { why: NOT_ASKED },
+    picture: async (key) => (await link?.picture(key)) ?? { error: NOT_ASKED },
   };
 }
 

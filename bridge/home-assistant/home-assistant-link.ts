@@ -4,11 +4,15 @@
  */
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import { exposedIds } from "@edgecall/discovery/home-assistant/registry.ts";
+import { objectOf } from "@edgecall/discovery/home-assistant/state.ts";
+import type { Snapshot } from "@edgecall/discovery/model/device.ts";
 import type { ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type Answer, HomeAssistantConnection, type HomeAssistantOptions } from "./connection.ts";
+import { fetchPicture, httpUrl } from "./pictures.ts";
 import { SERVICES } from "./services.ts";
 
 export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token"> & {
@@ -31,12 +35,18 @@ export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token">
  */
 export type Called = { kind: "sent" } | { kind: "refused"; why: string } | { kind: "offline"; why: string };
 
+/** What a service answered. `tainted`: the reason quotes Home Assistant. */
+export type ServiceAnswer = { response: unknown } | { why: string; tainted?: boolean };
+
 /** Many entries of a registry change at once. */
 const COLLECT_MS = 400;
-const REGISTRIES = ["entity", "device", "area"] as const;
+const REGISTRIES = ["entity", "device", "area", "floor", "label"] as const;
+/** A camera that can scale its picture sends one that a report has room for. */
+const SIZE = "width=480&height=270";
 /** A device that already is as asked changes nothing, so no event comes. After so long one question tells whether it answered. */
 const ALREADY_MS = 1_500;
 /** Home Assistant has refused these before anything was sent to a device. */
+const NOT_ALLOWED = "Unauthorized";
 const BEFORE_SENDING = ["service_validation_error", "invalid_format", "not_found", "unauthorized"];
 const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
 const WORDS_MAX = 200;
@@ -112,6 +122,8 @@ export class HomeAssistantLink {
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
       const words = answer.message.slice(0, WORDS_MAX);
+      if (words === NOT_ALLOWED)
+        return { kind: "refused", why: "Home Assistant lets only administrators do that" };
       if (BEFORE_SENDING.includes(answer.code))
         return { kind: "refused", why: `Home Assistant refuses it: "${words}"` };
       // A Python timeout has no words.
@@ -120,6 +132,39 @@ export class HomeAssistantLink {
       this.#parts.onStates([]);
     }
     return { kind: "sent" };
+  }
+
+  /** Asks a service that answers, for one entity. */
+  async ask({ domain, service, data, entity: key }: ServiceCall): Promise<ServiceAnswer> {
+    const entityId = this.#parts.catalog.homeAssistant.entityIdOf(key);
+    if (!SERVICES.has(`${domain}.${service}`) || entityId === undefined || !ENTITY_ID.test(entityId))
+      return { why: "Home Assistant has it no more" };
+    if (!this.up) return { why: this.problem ?? "Home Assistant is not connected" };
+    const target = { entity_id: entityId };
+    const answer = await this.#connection.command({
+      type: "call_service",
+      domain,
+      service,
+      service_data: data,
+      target,
+      return_response: true,
+    });
+    if (answer.kind === "error")
+      return { why: `Home Assistant says: "${answer.message.slice(0, WORDS_MAX)}"`, tainted: true };
+    if (answer.kind !== "result") return { why: "Home Assistant did not answer" };
+    return { response: objectOf(objectOf(answer.result).response)[entityId] };
+  }
+
+  /** The picture of a camera, or of an image entity, as it is now. */
+  async picture(key: string): Promise<Snapshot | { error: string }> {
+    const { catalog, clock, url, token } = this.#parts;
+    const entityId = catalog.homeAssistant.entityIdOf(key);
+    if (entityId === undefined || !ENTITY_ID.test(entityId))
+      return { error: "Home Assistant has it no more" };
+    if (!this.up) return { error: this.problem ?? "Home Assistant is not connected" };
+    const proxy = `${entityId.startsWith("image.") ? "image" : "camera"}_proxy`;
+    const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, token());
+    return "error" in picture ? picture : { ...picture, at: clock.wall() };
   }
 
   async #begin(): Promise<void> {
@@ -175,6 +220,8 @@ export class HomeAssistantLink {
       of("config/entity_registry/list"),
       of("config/device_registry/list"),
       of("config/area_registry/list"),
+      of("config/floor_registry/list"),
+      of("config/label_registry/list"),
       of("manifest/list"),
       of("get_config"),
     ]);
@@ -183,8 +230,11 @@ export class HomeAssistantLink {
       log("warn", "home_assistant.registries_unread", { why: failed.kind });
       return false;
     }
-    const [entities, devices, areas, manifests, config] = answers.map(resultOf);
-    catalog.homeAssistant.known({ entities, devices, areas, manifests, config }, clock.wall());
+    const [entities, devices, areas, floors, labels, manifests, config] = answers.map(resultOf);
+    const entity_ids = exposedIds(entities);
+    const more = await this.#connection.command({ type: "config/entity_registry/get_entries", entity_ids });
+    const lists = { entities, devices, areas, floors, labels, manifests, config, details: resultOf(more) };
+    catalog.homeAssistant.known(lists, clock.wall());
     onDevices();
     return true;
   }

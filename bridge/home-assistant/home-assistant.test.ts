@@ -137,7 +137,11 @@ test("as Home Assistant's app it signs in by the Supervisor's socket, and calls 
   if (!devices?.homeAssistant) throw new Error("it has no Home Assistant");
   expect(devices.homeAssistant.url).toBe(`${url.replace("http", "ws")}/core/websocket`);
 
-  const catalog = new DeviceCatalog({ prefix: "homeassistant", ownPrefix: "evoclaw", sha256: (text) => text });
+  const catalog = new DeviceCatalog({
+    prefix: "homeassistant",
+    ownPrefix: "evoclaw",
+    sha256: (text) => text,
+  });
   const refused: unknown[] = [];
   const link = new HomeAssistantLink({
     ...devices.homeAssistant,
@@ -164,7 +168,7 @@ test("as Home Assistant's app it signs in by the Supervisor's socket, and calls 
     "shell_command.any",
     "python_script.any",
     "mqtt.publish",
-    "script.turn_on",
+    "script.reload",
     "automation.trigger",
     "recorder.purge",
     "group.set",

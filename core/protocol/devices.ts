@@ -35,6 +35,9 @@ export const HostedState = z.object({
   mode: z.enum(["read", "allow"]),
   name: z.string().check(z.minLength(1), z.maxLength(100)),
   area: z.optional(text(64)),
+  /** Where the area is: `Upstairs`. It is found by this word too, and by each of `aliases`. */
+  floor: z.optional(text(64)),
+  aliases: z.optional(z.array(text(40)).check(z.maxLength(8))),
   model: z.optional(text(100)),
   /** The program that described it: `Zigbee2MQTT`. */
   publisher: z.optional(text(64)),

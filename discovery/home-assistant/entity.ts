@@ -1,5 +1,6 @@
 /** An entity of Home Assistant: its slots read one state with its attributes. */
 import type { Entity, SlotValue } from "../model/entity/entity.ts";
+import type { Abilities } from "./abilities.ts";
 import type { Entry } from "./registry.ts";
 import type { EntityState } from "./state.ts";
 
@@ -14,6 +15,6 @@ export type HomeAssistantEntity = Omit<Entity, "slots"> & {
   entry: Entry;
   /** Entity ids of a group's members. */
   members: string[];
-  /** The attributes that say what it can do, as text: with others it is another entity. */
-  abilities: string;
+  /** The attributes that say what it can do: with others it is another entity. */
+  abilities: Abilities;
 };

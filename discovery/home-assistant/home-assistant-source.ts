@@ -2,11 +2,12 @@
  * Devices of Home Assistant: its registries say which there are, its states what they report. The connection is the caller's. It gives
  * what a person has exposed to Assist, and of the same devices what is only read.
  */
-import type { KeptState } from "../model/device.ts";
+import type { KeptState, PictureKey } from "../model/device.ts";
 import type { ServiceCall, Step } from "../model/entity/entity.ts";
 import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
+import { abilitiesOf } from "./abilities.ts";
 import { entityOf, isKnownKind, READ_ONLY } from "./kinds/all.ts";
-import { abilitiesOf } from "./kinds/draft.ts";
+import { TARGET } from "./kinds/draft.ts";
 import { HomeAssistantPart } from "./part.ts";
 import { type Entry, type RegistryLists, readEntries } from "./registry.ts";
 import { type EntityState, States } from "./state.ts";
@@ -14,10 +15,6 @@ import { type EntityState, States } from "./state.ts";
 const AWAY = "Home Assistant is not connected";
 const ENTITIES_MAX = 4_000;
 
-/** How long a device may take, by the way in which its integration knows the state. */
-const PUSH_MS = 5_000;
-const POLLING_MS = 10_000;
-const CLOUD_MS = 35_000;
 /** An integration that has no push writes what was asked for first, and takes it back when its device did not do it. */
 const SETTLES_MS = 3_000;
 
@@ -129,13 +126,13 @@ export class HomeAssistantSource implements Source {
   sending(part: Part, steps: readonly Step[]): Sending | { error: string } {
     const own = this.#own(part);
     if (!own) return { error: "cannot be sent: Home Assistant has it no more" };
-    const { id, iotClass } = own.entity.entry;
+    const { id, iotClass, answersWithinMs } = own.entity.entry;
     const isPolled = iotClass.endsWith("_polling");
     const isCloud = iotClass.startsWith("cloud_");
     return {
       steps: [...steps],
       isEchoed: () => false,
-      answersWithinMs: isCloud ? CLOUD_MS : isPolled ? POLLING_MS : PUSH_MS,
+      answersWithinMs,
       ...((isCloud || isPolled) && { settlesWithinMs: SETTLES_MS }),
       asks: isPolled ? [updateOf(id)] : [],
       failure: () => this.#failures.get(id),
@@ -149,16 +146,20 @@ export class HomeAssistantSource implements Source {
     });
   }
 
+  /** Members of a group are named by their entity ids. */
   alias(target: string): string {
-    return target;
+    const id = target.startsWith(TARGET) ? this.#ids.get(target.slice(TARGET.length)) : undefined;
+    return id === undefined ? target : `${TARGET}${id}`;
   }
 
   unread(): { what: string; why: string }[] {
     return [];
   }
 
-  picture(): undefined {
-    return undefined;
+  /** Nothing brings one: each is asked for. */
+  picture(part: Part): PictureKey | undefined {
+    const entry = this.#own(part)?.entity.entry;
+    return entry && { key: entry.id };
   }
 
   expire(): void {}
@@ -188,17 +189,17 @@ export class HomeAssistantSource implements Source {
     const part = this.#partNamed(id);
     if (!part) return [];
     const { entity } = part;
-    const isTold = state.state !== "unavailable" && state.attributes.restored !== true;
-    const isOther = isTold && JSON.stringify(abilitiesOf(state)) !== entity.abilities;
+    const { abilities, entry } = entity;
+    const isOther = JSON.stringify(abilitiesOf(entry.domain, state, abilities)) !== JSON.stringify(abilities);
     const isMember = this.#members.has(id);
-    const current = isOther && !isMember ? this.#make(entity.entry, state, part) : part;
+    const current = isOther && !isMember ? this.#make(entry, state, part) : part;
     current.read(state, moment);
     if (isOther && !isMember) this.#events.changed();
     return [current];
   }
 
   #make(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
-    const entity = entityOf(entry, state);
+    const entity = entityOf(entry, state, former?.entity);
     for (const member of entity.members) this.#addMember(member);
     const part = new HomeAssistantPart(entity, this, () =>
       entity.members.map((member) => this.#partNamed(member)),

@@ -4,7 +4,7 @@ import type { SlotValue, Value } from "../model/entity/entity.ts";
 import type { DeviceInfo, Part, Source } from "../model/source.ts";
 import type { HomeAssistantEntity } from "./entity.ts";
 import type { Entry } from "./registry.ts";
-import type { EntityState } from "./state.ts";
+import { type EntityState, isTold } from "./state.ts";
 
 /** When a state came, and whether it is news. */
 export type Moment = { number: number; now: number; retained: boolean };
@@ -42,9 +42,8 @@ export class HomeAssistantPart implements Part {
     return this.entity.entry;
   }
 
-  /** A state that is restored after a start is as good as none. */
   read(state: EntityState, { number, now, retained }: Moment): void {
-    const isThere = state.state !== "unavailable" && state.attributes.restored !== true;
+    const isThere = isTold(state);
     this.absentBecause = isThere ? undefined : "Home Assistant says that it is unavailable";
     if (!isThere) return;
     const at = retained ? state.updated : now;

@@ -18,6 +18,15 @@ export type StateEvent = {
 type Json = Readonly<Record<string, unknown>>;
 
 const TEXT_MAX = 300;
+/** Attributes are any integration's: what is longer than the longest list of effects or sources is no ability of a device. */
+const LIST_MAX = 1_000;
+const ATTRIBUTE_CHARS_MAX = 32_000;
+const ATTRIBUTES_MAX = 200;
+
+/** A state that is restored after a start is as good as none. */
+export function isTold({ state, attributes }: EntityState): boolean {
+  return state !== "unavailable" && attributes.restored !== true;
+}
 
 /** The states of all entities, by their ids. */
 export class States {
@@ -36,7 +45,11 @@ export class States {
     const { a, c, r } = objectOf(event);
     const whole = Object.entries(objectOf(a)).map(([id, one]): [string, EntityState] => {
       const { s, a: attributes, lc, lu } = objectOf(one);
-      const state = { state: textOf(s), attributes: objectOf(attributes), updated: timeOf(lu ?? lc) };
+      const state = {
+        state: textOf(s),
+        attributes: limited(bounded(objectOf(attributes))),
+        updated: timeOf(lu ?? lc),
+      };
       this.#states.set(id, state);
       return [id, state];
     });
@@ -51,7 +64,7 @@ export class States {
       );
       const state = {
         state: s === undefined ? former.state : textOf(s),
-        attributes: { ...Object.fromEntries(kept), ...objectOf(attributes) },
+        attributes: limited({ ...Object.fromEntries(kept), ...bounded(objectOf(attributes)) }),
         updated: timeOf(lu ?? lc) ?? former.updated,
       };
       this.#states.set(id, state);
@@ -67,8 +80,26 @@ export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
+/** Leaves out what is too long, so that no entity fills the memory. A text is cut; of a list or a table nothing is kept then. */
+function bounded(attributes: Json): Json {
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]): [string, unknown][] => {
+      if (typeof value === "string") return [[name, textOf(value)]];
+      if (typeof value !== "object" || value === null) return [[name, value]];
+      const isLong = Array.isArray(value) && value.length > LIST_MAX;
+      return isLong || JSON.stringify(value).length > ATTRIBUTE_CHARS_MAX ? [] : [[name, value]];
+    }),
+  );
+}
+
+function limited(attributes: Json): Json {
+  return Object.fromEntries(Object.entries(attributes).slice(0, ATTRIBUTES_MAX));
+}
+
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value.slice(0, TEXT_MAX) : "unknown";
+  if (typeof value !== "string") return "unknown";
+  // A part of a text keeps all of it in memory, so the part is copied.
+  return value.length <= TEXT_MAX ? value : [...value.slice(0, TEXT_MAX)].join("");
 }
 
 function timeOf(seconds: unknown): number | null {

@@ -18,7 +18,7 @@
  * What it is asked: how its steps are sent and within what time a device answers (`sending`), what makes a device report (`asks`),
  * what could not be read, the last picture. It tells the model of changes by `SourceEvents`.
  */
-import type { KeptState, Snapshot, SourceName } from "./device.ts";
+import type { KeptState, PictureKey, Snapshot, SourceName } from "./device.ts";
 import type { Entity, Step, Value } from "./entity/entity.ts";
 
 /** The device of a part, as its source describes it. */
@@ -29,6 +29,9 @@ export type DeviceInfo = {
   manufacturer?: string;
   model?: string;
   area?: string;
+  floor?: string;
+  /** Other words by which a person finds it. */
+  aliases?: string[];
 };
 
 /** An entity with what its source has heard of it. */
@@ -90,7 +93,7 @@ export interface Source {
   /** Values of these parts that came and were not read. */
   unread(parts: readonly Part[]): { what: string; why: string }[];
   /** @returns undefined: none has come */
-  picture(part: Part): Snapshot | undefined;
+  picture(part: Part): Snapshot | PictureKey | undefined;
   /** Ends what has a time. It is called before each look at the parts. */
   expire(now: number): void;
   /** The clock was set by so many ms. @returns the parts whose `lastSeen` moved with it */

@@ -20,6 +20,11 @@ export class PlayedHomeAssistant {
   now = NOW;
   entries: EntryRow[] = [];
   devices: Record<string, Record<string, unknown>> = {};
+  areas: Attributes[] = [{ area_id: "hall", name: "Hall" }];
+  floors: Attributes[] = [];
+  labels: Attributes[] = [];
+  /** By entity id: what only its whole entry has. */
+  details: Record<string, Attributes> = {};
 
   known(): this {
     const entities = this.entries.map(
@@ -44,12 +49,14 @@ export class PlayedHomeAssistant {
       area_id: "hall",
       ...this.devices[id],
     }));
-    const areas = [{ area_id: "hall", name: "Hall" }];
     const manifests = [
       { domain: "lab", iot_class: "local_push" },
       { domain: "cloud", iot_class: "cloud_polling" },
     ];
-    this.catalog.homeAssistant.known({ entities, devices, areas, manifests, config: {} }, this.now);
+    const { areas, floors, labels, details } = this;
+    const config = { time_zone: "Europe/Berlin" };
+    const lists = { entities, devices, areas, floors, labels, manifests, config, details };
+    this.catalog.homeAssistant.known(lists, this.now);
     return this;
   }
 

@@ -7,6 +7,9 @@ class LabLock(Lab, LockEntity):
     _attr_is_locked = True
 
     async def async_lock(self, **asked):
+        if self.behaviour == "stuck":
+            await self.act(self.setter("_attr_is_jammed", True))
+            return
         await self.act(self.setter("_attr_is_locked", True), self.setter("_attr_is_locked", False))
 
     async def async_unlock(self, **asked):
@@ -19,5 +22,5 @@ class CodeLock(LabLock):
 
 async def async_setup_entry(hass, entry, add):
     if entry.data["devices"] == 0:
-        add(single("lock", "Porch", LabLock, ["works", "dead", "away", "revert"]))
+        add(single("lock", "Porch", LabLock, ["works", "dead", "away", "revert", "stuck"]))
         add([CodeLock().describe("lock_code", "lock_code", "Porch", called="Lock code")])

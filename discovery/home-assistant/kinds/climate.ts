@@ -76,9 +76,30 @@ export function waterHeater(draft: HomeAssistantDraft): void {
           draft.call("set_temperature", { temperature }),
         ])
       : undefined,
+    draft.can(8)
+      ? switching(draft, {
+          slot: "mode",
+          by: (asked, reported) => typeof reported === "string" && (reported !== "off") === asked,
+        })
+      : undefined,
+    draft.can(4) ? away(draft) : undefined,
   ];
   draft.measured("current_temperature", "current_temperature", "temperature", range.unit);
   draft.addSettings("Change its mode or its temperature.", settings, draft.targets);
+}
+
+function away(draft: HomeAssistantDraft): Setting {
+  draft.slot("away", ({ attributes: { away_mode } }) =>
+    away_mode === "on" ? true : away_mode === "off" ? false : null,
+  );
+  draft.reading("away", onOffText, { label: "away mode", isThere: (value) => value("away") !== null });
+  return {
+    name: "away",
+    parameter: { type: "boolean" },
+    words: (value) => `away mode ${onOffText(value as SlotValue)}`,
+    steps: (away_mode) => [draft.call("set_away_mode", { away_mode })],
+    confirmed: { slot: "away", by: same },
+  };
 }
 
 export function fan(draft: HomeAssistantDraft): void {
@@ -120,9 +141,23 @@ export function fan(draft: HomeAssistantDraft): void {
           confirmed: { slot: "oscillation", by: same },
         }
       : undefined,
+    draft.can(4) ? direction(draft) : undefined,
   ];
   draft.addSettings("Switch it on or off, or change its speed.", settings, draft.targets);
 }
+
+function direction(draft: HomeAssistantDraft): Setting | undefined {
+  draft.choiceSlot("direction", "direction", DIRECTIONS);
+  draft.reading("direction", plain, {
+    label: "direction",
+    isThere: (value) => value("direction") !== null,
+  });
+  return oneOf(draft, "direction", "direction", DIRECTIONS, (value) =>
+    draft.call("set_direction", { direction: value }),
+  );
+}
+
+const DIRECTIONS = ["forward", "reverse"];
 
 function temperatures(draft: HomeAssistantDraft, minimum: number, maximum: number): Range & { unit: string } {
   return {
@@ -187,7 +222,7 @@ function listed(
   const options = draft.can(bit) ? draft.list(list) : [];
   if (options.length === 0) return undefined;
   draft.choiceSlot(name, attribute, options);
-  draft.reading(name, plain, { label });
+  draft.reading(name, plain, { label, isThere: (value) => value(name) !== null });
   return oneOf(draft, name, label, options, (value) => draft.call(service, { [attribute]: value }));
 }
 

@@ -3,66 +3,25 @@ import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import { EntityDraft } from "../../model/entity/draft.ts";
-import type { ServiceCall, SlotValue } from "../../model/entity/entity.ts";
+import type { Query, ServiceCall, SlotValue } from "../../model/entity/entity.ts";
 import { withUnit } from "../../model/entity/words.ts";
 import { harmless } from "../../model/names.ts";
+import { type Abilities, type Ability, SHOWN, VARYING } from "../abilities.ts";
 import type { HomeAssistantEntity, Slot } from "../entity.ts";
 import type { Entry } from "../registry.ts";
-import type { EntityState } from "../state.ts";
+import { type EntityState, objectOf } from "../state.ts";
 
 const NAME_MAX = 60;
 const OPTION_MAX = 100;
+/** Before the registry id of an entity, or the entity id of a group's member. */
+export const TARGET = "ha:";
 const CLASS = /^[a-z0-9_]{1,40}$/;
-
-/** Attributes that say what an entity can do. They stay while it is unavailable. */
-const ABILITIES = [
-  "assumed_state",
-  "available_modes",
-  "available_tones",
-  "code_arm_required",
-  "code_format",
-  "device_class",
-  "effect_list",
-  "entity_id",
-  "fan_modes",
-  "fan_speed_list",
-  "hvac_modes",
-  "max",
-  "max_color_temp_kelvin",
-  "max_humidity",
-  "max_temp",
-  "min",
-  "min_color_temp_kelvin",
-  "min_humidity",
-  "min_temp",
-  "operation_list",
-  "options",
-  "pattern",
-  "percentage_step",
-  "preset_modes",
-  "source_list",
-  "state_class",
-  "step",
-  "supported_color_modes",
-  "supported_features",
-  "swing_modes",
-  "target_temp_step",
-  "unit_of_measurement",
-] as const;
-/** They change no call. */
-const SHOWN: readonly string[] = ["unit_of_measurement", "state_class"];
-
-type Ability = (typeof ABILITIES)[number];
-type Abilities = Partial<Record<Ability, unknown>>;
-
-export function abilitiesOf({ attributes }: EntityState): Abilities {
-  const named = ABILITIES.filter((name) => attributes[name] !== undefined && attributes[name] !== null);
-  return Object.fromEntries(named.map((name) => [name, attributes[name]]));
-}
 
 export class HomeAssistantDraft extends EntityDraft {
   readonly entry: Entry;
   readonly slots: Slot[] = [];
+  readonly queries: Query[] = [];
+  hasPicture = false;
   readonly class: string | undefined;
   readonly #abilities: Abilities;
   readonly #name: string | undefined;
@@ -111,11 +70,25 @@ export class HomeAssistantDraft extends EntityDraft {
     return typeof value === "string" && value !== "" ? value : undefined;
   }
 
-  /** The texts of a list. Those that are too long to choose are left out. */
+  /** True if an attribute says yes. */
+  says(name: Ability): boolean {
+    return this.#abilities[name] === true;
+  }
+
+  /** True if an attribute says no. */
+  saysNot(name: Ability): boolean {
+    return this.#abilities[name] === false;
+  }
+
+  /** The texts of a list. Those that are too long to choose, or have what is not seen, are left out. */
   list(name: Ability): string[] {
-    const value = this.#abilities[name];
-    const texts = (Array.isArray(value) ? value : []).filter((one) => typeof one === "string");
-    return [...new Set(texts.filter((text) => text !== "" && text.length <= OPTION_MAX))];
+    return choosable(this.#abilities[name]);
+  }
+
+  /** Tones of a siren: a list, or the names of a table. */
+  get tones(): string[] {
+    const { available_tones: tones } = this.#abilities;
+    return choosable(Array.isArray(tones) ? tones : Object.values(objectOf(tones)));
   }
 
   slot(name: string, read: (state: EntityState) => SlotValue | undefined): void {
@@ -159,13 +132,22 @@ export class HomeAssistantDraft extends EntityDraft {
 
   /** Its calls go to it alone; those of a group also to its members. */
   get targets(): string[] {
-    return [`ha:${this.entry.id}`];
+    return [this.entry.id, ...this.#members].map((id) => `${TARGET}${id}`);
+  }
+
+  get #members(): string[] {
+    const { entity_id: ids } = this.#abilities;
+    return (Array.isArray(ids) ? ids : []).filter(
+      (id) => typeof id === "string" && id !== this.entry.entityId,
+    );
   }
 
   finish(): HomeAssistantEntity {
     const { entry } = this;
     const abilities = Object.fromEntries(
-      Object.entries(this.#abilities).filter(([name]) => !SHOWN.includes(name)),
+      Object.entries(this.#abilities).filter(
+        ([name]) => !SHOWN.includes(name) && !VARYING[this.kind]?.includes(name),
+      ),
     );
     const covered = {
       config: { platform: entry.platform, unique_id: entry.unique, domain: entry.domain, abilities },
@@ -176,8 +158,8 @@ export class HomeAssistantDraft extends EntityDraft {
       kind: this.kind,
       unique: `ha ${entry.id}`,
       entry,
-      members: this.list("entity_id").filter((member) => member !== entry.entityId),
-      abilities: JSON.stringify(this.#abilities),
+      members: this.#members,
+      abilities: this.#abilities,
       ...(this.#name !== undefined && { name: this.#name }),
       ...(entry.name !== undefined && { wholeName: entry.name }),
       title: this.title,
@@ -189,6 +171,9 @@ export class HomeAssistantDraft extends EntityDraft {
       readings: this.readings,
       // What a person has not exposed is only read.
       commands: entry.isExposed ? this.commands : [],
+      ...(entry.isExposed && this.queries.length > 0 && { queries: this.queries }),
+      ...(entry.isExposed && this.hasPicture && { hasPicture: true }),
+      answersWithinMs: entry.answersWithinMs,
       details: this.details,
       left: this.left,
       ...(quoted.some((one) => typeof one === "string" && !isLabel(one)) && { quotesStrangers: true }),
@@ -203,6 +188,12 @@ export class HomeAssistantDraft extends EntityDraft {
     if (this.entry.category === "diagnostic") return "it is diagnostic";
     return this.entry.isExposed ? undefined : "it is not exposed in Home Assistant";
   }
+}
+
+function choosable(value: unknown): string[] {
+  const texts = (Array.isArray(value) ? value : []).filter((one) => typeof one === "string");
+  const isShown = (text: string) => text !== "" && harmless(text, OPTION_MAX) === text;
+  return [...new Set(texts.filter(isShown))];
 }
 
 function quantityOf(value: unknown): SlotValue | undefined {

@@ -44,11 +44,14 @@ export function select(draft: HomeAssistantDraft): void {
 }
 
 export function text(draft: HomeAssistantDraft): void {
-  draft.stateSlot("value", (state) => state);
-  draft.reading("value", plain, { free: true });
+  const isPassword = draft.text("mode") === "password";
+  if (!isPassword) {
+    draft.stateSlot("value", (state) => state);
+    draft.reading("value", plain, { free: true });
+  }
   const most = Math.min(draft.number("max", TEXT_MAX), TEXT_MAX);
   set(draft, {
-    parameter: { type: "string", maxLength: most },
+    parameter: { type: "string", maxLength: most, ...(isPassword && { writeOnly: true }) },
     words: () => "the text",
     steps: (value) => [draft.call("set_value", { value })],
     confirmed: { slot: "value", by: same },

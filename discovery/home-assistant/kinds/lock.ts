@@ -1,4 +1,4 @@
-/** `lock` and `alarm_control_panel`. What opens or disarms asks each time. */
+/** `lock` and `alarm_control_panel`. What opens or disarms asks each time; what locks or arms does not. */
 import type { Command, Parameter, SlotValue } from "../../model/entity/entity.ts";
 import { plain } from "../../model/entity/words.ts";
 import type { HomeAssistantDraft } from "./draft.ts";
@@ -31,7 +31,10 @@ export function alarm(draft: HomeAssistantDraft): void {
   draft.reading("state", (value) => plain(value).replaceAll("_", " "));
   for (const [mode, bit] of ARMS)
     if (draft.can(bit))
-      act(draft, `arm_${mode}`, `Arm it (${mode}).`, `alarm_arm_${mode}`, [`armed_${mode}`]);
+      act(draft, `arm_${mode}`, `Arm it (${mode}).`, `alarm_arm_${mode}`, [`armed_${mode}`], {
+        harmless: true,
+        wait: "alarm",
+      });
   act(draft, "disarm", "Disarm it.", "alarm_disarm", ["disarmed"]);
 }
 
@@ -43,12 +46,15 @@ function act(
   ends: readonly string[],
   more: Partial<Command> = {},
 ): void {
-  const needsCode = draft.text("code_format") !== undefined;
+  const takesCode = draft.text("code_format") !== undefined;
+  const isFree = action.startsWith("arm_") && draft.saysNot("code_arm_required");
+  // A person may have given Home Assistant a code for it.
+  const needsCode = takesCode && !isFree && draft.entry.hasDefaultCode !== true;
   const code: Parameter = { type: "string", minLength: 1, maxLength: CODE_MAX, writeOnly: true };
   draft.commands.push({
     action,
     description,
-    parameters: needsCode ? { code } : {},
+    parameters: takesCode ? { code } : {},
     required: needsCode ? ["code"] : [],
     idempotent: true,
     wait: "cover",
@@ -59,7 +65,14 @@ function act(
       const is = (_: unknown, value: SlotValue) => ends.includes(String(value));
       return {
         steps: [draft.call(service, given === undefined ? {} : { code: given })],
-        expects: draft.reports("state") ? [draft.expectation("state", undefined, words, is)] : [],
+        expects: draft.reports("state")
+          ? [
+              {
+                ...draft.expectation("state", undefined, words, is),
+                fails: (fresh) => fresh("state")?.value === "jammed",
+              },
+            ]
+          : [],
         unreported: draft.reports("state") ? [] : [words],
       };
     },
