@@ -5,6 +5,7 @@
 import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { jsonIn } from "@edgecall/core/protocol/json-text.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RawData, WebSocket } from "ws";
@@ -305,6 +306,6 @@ function errorIn(error: unknown): { code: string; message: string } {
   const { code, message } = isJson(error) ? error : {};
   return {
     code: typeof code === "string" ? code.slice(0, 60) : "unknown",
-    message: typeof message === "string" ? message.slice(0, 500) : "",
+    message: typeof message === "string" ? cutText(message, 500) : "",
   };
 }

@@ -3,6 +3,7 @@
  * answers mean is here; what confirms a command is the catalog's.
  */
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { exposedIds } from "@edgecall/discovery/home-assistant/registry.ts";
 import { objectOf } from "@edgecall/discovery/home-assistant/state.ts";
@@ -45,11 +46,13 @@ const REGISTRIES = ["entity", "device", "area", "floor", "label"] as const;
 const SIZE = "width=480&height=270";
 /** A device that already is as asked changes nothing, so no event comes. After so long one question tells whether it answered. */
 const ALREADY_MS = 1_500;
+const ALREADY_MAX_MS = 5_000;
 /** Home Assistant has refused these before anything was sent to a device. */
 const NOT_ALLOWED = "Unauthorized";
 const BEFORE_SENDING = ["service_validation_error", "invalid_format", "not_found", "unauthorized"];
 const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
 const WORDS_MAX = 200;
+const LEFT_MAX = 10_000;
 
 export class HomeAssistantLink {
   readonly #parts: HomeAssistantLinkParts;
@@ -57,6 +60,8 @@ export class HomeAssistantLink {
   #refresh: NodeJS.Timeout | undefined;
   /** Its registries and first states are not all read. */
   #isReading = true;
+  /** Entity ids that were given up since the registries were read. */
+  readonly #left = new Set<string>();
 
   constructor(parts: HomeAssistantLinkParts) {
     this.#parts = parts;
@@ -103,9 +108,8 @@ export class HomeAssistantLink {
       log("error", "home_assistant.service_refused", { service: `${domain}.${service}` });
       return { kind: "refused", why: `${domain}.${service} is not among the services that are called` };
     }
-    const entityId = catalog.homeAssistant.entityIdOf(key);
-    if (entityId === undefined || !ENTITY_ID.test(entityId))
-      return { kind: "refused", why: "Home Assistant has it no more" };
+    const entityId = this.#entityIdOf(key);
+    if (entityId === undefined) return { kind: "refused", why: "Home Assistant has it no more" };
     if (!this.up) return { kind: "offline", why: this.problem ?? "Home Assistant is not connected" };
     const target = { entity_id: entityId };
     const answer = await this.#connection.command(
@@ -116,12 +120,12 @@ export class HomeAssistantLink {
       const calledAt = timeOfCall(answer.result);
       if (calledAt !== undefined && domain !== "homeassistant")
         for (const judged of catalog.homeAssistant.judgedFor(key))
-          void this.#lookWhetherAlready(judged, calledAt);
+          void this.#lookWhetherAlready(judged, calledAt, Math.min(withinMs, ALREADY_MAX_MS));
       return { kind: "sent" };
     }
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
-      const words = answer.message.slice(0, WORDS_MAX);
+      const words = cutText(answer.message, WORDS_MAX);
       if (words === NOT_ALLOWED)
         return { kind: "refused", why: "Home Assistant lets only administrators do that" };
       if (BEFORE_SENDING.includes(answer.code))
@@ -136,8 +140,8 @@ export class HomeAssistantLink {
 
   /** Asks a service that answers, for one entity. */
   async ask({ domain, service, data, entity: key }: ServiceCall): Promise<ServiceAnswer> {
-    const entityId = this.#parts.catalog.homeAssistant.entityIdOf(key);
-    if (!SERVICES.has(`${domain}.${service}`) || entityId === undefined || !ENTITY_ID.test(entityId))
+    const entityId = this.#entityIdOf(key);
+    if (!SERVICES.has(`${domain}.${service}`) || entityId === undefined)
       return { why: "Home Assistant has it no more" };
     if (!this.up) return { why: this.problem ?? "Home Assistant is not connected" };
     const target = { entity_id: entityId };
@@ -150,50 +154,64 @@ export class HomeAssistantLink {
       return_response: true,
     });
     if (answer.kind === "error")
-      return { why: `Home Assistant says: "${answer.message.slice(0, WORDS_MAX)}"`, tainted: true };
+      return { why: `Home Assistant says: "${cutText(answer.message, WORDS_MAX)}"`, tainted: true };
     if (answer.kind !== "result") return { why: "Home Assistant did not answer" };
     return { response: objectOf(objectOf(answer.result).response)[entityId] };
   }
 
   /** The picture of a camera, or of an image entity, as it is now. */
   async picture(key: string): Promise<Snapshot | { error: string }> {
-    const { catalog, clock, url, token } = this.#parts;
-    const entityId = catalog.homeAssistant.entityIdOf(key);
-    if (entityId === undefined || !ENTITY_ID.test(entityId))
-      return { error: "Home Assistant has it no more" };
+    const { clock, url, token } = this.#parts;
+    const entityId = this.#entityIdOf(key);
+    if (entityId === undefined) return { error: "Home Assistant has it no more" };
     if (!this.up) return { error: this.problem ?? "Home Assistant is not connected" };
     const proxy = `${entityId.startsWith("image.") ? "image" : "camera"}_proxy`;
     const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, token());
     return "error" in picture ? picture : { ...picture, at: clock.wall() };
   }
 
+  /** @returns undefined: there is none, or it may be another entity's by now */
+  #entityIdOf(key: string): string | undefined {
+    const id = this.#parts.catalog.homeAssistant.entityIdOf(key);
+    return id !== undefined && ENTITY_ID.test(id) && !this.#left.has(id) ? id : undefined;
+  }
+
   async #begin(): Promise<void> {
     const connection = this.#connection;
     this.#isReading = true;
     this.#parts.onUp();
-    const isWhole = (await this.#readRegistries()) && (await this.#subscribe());
+    // Of what changes while they are read, an event tells.
+    const isWhole =
+      (await this.#hearRegistries()) && (await this.#readRegistries()) && (await this.#hearStates());
     this.#isReading = false;
     if (isWhole) this.#parts.onDevices();
     else connection.again();
   }
 
-  /** @returns whether all of it was granted */
-  async #subscribe(): Promise<boolean> {
-    const connection = this.#connection;
-    const { catalog, clock, onStates } = this.#parts;
-    const answers = [
-      await connection.subscribe({ type: "subscribe_entities" }, (event) =>
-        onStates(catalog.homeAssistant.state(event, clock.wall())),
+  async #hearRegistries(): Promise<boolean> {
+    const heard = REGISTRIES.map((registry) =>
+      this.#connection.subscribe(
+        { type: "subscribe_events", event_type: `${registry}_registry_updated` },
+        (event) => this.#registryChanged(event),
       ),
-    ];
-    for (const registry of REGISTRIES)
-      answers.push(
-        await connection.subscribe(
-          { type: "subscribe_events", event_type: `${registry}_registry_updated` },
-          () => this.#readRegistriesSoon(),
-        ),
-      );
-    return answers.every(({ kind }) => kind === "result");
+    );
+    return (await Promise.all(heard)).every(({ kind }) => kind === "result");
+  }
+
+  async #hearStates(): Promise<boolean> {
+    const { catalog, clock, onStates } = this.#parts;
+    const { kind } = await this.#connection.subscribe({ type: "subscribe_entities" }, (event) =>
+      onStates(catalog.homeAssistant.state(event, clock.wall())),
+    );
+    return kind === "result";
+  }
+
+  /** An entity id that was given up may be another entity's at once: nothing is sent to it until the registry is read anew. */
+  #registryChanged(event: unknown): void {
+    const { action, entity_id: id, old_entity_id: old } = objectOf(objectOf(event).data);
+    const left = action === "remove" ? id : old;
+    if (typeof left === "string" && this.#left.size < LEFT_MAX) this.#left.add(left);
+    this.#readRegistriesSoon();
   }
 
   #readRegistriesSoon(): void {
@@ -206,6 +224,7 @@ export class HomeAssistantLink {
   #lost(): void {
     clearTimeout(this.#refresh);
     this.#refresh = undefined;
+    this.#left.clear();
     const { catalog, onDevices, onLost } = this.#parts;
     catalog.homeAssistant.lost();
     onLost();
@@ -216,6 +235,7 @@ export class HomeAssistantLink {
   async #readRegistries(): Promise<boolean> {
     const { catalog, clock, log, onDevices } = this.#parts;
     const of = (type: string) => this.#connection.command({ type });
+    const left = [...this.#left];
     const answers = await Promise.all([
       of("config/entity_registry/list"),
       of("config/device_registry/list"),
@@ -235,23 +255,27 @@ export class HomeAssistantLink {
     const more = await this.#connection.command({ type: "config/entity_registry/get_entries", entity_ids });
     const lists = { entities, devices, areas, floors, labels, manifests, config, details: resultOf(more) };
     catalog.homeAssistant.known(lists, clock.wall());
+    for (const id of left) this.#left.delete(id);
     onDevices();
     return true;
   }
 
-  /** One round trip: only a template tells when a state was reported last. */
-  async #lookWhetherAlready(entityId: string, calledAt: number): Promise<void> {
+  /** Only a template tells when a state was reported last. A device that takes its time is looked at again. */
+  async #lookWhetherAlready(entityId: string, calledAt: number, withinMs: number): Promise<void> {
     const { catalog, clock, onStates } = this.#parts;
     const before = clock.wall();
-    await new Promise((resolve) => setTimeout(resolve, ALREADY_MS));
-    const part = catalog.homeAssistant.partNamed(entityId);
-    if (!ENTITY_ID.test(entityId) || !this.up || !part || (part.lastSeen ?? 0) >= before) return;
-    const template = `{{ states.${entityId}.last_reported | as_timestamp }}`;
-    const answer = await this.#connection.first({ type: "render_template", template });
-    const reported = Number((resultOf(answer) as { result?: unknown } | undefined)?.result) * 1_000;
-    if (!(reported >= calledAt)) return;
-    catalog.homeAssistant.reportedAgain(entityId, clock.wall());
-    onStates([part]);
+    for (let waited = ALREADY_MS; waited < withinMs; waited += ALREADY_MS) {
+      await new Promise((resolve) => setTimeout(resolve, ALREADY_MS));
+      const part = catalog.homeAssistant.partNamed(entityId);
+      if (!ENTITY_ID.test(entityId) || !this.up || !part || (part.lastSeen ?? 0) >= before) return;
+      const template = `{{ states.${entityId}.last_reported | as_timestamp }}`;
+      const answer = await this.#connection.first({ type: "render_template", template });
+      const reported = Number((resultOf(answer) as { result?: unknown } | undefined)?.result) * 1_000;
+      if (!(reported >= calledAt)) continue;
+      catalog.homeAssistant.reportedAgain(entityId, clock.wall());
+      onStates([part]);
+      return;
+    }
   }
 }
 

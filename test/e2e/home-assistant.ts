@@ -149,7 +149,7 @@ export class HomeAssistant {
     return await this.command<string>(lasting, access_token);
   }
 
-  /** Sets our lab up. @param devices 0: one for each behaviour */
+  /** Sets our lab up. @param devices 0: one for each behaviour; -1: switches and lights of each once more */
   async addLab(devices: number): Promise<void> {
     await this.#add("lab", { devices });
   }

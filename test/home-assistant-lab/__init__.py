@@ -142,9 +142,9 @@ def plug(n):
     return f"d{n}", area, f"{area} plug {n}"
 
 
-def single(kind, area, cls, behaviours):
-    """One device with one entity for each behaviour."""
+def single(kind, area, cls, behaviours, more=""):
+    """One device with one entity for each behaviour. `more` ends the names of a second set."""
     return [
-        cls().describe(f"{kind}_{one}", f"{kind}_{one}", area, one, called=f"{kind.title()} {one}")
+        cls().describe(f"{kind}_{one}{more}", f"{kind}_{one}{more}", area, one, called=f"{kind.title()} {one}{more}")
         for one in behaviours
     ]

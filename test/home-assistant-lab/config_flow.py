@@ -1,4 +1,4 @@
-"""Sets the lab up: with 0 devices those of each behaviour, else so many that work."""
+"""Sets the lab up: with 0 devices those of each behaviour, with -1 switches and lights of each once more, else so many that work."""
 
 import voluptuous as vol
 from homeassistant import config_entries

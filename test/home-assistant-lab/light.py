@@ -49,5 +49,7 @@ async def async_setup_entry(hass, entry, add):
     if count == 0:
         add(single("light", "Workshop", LabLight, BEHAVIOURS))
         add(single("lamp", "Workshop", ColourLight, ["works", "dead"]))
+    elif count < 0:
+        add(single("light", "Workshop", LabLight, BEHAVIOURS, " two"))
     else:
         add([one_of_many(n) for n in range(count)])

@@ -22,5 +22,7 @@ async def async_setup_entry(hass, entry, add):
     count = entry.data["devices"]
     if count == 0:
         add(single("switch", "Workshop", LabSwitch, BEHAVIOURS))
+    elif count < 0:
+        add(single("switch", "Workshop", LabSwitch, BEHAVIOURS, " two"))
     else:
         add([one_of_many(n) for n in range(count)])

@@ -122,7 +122,9 @@ function bridgeLines({ bridge_id, version, online, since, ...links }: BridgeStat
   return [
     `bridge    ${bridge_id}, ${version}, ${online ? "online" : "offline"} since ${since}`,
     ...sides.flatMap(([name, link]) =>
-      link ? [`${name.padEnd(9)} ${link.url} ${link.up ? "is there" : (link.problem ?? "is not reached")}`] : [],
+      link
+        ? [`${name.padEnd(9)} ${link.url} ${link.up ? "is there" : (link.problem ?? "is not reached")}`]
+        : [],
     ),
   ];
 }
