@@ -54,6 +54,9 @@ const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
 const WORDS_MAX = 200;
 const LEFT_MAX = 10_000;
 
+/** `calledAt`: by Home Assistant's clock (epoch ms). */
+type Looked = { calledAt: number; isLast(): boolean; withinMs: number };
+
 export class HomeAssistantLink {
   readonly #parts: HomeAssistantLinkParts;
   readonly #connection: HomeAssistantConnection;
@@ -62,6 +65,8 @@ export class HomeAssistantLink {
   #isReading = true;
   /** Entity ids that were given up since the registries were read. */
   readonly #left = new Set<string>();
+  /** The last call to each entity, by its key. What is looked at for an earlier one would count for a later one. */
+  readonly #lastCalls = new Map<string, object>();
 
   constructor(parts: HomeAssistantLinkParts) {
     this.#parts = parts;
@@ -112,6 +117,7 @@ export class HomeAssistantLink {
     if (entityId === undefined) return { kind: "refused", why: "Home Assistant has it no more" };
     if (!this.up) return { kind: "offline", why: this.problem ?? "Home Assistant is not connected" };
     const target = { entity_id: entityId };
+    const isLast = this.#begun(key);
     const answer = await this.#connection.command(
       { type: "call_service", domain, service, service_data: data, target },
       withinMs,
@@ -120,7 +126,7 @@ export class HomeAssistantLink {
       const calledAt = timeOfCall(answer.result);
       if (calledAt !== undefined && domain !== "homeassistant")
         for (const judged of catalog.homeAssistant.judgedFor(key))
-          void this.#lookWhetherAlready(judged, calledAt, Math.min(withinMs, ALREADY_MAX_MS));
+          void this.#lookWhetherAlready(judged, { calledAt, isLast, withinMs });
       return { kind: "sent" };
     }
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
@@ -168,6 +174,13 @@ export class HomeAssistantLink {
     const proxy = `${entityId.startsWith("image.") ? "image" : "camera"}_proxy`;
     const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, token());
     return "error" in picture ? picture : { ...picture, at: clock.wall() };
+  }
+
+  /** @returns whether no later call to the entity was made */
+  #begun(key: string): () => boolean {
+    const call = {};
+    this.#lastCalls.set(key, call);
+    return () => this.#lastCalls.get(key) === call;
   }
 
   /** @returns undefined: there is none, or it may be another entity's by now */
@@ -225,6 +238,7 @@ export class HomeAssistantLink {
     clearTimeout(this.#refresh);
     this.#refresh = undefined;
     this.#left.clear();
+    this.#lastCalls.clear();
     const { catalog, onDevices, onLost } = this.#parts;
     catalog.homeAssistant.lost();
     onLost();
@@ -261,16 +275,18 @@ export class HomeAssistantLink {
   }
 
   /** Only a template tells when a state was reported last. A device that takes its time is looked at again. */
-  async #lookWhetherAlready(entityId: string, calledAt: number, withinMs: number): Promise<void> {
+  async #lookWhetherAlready(entityId: string, { calledAt, isLast, withinMs }: Looked): Promise<void> {
     const { catalog, clock, onStates } = this.#parts;
     const before = clock.wall();
-    for (let waited = ALREADY_MS; waited < withinMs; waited += ALREADY_MS) {
+    for (let waited = ALREADY_MS; waited < Math.min(withinMs, ALREADY_MAX_MS); waited += ALREADY_MS) {
       await new Promise((resolve) => setTimeout(resolve, ALREADY_MS));
       const part = catalog.homeAssistant.partNamed(entityId);
-      if (!ENTITY_ID.test(entityId) || !this.up || !part || (part.lastSeen ?? 0) >= before) return;
+      if (!ENTITY_ID.test(entityId) || !this.up || !isLast()) return;
+      if (!part || (part.lastSeen ?? 0) >= before) return;
       const template = `{{ states.${entityId}.last_reported | as_timestamp }}`;
       const answer = await this.#connection.first({ type: "render_template", template });
       const reported = Number((resultOf(answer) as { result?: unknown } | undefined)?.result) * 1_000;
+      if (!isLast()) return;
       if (!(reported >= calledAt)) continue;
       catalog.homeAssistant.reportedAgain(entityId, clock.wall());
       onStates([part]);
