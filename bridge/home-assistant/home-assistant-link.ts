@@ -190,10 +190,18 @@ export class HomeAssistantLink {
       answers.push(
         await connection.subscribe(
           { type: "subscribe_events", event_type: `${registry}_registry_updated` },
-          () => this.#readRegistriesSoon(),
+          (event) => this.#registryChanged(event),
         ),
       );
     return answers.every(({ kind }) => kind === "result");
+  }
+
+  #registryChanged(event: unknown): void {
+    const { action, entity_id: now, old_entity_id: former } = objectOf(objectOf(event).data);
+    const { homeAssistant } = this.#parts.catalog;
+    if (typeof now === "string" && typeof former === "string") homeAssistant.renamed(former, now);
+    if (typeof now === "string" && action === "remove") homeAssistant.renamed(now, undefined);
+    this.#readRegistriesSoon();
   }
 
   #readRegistriesSoon(): void {
