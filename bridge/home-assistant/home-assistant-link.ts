@@ -52,7 +52,6 @@ const NOT_ALLOWED = "Unauthorized";
 const BEFORE_SENDING = ["service_validation_error", "invalid_format", "not_found", "unauthorized"];
 const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
 const WORDS_MAX = 200;
-const LEFT_MAX = 10_000;
 
 /** `calledAt`: by Home Assistant's clock (epoch ms). */
 type Looked = { calledAt: number; isLast(): boolean; withinMs: number };
@@ -63,8 +62,6 @@ export class HomeAssistantLink {
   #refresh: NodeJS.Timeout | undefined;
   /** Its registries and first states are not all read. */
   #isReading = true;
-  /** Entity ids that were given up since the registries were read. */
-  readonly #left = new Set<string>();
   /** The last call to each entity, by its key. What is looked at for an earlier one would count for a later one. */
   readonly #lastCalls = new Map<string, object>();
 
@@ -183,10 +180,10 @@ export class HomeAssistantLink {
     return () => this.#lastCalls.get(key) === call;
   }
 
-  /** @returns undefined: there is none, or it may be another entity's by now */
+  /** @returns undefined: there is none */
   #entityIdOf(key: string): string | undefined {
     const id = this.#parts.catalog.homeAssistant.entityIdOf(key);
-    return id !== undefined && ENTITY_ID.test(id) && !this.#left.has(id) ? id : undefined;
+    return id !== undefined && ENTITY_ID.test(id) ? id : undefined;
   }
 
   async #begin(): Promise<void> {
@@ -219,11 +216,11 @@ export class HomeAssistantLink {
     return kind === "result";
   }
 
-  /** An entity id that was given up may be another entity's at once: nothing is sent to it until the registry is read anew. */
   #registryChanged(event: unknown): void {
-    const { action, entity_id: id, old_entity_id: old } = objectOf(objectOf(event).data);
-    const left = action === "remove" ? id : old;
-    if (typeof left === "string" && this.#left.size < LEFT_MAX) this.#left.add(left);
+    const { action, entity_id: now, old_entity_id: former } = objectOf(objectOf(event).data);
+    const { homeAssistant } = this.#parts.catalog;
+    if (typeof now === "string" && typeof former === "string") homeAssistant.renamed(former, now);
+    if (typeof now === "string" && action === "remove") homeAssistant.renamed(now, undefined);
     this.#readRegistriesSoon();
   }
 
@@ -237,7 +234,6 @@ export class HomeAssistantLink {
   #lost(): void {
     clearTimeout(this.#refresh);
     this.#refresh = undefined;
-    this.#left.clear();
     this.#lastCalls.clear();
     const { catalog, onDevices, onLost } = this.#parts;
     catalog.homeAssistant.lost();
@@ -249,7 +245,6 @@ export class HomeAssistantLink {
   async #readRegistries(): Promise<boolean> {
     const { catalog, clock, log, onDevices } = this.#parts;
     const of = (type: string) => this.#connection.command({ type });
-    const left = [...this.#left];
     const answers = await Promise.all([
       of("config/entity_registry/list"),
       of("config/device_registry/list"),
@@ -269,7 +264,6 @@ export class HomeAssistantLink {
     const more = await this.#connection.command({ type: "config/entity_registry/get_entries", entity_ids });
     const lists = { entities, devices, areas, floors, labels, manifests, config, details: resultOf(more) };
     catalog.homeAssistant.known(lists, clock.wall());
-    for (const id of left) this.#left.delete(id);
     onDevices();
     return true;
   }

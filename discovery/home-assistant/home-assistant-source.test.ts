@@ -148,6 +148,18 @@ describe("what a person allowed", () => {
     expect(home.catalog.homeAssistant.entityIdOf("p")).toBe("switch.kitchen_plug");
   });
 
+  test("from the moment of the rename its calls and states are its own, also where another one has its former id", () => {
+    const home = plug().add("q", "switch.other").whole("switch.other", "on");
+    const { homeAssistant } = home.catalog;
+    homeAssistant.renamed("switch.plug", "switch.renamed");
+    homeAssistant.renamed("switch.other", "switch.plug");
+    expect(["p", "q"].map((key) => homeAssistant.entityIdOf(key))).toEqual(["switch.renamed", "switch.plug"]);
+    home.whole("switch.plug", "on").whole("switch.renamed", "off");
+    expect(home.words()).toEqual({ switch: "off" });
+    homeAssistant.renamed("switch.renamed", undefined);
+    expect(homeAssistant.entityIdOf("p")).toBeUndefined();
+  });
+
   test("does not hold for another entity that was given the id", () => {
     const home = plug();
     const { allowHash } = home.device;

@@ -77,6 +77,22 @@ export class HomeAssistantSource implements Source {
     return read;
   }
 
+  /**
+   * An entity has another id, or none, from now on. Before the registries are read anew its former id may be another one's: a call by it
+   * would reach that one.
+   */
+  renamed(former: string, now: string | undefined): void {
+    const [id, entry] = [this.#ids.get(former), this.#entries.get(former)];
+    this.#ids.delete(former);
+    this.#entries.delete(former);
+    if (now === undefined) return;
+    if (entry) {
+      entry.entityId = now;
+      this.#entries.set(now, entry);
+    }
+    if (id !== undefined) this.#ids.set(now, id);
+  }
+
   /** The connection was lost, or Home Assistant stops. */
   lost(): void {
     this.#states.clear();
@@ -111,7 +127,8 @@ export class HomeAssistantSource implements Source {
 
   /** @returns the entity id of now; undefined: there is none */
   entityIdOf(key: string): string | undefined {
-    return this.#parts.get(key)?.entity.entry.entityId;
+    const entityId = this.#parts.get(key)?.entity.entry.entityId;
+    return entityId !== undefined && this.#ids.get(entityId) === key ? entityId : undefined;
   }
 
   parts(leave: (why: string, count: number) => void): Part[] {
