@@ -184,12 +184,16 @@ test("1,000 commands, 200 of them to 16 bad targets: none is told done whose sta
   const work = async () => {
     for (const { agent, isBad, isOn } of queue) {
       const since = performance.now();
+      const lines = home.lines.length;
       const report = await call(agent, "set", { on: isOn });
       const kind = agent.startsWith("switch-") ? "switch" : "light";
       const isDone = report.confirmed === true;
       if (!isBad) said.times.push(performance.now() - since);
       if (isDone) said[isBad ? "done" : "good"] += 1;
-      else if (!isBad) said.missed.push(`${agent}: ${report.error ?? report.result}`);
+      else if (!isBad)
+        said.missed.push(
+          `${agent} ${isOn}: ${report.error ?? report.result} ${whatLabDid(lines, lightOf(agent))}`,
+        );
       const name = agent.replaceAll("-", " ");
       if (isDone && (await stateOf(kind, name)) !== (isOn ? "on" : "off")) said.false.push(agent);
     }
@@ -205,11 +209,19 @@ test("1,000 commands, 200 of them to 16 bad targets: none is told done whose sta
   expect(said.good).toBe(800);
 }, 600_000);
 
+/** The lab's lines about an entity since a line, with the time of each. */
+function whatLabDid(since: number, entity: string): string {
+  return home.lines
+    .slice(since)
+    .filter((line) => line.startsWith(`lab: ${entity} `))
+    .join("; ");
+}
+
 /** Ends and begins of what the lab was told to do since a line. @returns by the entity's id in the lab */
 function toldLab(since: number): { called: string[]; changed: string[] } {
   const told = { called: [] as string[], changed: [] as string[] };
   for (const line of home.lines.slice(since)) {
-    const [, entity, what] = /^lab: (\S+) (called|changed)$/.exec(line) ?? [];
+    const [, entity, what] = /^lab: (\S+) (called|changed) /.exec(line) ?? [];
     if (entity !== undefined) told[what as "called" | "changed"].push(entity);
   }
   return told;
