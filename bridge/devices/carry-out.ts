@@ -171,7 +171,7 @@ async function send(
       isCut = true;
       break;
     }
-    if (sent.kind === "nobody") refused ??= notListening(device);
+    if (sent.kind === "unheard") refused ??= notListening(device);
     else {
       isOut = true;
       ledger.sent(call.id);
