@@ -142,7 +142,7 @@ async function measureOne(
 
 /** As the bridge subscribes: one frame with all states. */
 async function firstSubscription(home: HomeAssistant): Promise<{ bytes: number; ms: number }> {
-  const socket = new WebSocket(`${home.url.replace("http", "ws")}/api/websocket`);
+  const socket = new WebSocket(home.socketUrl);
   try {
     return await new Promise((resolve, reject) => {
       let since = 0;

@@ -71,9 +71,14 @@ export class HomeAssistant {
     return home;
   }
 
+  /** Of its WebSocket. */
+  get socketUrl(): string {
+    return `${this.url.replace("http", "ws")}/api/websocket`;
+  }
+
   /** The owner's access token, which holds for half an hour. */
   get token(): string {
-    if (this.#token === undefined) throw new Error("nobody has signed in to Home Assistant");
+    if (this.#token === undefined) throw new Error("there is no token: start() signs in");
     return this.#token;
   }
 
@@ -100,7 +105,7 @@ export class HomeAssistant {
    * @throws with its answer, or when the connection ends before one
    */
   async command<T = unknown>(command: Json & { type: string }, token = this.token): Promise<T> {
-    const socket = new WebSocket(`${this.url.replace("http", "ws")}/api/websocket`);
+    const socket = new WebSocket(this.socketUrl);
     try {
       return await new Promise<T>((resolve, reject) => {
         socket.onclose = () => reject(new Error(`${command.type}: Home Assistant closed the WebSocket`));
@@ -154,6 +159,13 @@ export class HomeAssistant {
     await this.#add("lab", { devices });
   }
 
+  /** Makes a group of lights, as its page does. @param members their entity ids */
+  async addLightGroup(name: string, members: readonly string[]): Promise<void> {
+    const { flow_id } = await this.flow("group", { next_step_id: "light" });
+    const { type } = await this.step(flow_id, { name, entities: members, hide_members: false });
+    if (type !== "create_entry") throw new Error(`Home Assistant makes no group: ${type}`);
+  }
+
   /** Begins to set an integration up, and answers its first form. */
   async flow<T extends Flow = Flow>(handler: string, input: Json): Promise<T> {
     const { flow_id } = await this.request<Flow>(FLOWS, { handler });
@@ -201,7 +213,7 @@ export class HomeAssistant {
     const other_settings = { set_client_cert: false, set_ca_cert: "off", transport: "tcp" };
     await this.#add("mqtt", { broker: "127.0.0.1", port, protocol: "5", other_settings });
     const hasAll = async () => {
-      const known = new Set((await this.#states()).map(({ attributes }) => attributes.friendly_name));
+      const known = new Set((await this.states()).map(({ attributes }) => attributes.friendly_name));
       return names.every((name) => known.has(name));
     };
     await until(hasAll, { within: 60_000, every: 200, what: "Home Assistant has the broker's devices" });
@@ -209,7 +221,7 @@ export class HomeAssistant {
 
   /** The state of the entity with this name; undefined: it has none. */
   async state(name: string): Promise<string | undefined> {
-    return (await this.#states()).find(({ attributes }) => attributes.friendly_name === name)?.state;
+    return (await this.states()).find(({ attributes }) => attributes.friendly_name === name)?.state;
   }
 
   /** Serves its tools for models to MCP clients, below `/api/mcp`. */
@@ -271,12 +283,13 @@ export class HomeAssistant {
     return entry;
   }
 
-  #states(): Promise<State[]> {
+  /** Of all its entities. */
+  states(): Promise<State[]> {
     return this.request("/api/states");
   }
 
   async #conversations(): Promise<string[]> {
-    return (await this.#states())
+    return (await this.states())
       .map(({ entity_id: id }) => id)
       .filter((id) => id.startsWith("conversation."));
   }
@@ -291,7 +304,7 @@ export class HomeAssistant {
 }
 
 /**
- * Where it listens. An address in its configuration would be a trial: it restarts itself elsewhere when nobody confirms that within 5
+ * Where it listens. An address in its configuration would be a trial: it restarts itself elsewhere when that is not confirmed within 5
  * minutes.
  */
 function writeAddress(folder: string, port: number): void {
