@@ -40,7 +40,7 @@ let withWrongToken: HomeAssistantConnection;
 beforeAll(async () => {
   home = await HomeAssistant.start(["group"]);
   await home.addLab(0);
-  await exposeAll();
+  await home.exposeAll();
   token = await home.addUser("bridge");
   silence = noticeSilence();
   const nothing = () => {};
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await home.addLab(-1);
   await home.addLab(PLUGS);
   for (const [name, members] of Object.entries(GROUPS)) await home.addLightGroup(name, await idsOf(members));
-  await exposeAll();
+  await home.exposeAll();
   const count = LAB + PLUGS + Object.keys(GROUPS).length - AWAY;
   await until(() => [...hosted.told().keys()].filter(isOnline).length >= count, {
     ...waits,
@@ -70,25 +70,10 @@ beforeAll(async () => {
   });
 }, START_WITHIN_MS);
 
-type Registered = { entity_id: string; unique_id: string };
-
-const registered = () => home.command<Registered[]>({ type: "config/entity_registry/list" });
-
 /** @returns the entity ids of those that the lab knows by these ids */
 async function idsOf(unique: readonly string[]): Promise<string[]> {
-  const all = new Map((await registered()).map(({ unique_id, entity_id }) => [unique_id, entity_id]));
+  const all = new Map((await home.registered()).map(({ unique_id, entity_id }) => [unique_id, entity_id]));
   return unique.map((id) => all.get(id) ?? "");
-}
-
-async function exposeAll(): Promise<void> {
-  const entity_ids = (await registered()).map(({ entity_id }) => entity_id);
-  const assistants = ["conversation"];
-  await home.command({
-    type: "homeassistant/expose_entity",
-    assistants,
-    entity_ids,
-    should_expose: true,
-  });
 }
 
 afterAll(async () => {

@@ -15,6 +15,8 @@ type Json = Record<string, unknown>;
 type ToolResult = { isError: boolean; content: Array<{ text: string }> };
 type Intent = { response_type: string; data: { success: Array<{ name: string }> } };
 type State = { entity_id: string; state: string; attributes: { friendly_name?: string } };
+/** `unique_id` is the one of its integration. */
+type Registered = { entity_id: string; unique_id: string };
 /** The answer to a form of a set-up. */
 export type Flow = { flow_id: string; type: string };
 /** The last form's answer: the integration is set up. */
@@ -157,6 +159,23 @@ export class HomeAssistant {
   /** Sets our lab up. @param devices 0: one for each behaviour; -1: switches and lights of each once more */
   async addLab(devices: number): Promise<void> {
     await this.#add("lab", { devices });
+  }
+
+  /** Of all entities that have an id of their own. */
+  registered(): Promise<Registered[]> {
+    return this.command({ type: "config/entity_registry/list" });
+  }
+
+  /** Exposes all of them to Assist. */
+  async exposeAll(): Promise<void> {
+    const entity_ids = (await this.registered()).map(({ entity_id }) => entity_id);
+    const assistants = ["conversation"];
+    await this.command({
+      type: "homeassistant/expose_entity",
+      assistants,
+      entity_ids,
+      should_expose: true,
+    });
   }
 
   /** Makes a group of lights, as its page does. @param members their entity ids */
