@@ -7,11 +7,12 @@
  * @property classes one a line: a quantity or a device class, its units in brackets, and words for it. A word may be in several lines
  * @property states the same of states: the English word that a reading's text has, and words for it
  * @property groups one a line: words that stand for each other. A word may be in several
+ * @property stop words of a question that say nothing about the device
  */
-export type SearchWords = { classes: string; states: string; groups: string };
+export type SearchWords = { classes: string; states: string; groups: string; stop: string };
 
 /** Without them a search finds the words themselves alone. */
-let given: SearchWords = { classes: "", states: "", groups: "" };
+let given: SearchWords = { classes: "", states: "", groups: "", stop: "" };
 let isGiven = false;
 
 export function giveSearchWords(words: SearchWords): void {

@@ -15,7 +15,7 @@ test("the file is read until it could be, and then no more", async () => {
   const env = { ASSETS: { fetch } } as unknown as Env;
   await readSearchWords(env);
   expect(synonyms().get("lamp")).toBeUndefined();
-  answer = () => Response.json({ classes: "", states: "", groups: "lamp licht" });
+  answer = () => Response.json({ classes: "", states: "", groups: "lamp licht", stop: "" });
   await readSearchWords(env);
   await readSearchWords(env);
   expect([...(synonyms().get("lamp") ?? [])]).toEqual(["licht"]);
