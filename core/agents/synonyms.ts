@@ -8,7 +8,10 @@ export const synonyms = ofSearchWords(makeSynonyms);
 
 function makeSynonyms({ groups }: SearchWords): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
-  for (const words of [...linesOf(groups).map((group) => fold(group).split(" ").map(stem)), ...classGroups()]) {
+  for (const words of [
+    ...linesOf(groups).map((group) => fold(group).split(" ").map(stem)),
+    ...classGroups(),
+  ]) {
     for (const word of words) {
       const others = found.get(word) ?? new Set();
       for (const other of words) if (other !== word) others.add(other);

@@ -16,9 +16,7 @@ const ORDINALS: Readonly<Record<string, string>> = { first: "1st", second: "2nd"
 const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** Words of a question that say nothing about the device. */
-const stopWords = ofSearchWords(
-  ({ stop }) => new Set(stop.split(/\s+/).flatMap((one) => [one, stem(one)])),
-);
+const stopWords = ofSearchWords(({ stop }) => new Set(stop.split(/\s+/).flatMap((one) => [one, stem(one)])));
 
 /** Letters that are no other letter with a mark, and what stands for them. Of ä, ö, ü and ß as ids spell them. */
 const LETTERS: Readonly<Record<string, string>> = {

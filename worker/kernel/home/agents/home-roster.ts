@@ -9,7 +9,6 @@ import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/ta
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { isLent } from "../../api/agent-ids.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
-import { readSearchWords } from "../../search-words.ts";
 import {
   type FindQuery,
   type FoundReadings,
@@ -27,6 +26,7 @@ import {
   type RosterAgent,
   type RosterQuestion,
 } from "../../api/roster.ts";
+import { readSearchWords } from "../../search-words.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
