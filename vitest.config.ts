@@ -126,9 +126,14 @@ ALONE.push(
 );
 
 /** A bound in time is meant here, too, but they wait nearly all of it: some run beside each other, and nothing else does. */
-const BOUNDS = ["channels-crash", "channels-slow", "half-open", "keep-alive", "presence"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const BOUNDS = [
+  "channels-crash",
+  "channels-slow",
+  "half-open",
+  "home-assistant-devices",
+  "keep-alive",
+  "presence",
+].map((name) => `test/e2e/${name}.test.ts`);
 const BOUNDS_AT_ONCE = 3;
 
 /**
@@ -139,6 +144,7 @@ const NIGHTLY = [
   "bridge-service",
   "devices-publishers",
   "home-assistant",
+  "home-assistant-side-by-side",
   "power",
   "service",
   "trial",
@@ -203,7 +209,7 @@ export default defineConfig({
           ...SHORT,
           // To load the same modules for each file anew took as long as the tests.
           isolate: false,
-          setupFiles: ["./test/as-found.ts"],
+          setupFiles: ["./test/as-found.ts", "./test/search-words.ts"],
         },
       },
       {
@@ -234,7 +240,7 @@ export default defineConfig({
           exclude: ["worker/**/*.unit.test.ts", ...LONG_IN_WORKERD, "**/node_modules/**"],
           ...WITH_MODEL,
           isolate: false,
-          setupFiles: ["./test/empty-homes.ts"],
+          setupFiles: ["./test/empty-homes.ts", "./test/search-words.ts"],
         },
       },
       {
@@ -244,6 +250,7 @@ export default defineConfig({
           name: "worker-long",
           include: LONG_IN_WORKERD,
           ...WITH_MODEL,
+          setupFiles: ["./test/search-words.ts"],
           maxWorkers: WHOLE_PRODUCTS,
           sequence: { groupOrder: 2 },
         },

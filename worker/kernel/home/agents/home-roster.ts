@@ -26,6 +26,7 @@ import {
   type RosterAgent,
   type RosterQuestion,
 } from "../../api/roster.ts";
+import { readSearchWords } from "../../search-words.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
@@ -69,6 +70,7 @@ export class HomeRoster {
   readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
   readonly #borrowed: OtherAgents;
   readonly #states: Pick<DeviceStates, "ask">;
+  readonly #readWords: () => Promise<void>;
   readonly #index = new AgentIndex();
   /** Agents that the index does not have as they are now; undefined: it has none yet. */
   #changed: Set<string> | undefined;
@@ -83,9 +85,11 @@ export class HomeRoster {
     bridge: Pick<BridgeSocket, "lastSeenAt">,
     borrowed: OtherAgents,
     states: Pick<DeviceStates, "ask">,
+    readWords: () => Promise<void>,
   ) {
     this.#borrowed = borrowed;
     this.#states = states;
+    this.#readWords = readWords;
     borrowed.onChange = (id) => this.#changed?.add(id);
     this.#rows = rows;
     this.#agents = agents;
@@ -130,8 +134,10 @@ export class HomeRoster {
   async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundText> {
     const reached = this.#reach(reach);
     const { among } = reached;
-    if (query.reading !== undefined)
+    if (query.reading !== undefined) {
+      await this.#readWords();
       return await this.#findByReading(query, readCondition(query.reading), reached, now);
+    }
     const isId = among(query.text);
     const found = isId
       ? [{ id: query.text, actions: [] }]
@@ -308,6 +314,7 @@ export class HomeRoster {
 
   /** Brings the index up to the rows. */
   async #ready(): Promise<void> {
+    await this.#readWords();
     this.#changed ??= new Set([...this.#rows.ids(), ...this.#borrowed.ids(Date.now())]);
     while (this.#changed.size > 0) {
       for (const id of [...this.#changed].slice(0, BATCH)) {
@@ -360,5 +367,6 @@ export const rosterOf = slot(
       bridgeOf(home),
       othersOf(home),
       deviceStatesOf(home),
+      () => readSearchWords(home.env),
     ),
 );

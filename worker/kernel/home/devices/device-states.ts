@@ -1,7 +1,7 @@
 /** Asks the bridge what hosted devices reported last. It answers from its memory at once, and nothing of it is stored here. */
 
 import type { DeviceReadings, LeftOut } from "@edgecall/core/protocol/devices.ts";
-import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
+import { DEVICES_A_FRAME_MAX, DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
@@ -42,7 +42,9 @@ export class DeviceStates {
     const { promise, resolve } = Promise.withResolvers<BridgeAnswer | undefined>();
     this.#waiting.set(id, { parts: [], done: resolve });
     const timer = setTimeout(() => resolve(undefined), WITHIN_MS);
-    const question = { t: "states", id, ...(ids && { agents: [...ids] }), ...(all && { all }) } as const;
+    // Of more than a frame names, all are asked for.
+    const isListed = ids !== undefined && ids.length <= DEVICES_A_FRAME_MAX;
+    const question = { t: "states", id, ...(isListed && { agents: [...ids] }), ...(all && { all }) } as const;
     if (!this.#bridge.send(question, now)) resolve(undefined);
     const answer = await promise;
     clearTimeout(timer);
