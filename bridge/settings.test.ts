@@ -20,7 +20,7 @@ test("defaults", () => {
       healthPort: 8788,
       healthHost: "127.0.0.1",
       bridgeId: "attic",
-      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
+      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], signIn: "allow", folder: undefined },
     },
   });
 });
@@ -56,6 +56,7 @@ test("the settings of devices", () => {
     prefix: "ha/found",
     birth: true,
     dangerText: ["sauna", "kiln"],
+    signIn: "allow",
     folder: "/somewhere",
   });
   const off = readSettings({ ...NEEDED, MQTT_DEVICES: "off" });

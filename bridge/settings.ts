@@ -43,7 +43,7 @@ export type BridgeSettings = {
   devices: DeviceSettings | undefined;
 };
 
-type HomeAssistantSettings = {
+export type HomeAssistantSettings = {
   /** `ws(s)://HOST:PORT/api/websocket`; of the Supervisor `ws://supervisor/core/websocket`. */
   url: string;
   /** As of the broker's devices. */
@@ -61,8 +61,10 @@ export type DeviceSettings = {
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerText: readonly string[];
-  /** Undefined: none. */
+  /** Undefined: the settings name none. */
   homeAssistant?: HomeAssistantSettings | undefined;
+  /** The mode of one by a sign-in in the console. `off`: there is none. */
+  signIn: DeviceSettings["mode"];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
 };
@@ -169,7 +171,9 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant };
+  // HA_DEVICES is checked where it is read first.
+  const signIn = readMode("HA_DEVICES", get("HA_DEVICES"), []);
+  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant, signIn };
 }
 
 function readMode(name: string, value: string, errors: string[]): DeviceSettings["mode"] {

@@ -16,7 +16,7 @@ import { type Answer, HomeAssistantConnection, type HomeAssistantOptions } from 
 import { fetchPicture, httpUrl } from "./pictures.ts";
 import { SERVICES } from "./services.ts";
 
-export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token"> & {
+export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token" | "access"> & {
   log: Log;
   clock: Clock;
   catalog: Pick<DeviceCatalog, "homeAssistant">;
@@ -52,6 +52,7 @@ const NOT_ALLOWED = "Unauthorized";
 const BEFORE_SENDING = ["service_validation_error", "invalid_format", "not_found", "unauthorized"];
 const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
 const WORDS_MAX = 200;
+const USER_MAX = 100;
 
 /** `calledAt`: by Home Assistant's clock (epoch ms). */
 type Looked = { calledAt: number; isLast(): boolean; withinMs: number };
@@ -62,6 +63,7 @@ export class HomeAssistantLink {
   #refresh: NodeJS.Timeout | undefined;
   /** Its registries and first states are not all read. */
   #isReading = true;
+  #info: { version: string; user?: string; admin?: boolean } | undefined;
   /** The last call to each entity, by its key. What is looked at for an earlier one would count for a later one. */
   readonly #lastCalls = new Map<string, object>();
 
@@ -69,7 +71,7 @@ export class HomeAssistantLink {
     this.#parts = parts;
     this.#connection = new HomeAssistantConnection({
       ...parts,
-      onRunning: () => void this.#begin(),
+      onRunning: ({ version }) => void this.#begin(version),
       onLost: () => this.#lost(),
     });
   }
@@ -85,6 +87,11 @@ export class HomeAssistantLink {
 
   condition(): Condition | undefined {
     return this.#connection.condition();
+  }
+
+  /** What it said of itself, and whose rights the bridge has there; undefined: it was not reached yet. */
+  get info(): { version: string; user?: string; admin?: boolean } | undefined {
+    return this.#info;
   }
 
   get problem(): string | undefined {
@@ -164,12 +171,14 @@ export class HomeAssistantLink {
 
   /** The picture of a camera, or of an image entity, as it is now. */
   async picture(key: string): Promise<Snapshot | { error: string }> {
-    const { clock, url, token } = this.#parts;
+    const { clock, url, token, access } = this.#parts;
     const entityId = this.#entityIdOf(key);
     if (entityId === undefined) return { error: "Home Assistant has it no more" };
     if (!this.up) return { error: this.problem ?? "Home Assistant is not connected" };
     const proxy = `${entityId.startsWith("image.") ? "image" : "camera"}_proxy`;
-    const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, token());
+    const bearer = access ? await access().catch(() => undefined) : token();
+    if (bearer === undefined) return { error: "Home Assistant gives no token" };
+    const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, bearer);
     return "error" in picture ? picture : { ...picture, at: clock.wall() };
   }
 
@@ -186,10 +195,16 @@ export class HomeAssistantLink {
     return id !== undefined && ENTITY_ID.test(id) ? id : undefined;
   }
 
-  async #begin(): Promise<void> {
+  async #begin(version: string): Promise<void> {
     const connection = this.#connection;
     this.#isReading = true;
     this.#parts.onUp();
+    const { name, is_admin } = objectOf(resultOf(await connection.command({ type: "auth/current_user" })));
+    this.#info = {
+      version,
+      ...(typeof name === "string" && { user: cutText(name, USER_MAX) }),
+      ...(typeof is_admin === "boolean" && { admin: is_admin }),
+    };
     // Of what changes while they are read, an event tells.
     const isWhole =
       (await this.#hearRegistries()) && (await this.#readRegistries()) && (await this.#hearStates());

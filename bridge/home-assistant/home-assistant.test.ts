@@ -55,6 +55,7 @@ test("without a broker it is ready by Home Assistant alone, and a call is carrie
       prefix: "homeassistant",
       birth: false,
       dangerText: [],
+      signIn: "allow",
       folder: hosted.folder,
       homeAssistant: settingsOf(assistant),
     },

@@ -1,5 +1,10 @@
-/** Home Assistant on a real socket, with lights that obey: for tests of the whole bridge that need no real one. */
+/**
+ * Home Assistant on a real socket, with lights that obey, and a page that signs a browser in at once: for tests of the whole bridge that
+ * need no real one.
+ */
+import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 
@@ -20,21 +25,31 @@ export class PlayedAssistant {
   /** By entity id. All are exposed lights. Those whose name begins with `cloud` are polled. */
   readonly #states = new Map<string, "on" | "off">();
   readonly #server: WebSocketServer;
+  readonly #http: Server;
+  /** Of the sign-in that is under way. */
+  #challenge = "";
   /** The sockets that are told of states, with the id of the subscription. */
   readonly #subscribed = new Map<WebSocket, number>();
 
-  private constructor(server: WebSocketServer, path: string, token: string, lights: readonly string[]) {
-    this.#server = server;
+  private constructor(http: Server, path: string, token: string, lights: readonly string[]) {
+    this.#http = http;
+    this.#server = new WebSocketServer({ server: http, path });
     this.token = token;
-    this.url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+    this.url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}${path}`;
+    http.on("request", (request, response) => void this.#serve(request, response));
     for (const light of lights) this.#states.set(`light.${light}`, "off");
-    server.on("connection", (socket) => this.#accept(socket));
+    this.#server.on("connection", (socket) => this.#accept(socket));
   }
 
   static async start(lights: readonly string[], path = "/api/websocket"): Promise<PlayedAssistant> {
-    const server = new WebSocketServer({ port: 0, host: "127.0.0.1", path });
-    await once(server, "listening");
-    return new PlayedAssistant(server, path, "an-administrator's", lights);
+    const http = createServer().listen(0, "127.0.0.1");
+    await once(http, "listening");
+    return new PlayedAssistant(http, path, "an-administrator's", lights);
+  }
+
+  /** Its address for a browser. */
+  get page(): string {
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
   /** A light says this of itself. */
@@ -52,7 +67,27 @@ export class PlayedAssistant {
 
   async stop(): Promise<void> {
     this.drop();
-    await new Promise((resolve) => this.#server.close(resolve));
+    this.#http.closeAllConnections();
+    await new Promise((resolve) => this.#http.close(resolve));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams: query } = new URL(request.url ?? "/", this.page);
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const form = new URLSearchParams(body);
+    if (pathname === "/auth/authorize") {
+      this.#challenge = query.get("code_challenge") ?? "";
+      const back = `${query.get("redirect_uri")}?code=the-code&state=${query.get("state")}`;
+      response.writeHead(302, { location: back }).end();
+      return;
+    }
+    const verifier = createHash("sha256").update(form.get("code_verifier") ?? "");
+    const isRight =
+      form.get("grant_type") === "refresh_token" || verifier.digest("base64url") === this.#challenge;
+    if (pathname !== "/auth/token") response.writeHead(200).end("{}");
+    else if (!isRight) response.writeHead(400).end('{"error":"invalid_grant"}');
+    else response.writeHead(200).end(JSON.stringify({ access_token: this.token, refresh_token: "refresh" }));
   }
 
   #accept(socket: WebSocket): void {
@@ -113,6 +148,8 @@ export class PlayedAssistant {
           { domain: "lab", iot_class: "local_push" },
           { domain: "cloud", iot_class: "cloud_polling" },
         ];
+      case "auth/current_user":
+        return { name: "bridge", is_admin: false };
       case "call_service":
         return { context: { id: CONTEXT } };
       default:

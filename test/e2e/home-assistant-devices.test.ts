@@ -3,8 +3,10 @@
  * Devices of a real Home Assistant, with a component whose devices obey, are dead, lie, answer late, hang or are away. The bridge hosts
  * them, and what it says of each command is compared with their states.
  */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
+import type { AssistantQuestion } from "@edgecall/core/protocol/assistant.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bridge } from "../../bridge/bridge.ts";
 import { HomeAssistantConnection } from "../../bridge/home-assistant/connection.ts";
@@ -270,6 +272,41 @@ test("a token that is revoked at work: one attempt, what it knew is gone, and an
   await until(() => bridge.links().homeAssistant, { within: 15_000, what: "the other token is used" });
   expect(attempts()).toHaveLength(1);
   await hosted.agentIn("switch-works");
+}, 60_000);
+
+test("a person's browser signs in there: the bridge gets a grant of its own, its devices come, and go when it is given up", async () => {
+  const other = new PlayedDevices(new Played(startAedes));
+  await other.played.begin();
+  try {
+    await other.begin();
+    const began = performance.now();
+    await other.started();
+    const ask = async (question: AssistantQuestion) => {
+      const id = randomUUID();
+      other.played.home.send({ t: "assistant", id, question });
+      const frame = await other.played.home.next("assistant", (one) => one.id === id);
+      return frame.answer;
+    };
+    expect(await ask({})).toEqual({ state: null });
+    const client = "https://gate.example/";
+    const state = randomUUID();
+    const { authorize } = await ask({ begin: { url: home.url, client, redirect: client, state } });
+    const page = new URL(authorize ?? "");
+    expect(page.origin + page.pathname).toBe(`${home.url}/auth/authorize`);
+    const code = await home.signIn("bridge", Object.fromEntries(page.searchParams));
+    const { state: connected } = await ask({ finish: { state, code } });
+    expect(connected).toMatchObject({ url: home.url, by: "sign_in", up: true, user: "bridge", admin: false });
+    await other.agentIn("light-works");
+    const read = await other.report(other.call("light-works", "read"));
+    console.info(`sign-in: first answer after ${Math.round(performance.now() - began)} ms`);
+    expect(read).toMatchObject({ status: "success" });
+    // A code counts once.
+    expect(await ask({ finish: { state, code } })).toHaveProperty("error");
+    expect(await ask({ forget: true })).toEqual({ state: null });
+    await until(() => !other.told().has("light-works"), { what: "its devices are gone" });
+  } finally {
+    await other.played.end();
+  }
 }, 60_000);
 
 test("it is restarted in the middle of 20 calls: nothing false, nothing twice, and the first call after it works", async () => {

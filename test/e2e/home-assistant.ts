@@ -24,6 +24,7 @@ type Processed = {
   response: { response_type: string; speech: { plain: { speech: string } } };
 };
 
+const PASSWORD = "long enough";
 /** It writes its registries last. */
 const STOPS_WITHIN_MS = 60_000;
 
@@ -130,19 +131,11 @@ export class HomeAssistant {
       group_ids,
       local_only: true,
     });
-    const login = { username: name, password: "long enough" };
+    const login = { username: name, password: PASSWORD };
     const provider = "config/auth_provider/homeassistant/create";
     await this.command({ type: provider, user_id: user.id, ...login });
     const client_id = `${this.url}/`;
-    const { flow_id } = await this.request<Flow>("/auth/login_flow", {
-      client_id,
-      handler: ["homeassistant", null],
-      redirect_uri: client_id,
-    });
-    const { result: code } = await this.request<{ result: string }>(`/auth/login_flow/${flow_id}`, {
-      client_id,
-      ...login,
-    });
+    const code = await this.signIn(name, { client_id, redirect_uri: client_id });
     const grant = new URLSearchParams({ client_id, grant_type: "authorization_code", code });
     const { access_token } = await this.request<{ access_token: string }>("/auth/token", grant);
     const lasting = { type: "auth/long_lived_access_token", client_name: "edgecall", lifespan: 30 };
@@ -246,6 +239,19 @@ export class HomeAssistant {
   /** All lines that it wrote, also before a restart. */
   get lines(): readonly string[] {
     return this.#running.lines;
+  }
+
+  /** Signs a user in as its page does. @param query of the page's address @returns the code for the program that sent the browser there */
+  async signIn(name: string, query: Readonly<Record<string, string>>): Promise<string> {
+    const { client_id = "", redirect_uri, code_challenge, code_challenge_method } = query;
+    const { flow_id } = await this.request<Flow>("/auth/login_flow", {
+      client_id,
+      handler: ["homeassistant", null],
+      redirect_uri,
+      ...(code_challenge !== undefined && { code_challenge, code_challenge_method }),
+    });
+    const login = { client_id, username: name, password: PASSWORD };
+    return (await this.request<{ result: string }>(`/auth/login_flow/${flow_id}`, login)).result;
   }
 
   /** Ends the long-lived token of a user. */

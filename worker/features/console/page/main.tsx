@@ -8,6 +8,7 @@ import { Frame } from "./frame.tsx";
 import { Problem } from "./load.tsx";
 import { usePlace } from "./place.ts";
 import { SignIn } from "./sign-in.tsx";
+import { readSignIn } from "./signed-in-there.ts";
 import { loadLanguage } from "./texts/load-language.ts";
 
 function App() {
@@ -42,6 +43,7 @@ confirmBy(async ({ code }, request) =>
   code === "needs_passkey" ? await (await import("./confirm.ts")).confirm(request) : undefined,
 );
 
+readSignIn();
 const root = document.getElementById("root");
 if (root) {
   await loadLanguage();

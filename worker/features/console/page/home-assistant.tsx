@@ -1,0 +1,109 @@
+/** Setup's card "Home Assistant": how the bridge is connected to it, and the sign-in there by this browser. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useEffect, useState } from "preact/hooks";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
+import { Field, Form, Panel } from "./controls.tsx";
+import { Problem, Skeleton, useLoaded } from "./load.tsx";
+import { signInOnce } from "./signed-in-there.ts";
+import { Sure } from "./sure.tsx";
+
+type Connected = NonNullable<AnswerOf<"GET /v1/home-assistant">["connected"]>;
+
+export function HomeAssistantCard() {
+  const { value, problem, reload } = useLoaded("GET /v1/home-assistant");
+  const { failed, busy, attempt } = useAttempt();
+  useEffect(() => {
+    const back = signInOnce();
+    if (back)
+      void attempt(async () => {
+        await client.json("POST /v1/home-assistant/code", { body: back });
+        reload();
+      });
+  }, []);
+  if (!value) return problem ? <Problem text={problem} /> : <Skeleton lines={3} />;
+  const { connected } = value;
+  return (
+    <Panel id="home-assistant" title="Home Assistant">
+      <Problem text={problem ?? failed} />
+      {busy ? (
+        <p role="status">The bridge signs in …</p>
+      ) : connected ? (
+        <Now connected={connected} onChange={reload} />
+      ) : (
+        <Connect />
+      )}
+    </Panel>
+  );
+}
+
+function Now({ connected, onChange }: { connected: Connected; onChange: () => void }) {
+  const { url, by, up, version, user, admin, shown, problem } = connected;
+  const { failed, attempt } = useAttempt();
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="At">{visible(url)}</Fact>
+        <Fact name="Connected">{up ? `yes, ${visible(version ?? "")}` : "no"}</Fact>
+        {user !== undefined && (
+          <Fact name="As">{`${visible(user)}${admin ? ", an administrator; one without these rights is enough" : ""}`}</Fact>
+        )}
+        <Fact name="Shown">{`${shown} devices, of what is exposed to Assist`}</Fact>
+      </dl>
+      <Problem text={problem === undefined ? undefined : visible(problem)} />
+      {by === "settings" ? (
+        <p class="quiet">The bridge's settings name it (HA_URL); it is changed there.</p>
+      ) : (
+        <Sure
+          label="Disconnect"
+          about="Home Assistant"
+          onSure={() =>
+            attempt(async () => {
+              await client.json("DELETE /v1/home-assistant");
+              onChange();
+            })
+          }
+        />
+      )}
+      <Problem text={failed} />
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Connect() {
+  const [url, setUrl] = useState("http://homeassistant.local:8123");
+  const { failed, busy, attempt } = useAttempt();
+  return (
+    <Form
+      class="connect"
+      aria-label="Connect Home Assistant"
+      onSend={() =>
+        attempt(async () => {
+          const { authorize } = await client.json("POST /v1/home-assistant", { body: { url } });
+          location.assign(authorize);
+        })
+      }
+    >
+      <p>
+        Your lamps, covers and others that are in Home Assistant and exposed to Assist. Sign in there as a user without
+        administrator rights: it is enough.
+      </p>
+      <Field label="Address" type="url" required maxLength={300} value={url} onValue={setUrl} />
+      <p class="quiet">As your browser and the bridge reach it, at home.</p>
+      <button type="submit" class="small good" disabled={busy}>
+        Sign in there
+      </button>
+      <Problem text={failed} />
+    </Form>
+  );
+}

@@ -1,0 +1,71 @@
+/** `/v1/home-assistant`: the Home Assistant that a home's bridge is connected to, and its sign-in by the person's browser. */
+import type { AssistantAnswer, AssistantQuestion } from "@edgecall/core/protocol/assistant.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { type App, newRoutes } from "../../kernel/http/app.ts";
+import { HttpError } from "../../kernel/http/errors.ts";
+import { json, route } from "../../kernel/http/route.ts";
+import { originOf } from "../../kernel/http/wait.ts";
+import { homeAssistantAt } from "./home-assistant-api.ts";
+
+export const homeAssistant = newRoutes();
+
+/** A home's Home Assistant. `connected` is null where the bridge has none. */
+type HomeAssistantView = { connected: AssistantAnswer["state"] };
+
+const ADMIN = { scope: "admin" } as const;
+const Address = z.strictObject({ url: z.string().check(z.minLength(1), z.maxLength(300)) });
+const Code = z.strictObject({
+  /** As Home Assistant's redirect brought both. */
+  state: z.string().check(z.maxLength(64)),
+  code: z.string().check(z.minLength(1), z.maxLength(300)),
+});
+
+/** Says how the bridge is connected to Home Assistant. 409 `bridge_offline`; 409 `cannot_connect`: the bridge is older, or hosts no devices. */
+route(homeAssistant, "GET /v1/home-assistant", ADMIN, async (c, { token }) => {
+  const view: HomeAssistantView = { connected: (await ask(c, token.home, {})).state };
+  return json(c, view);
+});
+
+/**
+ * Begins to connect one: the browser opens the address of the answer, the person signs in there, and comes back to the console with `code` and `state`.
+ * The bridge reaches Home Assistant, so the address is one of its network.
+ */
+route(
+  homeAssistant,
+  "POST /v1/home-assistant",
+  { ...ADMIN, confirm: true, body: Address },
+  async (c, { token, body }) => {
+    // The page to which the browser comes back.
+    const origin = c.req.header("origin") ?? originOf(c);
+    const state = crypto.randomUUID();
+    const begin = { url: body.url.trim(), client: `${origin}/`, redirect: `${origin}/`, state };
+    const { authorize = "" } = await ask(c, token.home, { begin });
+    return json(c, { authorize, state });
+  },
+);
+
+/** Ends the sign-in: the bridge redeems the code, once and within ten minutes of its begin. */
+route(homeAssistant, "POST /v1/home-assistant/code", { ...ADMIN, body: Code }, async (c, { token, body }) => {
+  const view: HomeAssistantView = { connected: (await ask(c, token.home, { finish: body })).state };
+  return json(c, view);
+});
+
+/** Gives up what a sign-in gave; its devices are agents no more. One that the bridge's settings name stays. */
+route(homeAssistant, "DELETE /v1/home-assistant", ADMIN, async (c, { token }) => {
+  const view: HomeAssistantView = { connected: (await ask(c, token.home, { forget: true })).state };
+  return json(c, view);
+});
+
+async function ask(c: Context<App>, home: string, question: AssistantQuestion): Promise<AssistantAnswer> {
+  const answer = await homeAssistantAt(c.env, home).ask(question);
+  if (answer === "offline") throw new HttpError(409, "bridge_offline", "the bridge is not connected, or did not answer");
+  if (answer === "too_old")
+    throw new HttpError(
+      409,
+      "cannot_connect",
+      "this bridge is older than its connection to Home Assistant, or hosts no devices (MQTT_DEVICES); update it, or set HA_URL where it runs",
+    );
+  if (answer.error !== undefined) throw new HttpError(409, "not_connected", answer.error);
+  return answer;
+}
