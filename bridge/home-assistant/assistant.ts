@@ -20,6 +20,7 @@ export type AssistantParts = {
 
 /** The answer to a sign-in waits so long for its first devices. */
 const CONNECTED_WITHIN_MS = 3_000;
+const USED_EVERY_MS = 24 * 3_600_000;
 const NOTHING = {
   entities: [],
   devices: [],
@@ -31,13 +32,14 @@ const NOTHING = {
   details: {},
 };
 const NAMED = "HA_URL names another one. Delete it from the bridge's settings first.";
-const NO_FOLDER = "The bridge has no folder to keep the sign-in in: set BRIDGE_STATE.";
+const NO_FOLDER = "The bridge keeps no sign-in: HA_DEVICES is off there, or it has no folder (BRIDGE_STATE).";
 
 export class Assistant {
   readonly #parts: AssistantParts;
   readonly #signIns: SignIns | undefined;
   #link: HomeAssistantLink | undefined;
   #url = "";
+  #using: NodeJS.Timeout | undefined;
 
   constructor(parts: AssistantParts) {
     this.#parts = parts;
@@ -74,10 +76,14 @@ export class Assistant {
   }
 
   async stop(): Promise<void> {
+    clearInterval(this.#using);
     await this.#link?.stop();
   }
 
   #openBy(grant: Grant): HomeAssistantLink {
+    // One that is not used for 90 days ends, however long its connection lasts.
+    this.#using = setInterval(() => void accessToken(grant).catch(() => {}), USED_EVERY_MS);
+    this.#using.unref();
     return this.#open(grant.url, {
       url: `${grant.url.replace(/^http/, "ws")}/api/websocket`,
       token: () => grant.refresh,
@@ -94,6 +100,7 @@ export class Assistant {
   async #close(): Promise<void> {
     const link = this.#link;
     this.#link = undefined;
+    clearInterval(this.#using);
     await link?.stop();
     const { catalog, onDevices } = this.#parts.link;
     catalog.homeAssistant.known(NOTHING, this.#parts.clock.wall());

@@ -1,9 +1,11 @@
 /** A bridge with Home Assistant beside its broker, without a broker, and as Home Assistant's app. Home Assistant is played on a real socket. */
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AssistantQuestion } from "@edgecall/core/protocol/assistant.ts";
 import type { WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
@@ -123,6 +125,53 @@ test("what an integration without push writes is done when it was not taken back
   expect(performance.now() - began).toBeGreaterThan(3_000);
   expect(liar).toMatchObject({ error_type: "outcome_unknown", confirmed: false });
 }, 15_000);
+
+test("a person's browser signs in there: the bridge keeps what it got over a restart, and says when it was revoked", async () => {
+  const assistant = await assistantWith(["lamp"]);
+  const ask = async (question: AssistantQuestion) => {
+    const id = randomUUID();
+    played.home.send({ t: "assistant", id, question });
+    return (await played.home.next("assistant", (frame) => frame.id === id)).answer;
+  };
+  const first = await hosted.started();
+  expect(await ask({})).toEqual({ state: null });
+  const client = "https://gate.example/";
+  const state = randomUUID();
+  const { authorize = "" } = await ask({ begin: { url: assistant.page, client, redirect: client, state } });
+  const { headers } = await fetch(authorize, { redirect: "manual" });
+  const back = new URL(headers.get("location") ?? "").searchParams;
+  expect(back.get("state")).toBe(state);
+  const connected = { url: assistant.page, by: "sign_in", up: true, user: "bridge", admin: false };
+  expect((await ask({ finish: { state, code: back.get("code") ?? "" } })).state).toMatchObject(connected);
+  await hosted.agentIn("lamp");
+  expect(await hosted.report(hosted.call("lamp", "set", { on: true }))).toMatchObject({ confirmed: true });
+  await first.stop();
+
+  played.home.frames.length = 0;
+  const second = await hosted.started();
+  await hosted.agentIn("lamp");
+  expect((await ask({})).state).toMatchObject({ ...connected, shown: 1 });
+  assistant.isRevoked = true;
+  assistant.drop();
+  await until(() => second.conditions().some(({ code }) => code === "home_assistant_refuses"));
+  expect((await ask({})).state).toMatchObject({ up: false, problem: expect.stringContaining("Sign in again") });
+  expect(await ask({ forget: true })).toEqual({ state: null });
+  await until(() => !hosted.told().has("lamp"), { what: "the lamp is gone" });
+  expect(second.conditions()).toEqual([]);
+});
+
+test("one that the settings name is not replaced by a sign-in", async () => {
+  const assistant = await assistantWith(["lamp"]);
+  await hosted.started({ homeAssistant: settingsOf(assistant) });
+  await hosted.agentIn("lamp");
+  const begin = { url: assistant.page, client: "https://g/", redirect: "https://g/", state: randomUUID() };
+  played.home.send({ t: "assistant", id: randomUUID(), question: { begin } });
+  const { answer } = await played.home.next("assistant");
+  expect(answer).toMatchObject({
+    state: { by: "settings", url: assistant.page, up: true },
+    error: expect.stringContaining("HA_URL"),
+  });
+});
 
 test("as Home Assistant's app it signs in by the Supervisor's socket, and calls nothing but what is on its list", async () => {
   const assistant = await assistantWith(["lamp"], "/core/websocket");

@@ -76,7 +76,9 @@ export class SignIns {
       const { refresh_token: refresh } = await tokensOf(url, form);
       if (refresh === undefined) return { error: "Home Assistant gave no refresh token." };
       const grant = { url, client, refresh };
+      const before = this.kept();
       await writeAtomic(join(this.#folder, FILE), JSON.stringify(grant));
+      if (before) void revoke(before);
       return grant;
     } catch (error) {
       return { error: cutText(`The bridge cannot sign in at ${url}: ${messageOf(error)}`, 500) };
@@ -97,8 +99,13 @@ export class SignIns {
   async forget(): Promise<void> {
     const kept = this.kept();
     rmSync(join(this.#folder, FILE), { force: true });
-    if (kept) await post(`${kept.url}/auth/revoke`, { token: kept.refresh }).catch(() => {});
+    if (kept) await revoke(kept);
   }
+}
+
+/** It may not be reached: a grant that is not used ends there after 90 days. */
+async function revoke({ url, refresh }: Grant): Promise<void> {
+  await post(`${url}/auth/revoke`, { token: refresh }).catch(() => {});
 }
 
 /** @returns a token for some minutes @throws TokenRefused: it was revoked; otherwise Home Assistant was not reached */

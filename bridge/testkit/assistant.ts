@@ -26,6 +26,8 @@ export class PlayedAssistant {
   readonly #states = new Map<string, "on" | "off">();
   readonly #server: WebSocketServer;
   readonly #http: Server;
+  /** What a sign-in gave counts no more. */
+  isRevoked = false;
   /** Of the sign-in that is under way. */
   #challenge = "";
   /** The sockets that are told of states, with the id of the subscription. */
@@ -84,7 +86,9 @@ export class PlayedAssistant {
     }
     const verifier = createHash("sha256").update(form.get("code_verifier") ?? "");
     const isRight =
-      form.get("grant_type") === "refresh_token" || verifier.digest("base64url") === this.#challenge;
+      form.get("grant_type") === "refresh_token"
+        ? form.get("refresh_token") === "refresh" && !this.isRevoked
+        : verifier.digest("base64url") === this.#challenge;
     if (pathname !== "/auth/token") response.writeHead(200).end("{}");
     else if (!isRight) response.writeHead(400).end('{"error":"invalid_grant"}');
     else response.writeHead(200).end(JSON.stringify({ access_token: this.token, refresh_token: "refresh" }));
