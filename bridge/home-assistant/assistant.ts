@@ -1,5 +1,6 @@
 /** The Home Assistant of a home: the one that the settings name, else one by a sign-in in the console, else none. */
 import type { AssistantAnswer, AssistantQuestion, AssistantState } from "@edgecall/core/protocol/assistant.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { HomeAssistantSettings } from "../settings.ts";
 import { HomeAssistantLink, type HomeAssistantLinkParts } from "./home-assistant-link.ts";
@@ -20,6 +21,8 @@ export type AssistantParts = {
 
 /** The answer to a sign-in waits so long for its first devices. */
 const CONNECTED_WITHIN_MS = 3_000;
+const PROBLEM_MAX = 600;
+const URL_MAX = 300;
 const USED_EVERY_MS = 24 * 3_600_000;
 const NOTHING = {
   entities: [],
@@ -112,14 +115,14 @@ export class Assistant {
     if (!link) return null;
     const { up, problem, info } = link;
     return {
-      url: this.#url,
+      url: cutText(this.#url, URL_MAX),
       by: this.#parts.settings ? "settings" : "sign_in",
       up,
       ...(info && { version: info.version }),
       ...(info?.user !== undefined && { user: info.user }),
       ...(info?.admin !== undefined && { admin: info.admin }),
       shown: this.#parts.shown(),
-      ...(problem !== undefined && { problem }),
+      ...(problem !== undefined && { problem: cutText(problem, PROBLEM_MAX) }),
     };
   }
 }

@@ -203,6 +203,7 @@ export class HomeAssistantConnection {
       return undefined;
     } catch (error) {
       this.#failure = messageOf(error);
+      this.#problem = `Home Assistant gives no token (${this.#failure})`;
       return error instanceof TokenRefused;
     }
   }
