@@ -14,7 +14,7 @@ import type { ToHome } from "../broker/to-home.ts";
 import { answerRead, type ReadParts } from "./answer-read.ts";
 import { type CarryOutParts, carryOut, problemOf } from "./carry-out.ts";
 import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
-import { type DeviceCall, type Ended, type Interruption, notRun } from "./device-call.ts";
+import { type DeviceCall, type Ended, type Interruption, type Later, notRun } from "./device-call.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports.ts";
 
@@ -22,6 +22,9 @@ import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports
 const IN_FLIGHT_MAX = 500;
 /** Commands of one device that wait, each until its time is over. A gateway has at most 200 open at it. */
 const QUEUE_MAX = 256;
+
+/** A device that answers so long after its command is told of all the same. Later a report would say more of others than of it. */
+const LATER_MS = 120_000;
 
 type Decision =
   | { kind: "refuse"; code: Refusal; message: string }
@@ -47,6 +50,8 @@ export class DeviceCalls {
   readonly #calls = new Map<string, DeviceCall>();
   /** By the device's key. */
   readonly #lanes = new Map<string, Lane>();
+  /** The last command of a device, if it was not confirmed in time, by the device's key. `until`: monotonic ms. */
+  readonly #unconfirmed = new Map<string, { call: DeviceCall; later: Later; until: number }>();
 
   constructor(parts: DeviceCallsParts) {
     this.#parts = parts;
@@ -169,6 +174,24 @@ export class DeviceCalls {
     this.#next(key, lane);
   }
 
+  /** Devices have reported something. One that does now what it was told before is told of: what Home has is that nothing is known. */
+  look(): void {
+    for (const [key, open] of this.#unconfirmed) {
+      const isOver = this.#parts.clock.now() > open.until;
+      if (isOver) this.#unconfirmed.delete(key);
+      else if (open.later.look() !== undefined) setTimeout(() => this.#late(key, open), open.later.settleMs);
+    }
+  }
+
+  #late(key: string, open: { call: DeviceCall; later: Later }): void {
+    if (this.#unconfirmed.get(key) !== open) return;
+    const text = open.later.look();
+    if (text === undefined) return;
+    this.#unconfirmed.delete(key);
+    const { call } = open;
+    this.#end(call, { report: succeeded(call.action, text, { confirmed: true }) });
+  }
+
   /** A blind that moves must not move on because its own call is waited for. */
   #makeWay(lane: Lane): void {
     for (const queued of lane.queue.splice(0)) {
@@ -186,6 +209,8 @@ export class DeviceCalls {
       this.#lanes.delete(key);
       return;
     }
+    // What is reported from now on may be of this one.
+    this.#unconfirmed.delete(key);
     void this.#run(call, carryOut(this.#parts, this.#ledger, call)).then(() => {
       lane.running = undefined;
       this.#next(key, lane);
@@ -212,6 +237,12 @@ export class DeviceCalls {
       this.#parts.outbox.refuse(call, ended.refuse, ended.message);
       return;
     }
+    if (ended.later)
+      this.#unconfirmed.set(call.key, {
+        call,
+        later: ended.later,
+        until: this.#parts.clock.now() + LATER_MS,
+      });
     const { type, payload } = ended.report;
     const elapsed_ms = Math.round(this.#parts.clock.now() - call.began);
     const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });

@@ -24,8 +24,16 @@ export type DeviceCall = {
   wake: () => void;
 };
 
+/** Of a command that was not confirmed in time: whether its device has reported since what was asked for. */
+export type Later = {
+  /** @returns the words of its report; undefined: it has not */
+  look(): string | undefined;
+  /** They count when they hold for so long (ms). */
+  settleMs: number;
+};
+
 /** The end of a call. A refusal says that nothing was sent. */
-export type Ended = { report: Outcome } | { refuse: Refusal; message: string };
+export type Ended = { report: Outcome; later?: Later } | { refuse: Refusal; message: string };
 
 /** Of a call that was interrupted before anything was sent. */
 export function notRun({ action, interrupted }: DeviceCall): Outcome {

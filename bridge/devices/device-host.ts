@@ -263,6 +263,7 @@ export class DeviceHost {
     this.#file?.changed("states");
     this.#rules?.onMessage(readBy);
     this.#watch.came();
+    this.#calls.look();
   }
 
   /** True if this is for a hosted device, or the call of one that is gone. */
