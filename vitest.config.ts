@@ -126,9 +126,14 @@ ALONE.push(
 );
 
 /** A bound in time is meant here, too, but they wait nearly all of it: some run beside each other, and nothing else does. */
-const BOUNDS = ["channels-crash", "channels-slow", "half-open", "keep-alive", "presence"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const BOUNDS = [
+  "channels-crash",
+  "channels-slow",
+  "half-open",
+  "home-assistant-devices",
+  "keep-alive",
+  "presence",
+].map((name) => `test/e2e/${name}.test.ts`);
 const BOUNDS_AT_ONCE = 3;
 
 /**
