@@ -243,7 +243,17 @@ export default defineConfig({
           setupFiles: ["./test/empty-homes.ts"],
         },
       },
-      { ...inWorkerd(), test: { name: "worker-long", include: LONG_IN_WORKERD, ...WITH_MODEL } },
+      {
+        ...inWorkerd(),
+        test: {
+          // Each waits for long, so they fill what the programs of `slow` leave.
+          name: "worker-long",
+          include: LONG_IN_WORKERD,
+          ...WITH_MODEL,
+          maxWorkers: WHOLE_PRODUCTS,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         test: {
           name: "e2e",
