@@ -64,6 +64,9 @@ describe("what confirms", () => {
     home.change("light.b", { s: "unavailable" }).change("light.c", { s: "off" });
     home.change("light.all", { s: "off" });
     expect(off.confirm?.(again)).toBeUndefined();
+    expect(off.unconfirmed(again)).toBe(
+      "Sent to Device g; 1 of its 2 members did it. Not: Device b (offline).",
+    );
   });
 
   test("nothing of an entity that only remembers what it was told", () => {

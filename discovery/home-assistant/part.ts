@@ -17,7 +17,7 @@ export class HomeAssistantPart implements Part {
   /** Home Assistant knows its state; the text says why it does not. */
   absentBecause: string | undefined = "Home Assistant has not told its state yet";
   readonly #values = new Map<string, Value>();
-  readonly #members: () => readonly (HomeAssistantPart | undefined)[];
+  readonly #membersNow: () => readonly (HomeAssistantPart | undefined)[];
 
   /** @param members of a group, as they are now; one that is not known is undefined */
   constructor(
@@ -27,7 +27,11 @@ export class HomeAssistantPart implements Part {
   ) {
     this.entity = entity;
     this.source = source;
-    this.#members = members;
+    this.#membersNow = members;
+  }
+
+  get members(): readonly (HomeAssistantPart | undefined)[] {
+    return this.#membersNow();
   }
 
   get device(): DeviceInfo {
@@ -84,7 +88,7 @@ export class HomeAssistantPart implements Part {
    */
   value(slot: string): Value | undefined {
     const own = this.#values.get(slot);
-    const members = this.#members();
+    const { members } = this;
     if (!own || members.length === 0) return own;
     const values = members.map((member) => (member?.isAnnounced() ? member.value(slot) : undefined));
     const known = values.filter((one) => one !== undefined);

@@ -12,6 +12,9 @@ import type { Part } from "./source.ts";
 /** What takes its own time. An alarm counts down before it is armed. */
 const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 };
 
+/** Of a group that did not do what was asked. */
+const MEMBERS_TOLD = 5;
+
 export type PlanContext = {
   /** The device's name. */
   deviceName: string;
@@ -72,7 +75,8 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now)
+      ? (groupText(who, expects, partNow(), since, now) ??
+        silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now))
       : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
@@ -203,6 +207,44 @@ function silentText(
   if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
   const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
   return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
+}
+
+/** Of a group each member is told that did not do it. @returns undefined: it is none */
+function groupText(
+  who: string,
+  expects: readonly Expectation[],
+  group: Part | undefined,
+  since: Mark,
+  now: number,
+): string | undefined {
+  const members = group?.members ?? [];
+  if (members.length === 0) return undefined;
+  const others = members.filter((member) => !member || !hasDone(member, expects, since, now));
+  const texts = others.slice(0, MEMBERS_TOLD).map((member) => memberText(member, expects, since, now));
+  const more = others.length > MEMBERS_TOLD ? [`${others.length - MEMBERS_TOLD} more`] : [];
+  const done = members.length - others.length;
+  return `Sent to ${who}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
+}
+
+function hasDone(part: Part, expects: readonly Expectation[], since: Mark, now: number): boolean {
+  const fresh = part.absence(now) === undefined ? freshValues(part, since, now) : () => undefined;
+  const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
+  return expects.every((expect) => isFresh(expect) && expect.met(fresh, () => undefined));
+}
+
+function memberText(
+  part: Part | undefined,
+  expects: readonly Expectation[],
+  since: Mark,
+  now: number,
+): string {
+  if (!part) return "one that is not known";
+  const { entity, device } = part;
+  const name = partName(entity.name ?? device.name ?? entity.title, entity.kind);
+  if (part.absence(now) !== undefined) return `${name} (offline)`;
+  const fresh = freshValues(part, since, now);
+  const told = expects.flatMap((expect) => otherWordsOf(entity, expect, fresh, "something else") ?? []);
+  return `${name} (${told.length > 0 ? told.join(", ") : "did not answer"})`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {
