@@ -1,6 +1,5 @@
 /** An entity of Home Assistant with what its states have said. */
-import { Quantity } from "@edgecall/core/text/quantity.ts";
-import type { SlotValue, Value } from "../model/entity/entity.ts";
+import type { Value } from "../model/entity/entity.ts";
 import type { DeviceInfo, Part, Source } from "../model/source.ts";
 import type { HomeAssistantEntity } from "./entity.ts";
 import type { Entry } from "./registry.ts";
@@ -82,22 +81,8 @@ export class HomeAssistantPart implements Part {
     this.absentBecause = why;
   }
 
-  /**
-   * A group says that it is on when one of its members is, so it is as old as the member that reported first, and confirms nothing while
-   * they differ.
-   */
   value(slot: string): Value | undefined {
-    const own = this.#values.get(slot);
-    const { members } = this;
-    if (!own || members.length === 0) return own;
-    const values = members.map((member) => (member?.isAnnounced() ? member.value(slot) : undefined));
-    const known = values.filter((one) => one !== undefined);
-    const isOne = known.length === members.length && known.every(({ value }) => isSame(value, own.value));
-    return {
-      ...own,
-      message: isOne ? Math.min(...known.map(({ message }) => message)) : 0,
-      retained: own.retained || known.some(({ retained }) => retained),
-    };
+    return this.#values.get(slot);
   }
 
   isExpired(): boolean {
@@ -122,8 +107,4 @@ export class HomeAssistantPart implements Part {
       });
     if (this.lastSeen !== null) this.lastSeen += by;
   }
-}
-
-function isSame(a: SlotValue, b: SlotValue): boolean {
-  return a instanceof Quantity && b instanceof Quantity ? a.value === b.value : a === b;
 }
