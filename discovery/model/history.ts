@@ -56,6 +56,6 @@ export function askedPast(
 function parametersOf(of: PastReadings["of"]) {
   return {
     ...(of.size > 1 && { name: { type: "string", enum: [...of.keys()] } as const }),
-    hours: { type: "integer", minimum: 1, maximum: HOURS_MAX, description: `${HOURS_DEFAULT}` } as const,
+    hours: { type: "integer", minimum: 1, maximum: HOURS_MAX, description: `${HOURS_DEFAULT} if it is left out` } as const,
   };
 }
