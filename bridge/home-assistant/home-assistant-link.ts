@@ -129,14 +129,13 @@ export class HomeAssistantLink {
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
       const words = cutText(answer.message, WORDS_MAX);
-      if (words === NOT_ALLOWED)
-        return { kind: "refused", why: "Home Assistant lets only administrators do that" };
-      if (BEFORE_SENDING.includes(answer.code))
-        return { kind: "refused", why: `Home Assistant refuses it: "${words}"` };
+      const why = refusal(answer.code, words);
       // A Python timeout has no words.
       const text = words === "" ? "the device did not answer" : `"${words}"`;
-      catalog.homeAssistant.failed(key, `Home Assistant: ${text}`);
+      // Also a refusal: it may come when nothing waits for the answer any more.
+      catalog.homeAssistant.failed(key, why ?? `Home Assistant: ${text}`);
       this.#parts.onStates([]);
+      if (why !== undefined) return { kind: "refused", why };
     }
     return { kind: "sent" };
   }
@@ -282,6 +281,12 @@ export class HomeAssistantLink {
       return;
     }
   }
+}
+
+/** @returns undefined: it may have acted */
+function refusal(code: string, words: string): string | undefined {
+  if (words === NOT_ALLOWED) return "Home Assistant lets only administrators do that";
+  return BEFORE_SENDING.includes(code) ? `Home Assistant refuses it: "${words}"` : undefined;
 }
 
 function responseCommand({ domain, service, data }: ServiceCall, entity_id: string) {
