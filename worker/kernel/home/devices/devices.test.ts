@@ -35,7 +35,7 @@ const patch = async (id: string, body: object) => {
   };
 };
 const forget = (id: string) => ask(`/v1/devices/${id}`, { method: "DELETE" });
-const known = async (id: string) => until(async () => await agentOf(id), { what: id });
+const known = async (id: string) => until(async () => await agentOf(id), { every: 100, what: id });
 
 /** The model's words about the home. */
 async function system(): Promise<string> {
