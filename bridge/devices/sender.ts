@@ -1,6 +1,6 @@
 /** The ways by which commands leave the bridge: one for each source of devices. */
 import type { Snapshot, SourceName } from "@edgecall/discovery/model/device.ts";
-import type { Publish, ServiceCall, Step } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Past, Publish, ServiceCall, Step } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Publisher } from "../broker/broker.ts";
 import type { HomeAssistantLink, ServiceAnswer } from "../home-assistant/home-assistant-link.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -27,7 +27,7 @@ export interface Sender {
   /** @param waitMs after so long the device must not carry it out any more, where that can be said */
   send(step: Step, waitMs: number): Promise<Sent>;
   /** Asks for what no state has. */
-  ask(call: ServiceCall): Promise<ServiceAnswer>;
+  ask(call: ServiceCall | Past): Promise<ServiceAnswer>;
   /** Asks for a picture. */
   picture(key: string): Promise<Snapshot | { error: string }>;
 }

@@ -8,7 +8,7 @@ import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { exposedIds } from "@edgecall/discovery/home-assistant/registry.ts";
 import { objectOf } from "@edgecall/discovery/home-assistant/state.ts";
 import type { Snapshot } from "@edgecall/discovery/model/device.ts";
-import type { ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Past, ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -136,37 +136,31 @@ export class HomeAssistantLink {
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
       const words = cutText(answer.message, WORDS_MAX);
-      if (words === NOT_ALLOWED)
-        return { kind: "refused", why: "Home Assistant lets only administrators do that" };
-      if (BEFORE_SENDING.includes(answer.code))
-        return { kind: "refused", why: `Home Assistant refuses it: "${words}"` };
+      const why = refusal(answer.code, words);
       // A Python timeout has no words.
       const text = words === "" ? "the device did not answer" : `"${words}"`;
-      catalog.homeAssistant.failed(key, `Home Assistant: ${text}`);
+      // Also a refusal: it may come when nothing waits for the answer any more.
+      catalog.homeAssistant.failed(key, why ?? `Home Assistant: ${text}`);
       this.#parts.onStates([]);
+      if (why !== undefined) return { kind: "refused", why };
     }
     return { kind: "sent" };
   }
 
-  /** Asks a service that answers, for one entity. */
-  async ask({ domain, service, data, entity: key }: ServiceCall): Promise<ServiceAnswer> {
-    const entityId = this.#entityIdOf(key);
-    if (!SERVICES.has(`${domain}.${service}`) || entityId === undefined)
-      return { why: "Home Assistant has it no more" };
+  /** Asks a service that answers, or the recorder, for one entity. */
+  async ask(question: ServiceCall | Past): Promise<ServiceAnswer> {
+    const isPast = "pastOf" in question;
+    const entityId = this.#entityIdOf(isPast ? question.pastOf : question.entity);
+    const isListed = isPast || SERVICES.has(`${question.domain}.${question.service}`);
+    if (!isListed || entityId === undefined) return { why: "Home Assistant has it no more" };
     if (!this.up) return { why: this.problem ?? "Home Assistant is not connected" };
-    const target = { entity_id: entityId };
-    const answer = await this.#connection.command({
-      type: "call_service",
-      domain,
-      service,
-      service_data: data,
-      target,
-      return_response: true,
-    });
+    const command = isPast ? historyCommand(question, entityId) : responseCommand(question, entityId);
+    const answer = await this.#connection.command(command);
     if (answer.kind === "error")
       return { why: `Home Assistant says: "${cutText(answer.message, WORDS_MAX)}"`, tainted: true };
     if (answer.kind !== "result") return { why: "Home Assistant did not answer" };
-    return { response: objectOf(objectOf(answer.result).response)[entityId] };
+    const result = objectOf(answer.result);
+    return { response: (isPast ? result : objectOf(result.response))[entityId] };
   }
 
   /** The picture of a camera, or of an image entity, as it is now. */
@@ -302,6 +296,28 @@ export class HomeAssistantLink {
       return;
     }
   }
+}
+
+/** @returns undefined: it may have acted */
+function refusal(code: string, words: string): string | undefined {
+  if (words === NOT_ALLOWED) return "Home Assistant lets only administrators do that";
+  return BEFORE_SENDING.includes(code) ? `Home Assistant refuses it: "${words}"` : undefined;
+}
+
+function responseCommand({ domain, service, data }: ServiceCall, entity_id: string) {
+  const call = { domain, service, service_data: data, target: { entity_id } };
+  return { type: "call_service", ...call, return_response: true };
+}
+
+function historyCommand({ from, to }: Past, entityId: string) {
+  return {
+    type: "history/history_during_period",
+    start_time: from,
+    end_time: to,
+    entity_ids: [entityId],
+    minimal_response: true,
+    no_attributes: true,
+  };
 }
 
 function resultOf(answer: Answer): unknown {

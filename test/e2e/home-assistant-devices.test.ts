@@ -34,7 +34,7 @@ let silence: Promise<number>;
 let stuck: Promise<Report>;
 
 beforeAll(async () => {
-  home = await HomeAssistant.start(["group", "template", "input_boolean"]);
+  home = await HomeAssistant.start(["group", "template", "input_boolean", "history"]);
   await home.addLab(0);
   await home.addLab(-1);
   await home.addLab(PLUGS);

@@ -65,7 +65,7 @@ export function waterHeater(draft: HomeAssistantDraft): void {
   draft.danger = "it heats water";
   const range = temperatures(draft, 43, 60);
   const modes = draft.can(2) ? draft.list("operation_list") : [];
-  draft.stateSlot("mode", (state) => modes.find((mode) => mode === state));
+  draft.stateSlot("mode", (state) => [...modes, "off"].find((mode) => mode === state));
   draft.reading("mode", plain);
   const settings = [
     oneOf(draft, "mode", "mode", modes, (operation_mode) =>
