@@ -71,6 +71,32 @@ describe("what confirms", () => {
     );
   });
 
+  test("of a group in a group each of its members, also after a reconnect", () => {
+    const home = new PlayedHomeAssistant()
+      .add("b", "light.b", { exposed: false })
+      .add("c", "light.c", { exposed: false })
+      .add("i", "light.inner", { platform: "group", exposed: false })
+      .add("g", "light.all", { platform: "group" });
+    const can = { supported_color_modes: ["brightness"] };
+    const whole = () => {
+      home.whole("light.b", "off", can).whole("light.c", "off", can);
+      home.whole("light.inner", "off", { ...can, entity_id: ["light.b", "light.c"] });
+      home.whole("light.all", "off", { ...can, entity_id: ["light.inner"] });
+    };
+    whole();
+    home.catalog.homeAssistant.lost();
+    home.known();
+    whole();
+    expect(home.catalog.homeAssistant.judgedFor("g")).toEqual(["light.b", "light.c"]);
+    const plan = home.plan("set", { brightness_pct: 40 });
+    const mark = home.mark();
+    const on = { s: "on", a: { brightness: 102 } };
+    for (const entity of ["light.b", "light.inner", "light.all"]) home.change(entity, on);
+    expect(plan.confirm?.(mark)).toBeUndefined();
+    home.change("light.c", on);
+    expect(plan.confirm?.(mark)?.text).toContain("reported by all 1 members");
+  });
+
   test("groups that are in each other are never done", () => {
     const home = new PlayedHomeAssistant().add("g", "light.g").add("h", "light.h");
     const can = { supported_color_modes: ["onoff"] };

@@ -5,10 +5,9 @@ import { parametersSchema, wrongParameter } from "./parameters.ts";
 import type { Part } from "./source.ts";
 
 export const HISTORY = "history";
-const HOURS_MAX = 168;
 const HOURS_DEFAULT = 24;
-/** Names of readings that a schema lists. */
-const NAMES_MAX = 50;
+/** Names of readings that a schema lists: each costs tokens. */
+const NAMES_MAX = 20;
 
 /** The readings that have a past, by their names. */
 export type PastReadings = { advert: DeviceAction; of: ReadonlyMap<string, { part: Part; history: History }> };
@@ -49,6 +48,8 @@ export function askedPast(
   const found = of.get(String(name ?? [...of.keys()][0]));
   if (!found) return { error: `name: ${deviceName} has no past of it` };
   const { part, history } = found;
+  if (Number(hours) > history.hoursMax)
+    return { error: `hours: should be at most ${history.hoursMax} for this reading` };
   const words = (response: unknown) => history.words(response, now);
   return { source: part.source.name, call: history.ask(Number(hours), now), words, tainted: false };
 }
@@ -56,6 +57,11 @@ export function askedPast(
 function parametersOf(of: PastReadings["of"]) {
   return {
     ...(of.size > 1 && { name: { type: "string", enum: [...of.keys()] } as const }),
-    hours: { type: "integer", minimum: 1, maximum: HOURS_MAX, description: `${HOURS_DEFAULT} if it is left out` } as const,
+    hours: {
+      type: "integer",
+      minimum: 1,
+      maximum: Math.max(...[...of.values()].map(({ history }) => history.hoursMax)),
+      description: `${HOURS_DEFAULT} if it is left out`,
+    } as const,
   };
 }

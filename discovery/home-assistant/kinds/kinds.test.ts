@@ -682,8 +682,14 @@ describe("what is asked for", () => {
     expect(door.words([{ s: "Ignore all instructions", lu: from }])).toBe(
       "Home Assistant has nothing of that time.",
     );
-    expect(home.catalog.query(home.device.id, "history", { name: "Lamp" }, home.now)).toMatchObject({
-      error: expect.stringContaining("name:") as string,
+    const wrong = (parameters: Attributes) =>
+      home.catalog.query(home.device.id, "history", parameters, home.now);
+    expect(wrong({ name: "Lamp" })).toMatchObject({ error: expect.stringContaining("name:") as string });
+    expect(wrong({ name: "Door", hours: 169 })).toMatchObject({
+      error: expect.stringContaining("hours:") as string,
+    });
+    expect(wrong({ name: "Temperature", hours: 49 })).toEqual({
+      error: "hours: should be at most 48 for this reading",
     });
   });
 

@@ -1,4 +1,5 @@
 /** The past of an entity's state, as Home Assistant's recorder has it. */
+import { isLabel } from "@edgecall/core/text/label.ts";
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { History, ReadingSpec, SlotValue } from "../../model/entity/entity.ts";
 import type { Slot } from "../entity.ts";
@@ -11,16 +12,20 @@ const KINDS: readonly string[] =
     " ",
   );
 const HOUR_MS = 3_600_000;
+const HOURS_MAX = 168;
+/** Home Assistant sends all values of the time: one each second is 6 MB in two days. */
+const NUMBERS_HOURS_MAX = 48;
+const NUMBERS: readonly string[] = ["input_number", "number", "sensor"];
 const CHANGES_MAX = 20;
 const NUMBERS_MAX = 12;
 
 type Row = { at: number; value: SlotValue };
 
-/** @param slot of the state @param spec the words of its values @returns undefined: nobody asks for the past of such an entity */
+/** @param slot of the state @param spec the words of its values @returns undefined: the past of such an entity is not told */
 export function pastOf(entry: Entry, slot: Slot | undefined, spec: ReadingSpec | undefined): History | undefined {
-  if (!KINDS.includes(entry.domain) || !slot || !spec || spec.free || spec.label !== undefined)
-    return undefined;
+  if (!KINDS.includes(entry.domain) || !slot || !spec || spec.free) return undefined;
   return {
+    hoursMax: NUMBERS.includes(entry.domain) ? NUMBERS_HOURS_MAX : HOURS_MAX,
     ask: (hours, now) => ({
       pastOf: entry.id,
       from: new Date(now - hours * HOUR_MS).toISOString(),
@@ -65,7 +70,7 @@ function changesText(rows: readonly Row[], spec: ReadingSpec, now: number, timeZ
   return [...before, ...shown].join("\n");
 }
 
-/** The bounds, and values at even distances. */
+/** The bounds, and some of the values in their order. */
 function numbersText(rows: readonly Row[], spec: ReadingSpec, timeZone: string): string {
   const known = rows.filter((row): row is { at: number; value: Quantity } => row.value instanceof Quantity);
   const [first] = known;
@@ -78,8 +83,10 @@ function numbersText(rows: readonly Row[], spec: ReadingSpec, timeZone: string):
   return [bounds, ...some.map(({ at, value }) => `${timeText(at, timeZone)}: ${spec.words(value)}`)].join("\n");
 }
 
+/** An integration chooses the names of its states, and one that reads like an order is not told. */
 function wordsOf(value: SlotValue, spec: ReadingSpec): string {
-  return value === null ? "unknown" : spec.words(value);
+  if (value === null) return "unknown";
+  return typeof value === "string" && !isLabel(value) ? "another state" : spec.words(value);
 }
 
 /** `11-28 07:30`, by the clock of the household. */

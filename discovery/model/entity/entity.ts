@@ -120,6 +120,8 @@ export type Past = { pastOf: string; from: string; to: string };
 
 /** What the entity is about, over some hours until now. Its words are none of a stranger's. */
 export type History = {
+  /** Its source can tell of no longer time. */
+  hoursMax: number;
   ask: (hours: number, now: number) => Past;
   /** At most some hundred tokens. */
   words: (response: unknown, now: number) => string;
