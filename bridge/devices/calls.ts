@@ -23,7 +23,7 @@ const IN_FLIGHT_MAX = 500;
 /** Commands of one device that wait, each until its time is over. A gateway has at most 200 open at it. */
 const QUEUE_MAX = 256;
 
-/** A device that answers so long after its command is told of all the same. Later a report would say more of others than of it. */
+/** A device's answer is told when it comes so long after its time. What it reports after that may have another cause. */
 const LATER_MS = 120_000;
 
 type Decision =
@@ -34,6 +34,9 @@ type Decision =
   | { kind: "begin"; call: DeviceCall };
 
 type Lane = { running: DeviceCall | undefined; queue: DeviceCall[] };
+
+/** A command that was not confirmed in time. `until`: monotonic ms. `settling`: its device has done it, and may take it back. */
+type Unconfirmed = { call: DeviceCall; later: Later; until: number; settling?: NodeJS.Timeout | undefined };
 
 export type DeviceCallsParts = ReadParts &
   CarryOutParts & {
@@ -50,8 +53,8 @@ export class DeviceCalls {
   readonly #calls = new Map<string, DeviceCall>();
   /** By the device's key. */
   readonly #lanes = new Map<string, Lane>();
-  /** The last command of a device, if it was not confirmed in time, by the device's key. `until`: monotonic ms. */
-  readonly #unconfirmed = new Map<string, { call: DeviceCall; later: Later; until: number }>();
+  /** By the device's key: its last command, if that was not confirmed in time. */
+  readonly #unconfirmed = new Map<string, Unconfirmed>();
 
   constructor(parts: DeviceCallsParts) {
     this.#parts = parts;
@@ -174,19 +177,20 @@ export class DeviceCalls {
     this.#next(key, lane);
   }
 
-  /** Devices have reported something. One that does now what it was told before is told of: what Home has is that nothing is known. */
+  /** Devices have reported something, perhaps what Home was told is not known. */
   look(): void {
     for (const [key, open] of this.#unconfirmed) {
-      const isOver = this.#parts.clock.now() > open.until;
-      if (isOver) this.#unconfirmed.delete(key);
-      else if (open.later.look() !== undefined) setTimeout(() => this.#late(key, open), open.later.settleMs);
+      if (this.#parts.clock.now() > open.until) this.#unconfirmed.delete(key);
+      else if (open.settling === undefined && open.later.look() !== undefined)
+        // What it takes back may be here, unread, when the timer is due.
+        open.settling = setTimeout(() => setImmediate(() => this.#late(key, open)), open.later.settleMs);
     }
   }
 
-  #late(key: string, open: { call: DeviceCall; later: Later }): void {
-    if (this.#unconfirmed.get(key) !== open) return;
+  #late(key: string, open: Unconfirmed): void {
+    open.settling = undefined;
     const text = open.later.look();
-    if (text === undefined) return;
+    if (text === undefined || this.#unconfirmed.get(key) !== open) return;
     this.#unconfirmed.delete(key);
     const { call } = open;
     this.#end(call, { report: succeeded(call.action, text, { confirmed: true }) });

@@ -24,11 +24,11 @@ export type DeviceCall = {
   wake: () => void;
 };
 
-/** Of a command that was not confirmed in time: whether its device has reported since what was asked for. */
+/** For a command that was not confirmed in time. */
 export type Later = {
-  /** @returns the words of its report; undefined: it has not */
+  /** @returns what its device has reported since, if it is what was asked for */
   look(): string | undefined;
-  /** They count when they hold for so long (ms). */
+  /** It counts when the device has not taken it back after so long (ms). */
   settleMs: number;
 };
 

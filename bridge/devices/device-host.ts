@@ -190,6 +190,8 @@ export class DeviceHost {
 
   /** Answers Home about Home Assistant, and takes part in a sign-in there. */
   async assistant({ id, question }: Extract<HomeFrame, { t: "assistant" }>): Promise<void> {
+    // It is opened once what is known of its devices is read.
+    await this.#loaded;
     const answer = await this.#assistant.answer(question);
     this.#parts.gateway.send({ t: "assistant", id, answer });
   }

@@ -5,7 +5,7 @@ import type { Clock } from "@edgecall/node/clock.ts";
 import type { HomeAssistantSettings } from "../settings.ts";
 import { HomeAssistantLink, type HomeAssistantLinkParts } from "./home-assistant-link.ts";
 import { httpUrl } from "./pictures.ts";
-import { accessToken, type Grant, SignIns } from "./sign-in.ts";
+import { accessToken, type Grant, revoke, SignIns } from "./sign-in.ts";
 
 export type AssistantParts = {
   /** Undefined: the settings name none. */
@@ -24,6 +24,7 @@ const CONNECTED_WITHIN_MS = 3_000;
 const PROBLEM_MAX = 600;
 const URL_MAX = 300;
 const USED_EVERY_MS = 24 * 3_600_000;
+/** Registries of no Home Assistant. */
 const NOTHING = {
   entities: [],
   devices: [],
@@ -35,7 +36,7 @@ const NOTHING = {
   details: {},
 };
 const NAMED = "HA_URL names another one. Delete it from the bridge's settings first.";
-const NO_FOLDER = "The bridge keeps no sign-in: HA_DEVICES is off there, or it has no folder (BRIDGE_STATE).";
+const NO_FOLDER = "The bridge takes no sign-in: HA_DEVICES is off there, or it has no folder (BRIDGE_STATE).";
 
 export class Assistant {
   readonly #parts: AssistantParts;
@@ -43,6 +44,9 @@ export class Assistant {
   #link: HomeAssistantLink | undefined;
   #url = "";
   #using: NodeJS.Timeout | undefined;
+  /** Ends with the question before. */
+  #last: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
 
   constructor(parts: AssistantParts) {
     this.#parts = parts;
@@ -60,18 +64,27 @@ export class Assistant {
     return this.#link;
   }
 
-  /** Answers Home. */
-  async answer({ begin, finish, forget }: AssistantQuestion): Promise<AssistantAnswer> {
+  /** Answers Home, one question after the other. */
+  answer(question: AssistantQuestion): Promise<AssistantAnswer> {
+    const answer = this.#last.then(() => this.#answer(question));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  async #answer({ begin, finish, forget }: AssistantQuestion): Promise<AssistantAnswer> {
     if (!begin && !finish && !forget) return { state: this.#state() };
     const refused = this.#parts.settings ? NAMED : undefined;
     const signIns = this.#signIns;
     if (refused !== undefined || !signIns) return { state: this.#state(), error: refused ?? NO_FOLDER };
     if (begin) return { state: this.#state(), ...signIns.begin(begin) };
+    const former = signIns.kept();
     const grant = finish && (await signIns.finish(finish));
     if (grant && "error" in grant) return { state: this.#state(), ...grant };
+    if (!grant) signIns.forget();
+    // The connection ends first: Home Assistant tells the household of one that shows a revoked grant.
     await this.#close();
-    if (forget) await signIns.forget();
-    if (!grant) return { state: null };
+    if (former) void revoke(former);
+    if (!grant || this.#isStopped) return { state: null };
     const link = this.#openBy(grant);
     link.start();
     await until(() => !link.isReading, CONNECTED_WITHIN_MS);
@@ -79,6 +92,7 @@ export class Assistant {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     clearInterval(this.#using);
     await this.#link?.stop();
   }

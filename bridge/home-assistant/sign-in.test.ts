@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { systemClock } from "@edgecall/node/clock.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TokenRefused } from "./connection.ts";
-import { accessToken, type Grant, SignIns } from "./sign-in.ts";
+import { accessToken, type Grant, revoke, SignIns } from "./sign-in.ts";
 
 const CLIENT = "https://gate.example/";
 const STATE = "0123456789abcdef-0123456789";
@@ -64,7 +64,7 @@ function begun(of: SignIns, given = url, state = STATE): URLSearchParams {
 
 test("the browser is sent to Home Assistant with a challenge; the code is redeemed with the verifier, and the grant is kept for the bridge alone", async () => {
   const one = signIns();
-  const query = begun(one, `${url}/`);
+  const query = begun(one, `${url}/lovelace/0?edit=1`);
   expect(Object.fromEntries(query)).toMatchObject({
     response_type: "code",
     client_id: CLIENT,
@@ -86,7 +86,7 @@ test("the browser is sent to Home Assistant with a challenge; the code is redeem
 test("a code counts once, within ten minutes, and for a sign-in that was begun here", async () => {
   const one = signIns();
   begun(one);
-  expect(await one.finish({ state: "another-state-of-somebody", code: "the-code" })).toHaveProperty("error");
+  expect(await one.finish({ state: "a-state-that-was-never-begun", code: "the-code" })).toHaveProperty("error");
   now = 600_001;
   expect(await one.finish({ state: STATE, code: "the-code" })).toHaveProperty("error");
   begun(one);
@@ -103,7 +103,7 @@ test("a code counts once, within ten minutes, and for a sign-in that was begun h
   expect(await one.finish({ state: `${STATE}-2`, code: "the-code" })).toHaveProperty("error");
 });
 
-test.each(["homeassistant.local:8123", "ftp://ha.local", "http://anna:pw@ha.local", "http://ha.local/?x=1"])(
+test.each(["homeassistant.local:8123", "ftp://ha.local", "http://anna:pw@ha.local", "javascript:alert(1)"])(
   "a wrong address is named: %s",
   (given) => {
     const begun = signIns().begin({ url: given, client: CLIENT, redirect: CLIENT, state: STATE });
@@ -111,13 +111,23 @@ test.each(["homeassistant.local:8123", "ftp://ha.local", "http://anna:pw@ha.loca
   },
 );
 
-test("a grant that was revoked is told apart from a Home Assistant that is away; forgetting revokes it there", async () => {
+test("a grant that was revoked is told apart from a Home Assistant that is away, and from one that answers something else", async () => {
   const one = signIns();
   begun(one);
   const grant = (await one.finish({ state: STATE, code: "the-code" })) as Grant;
-  await one.forget();
-  expect([...refreshes]).toEqual([]);
+  one.forget();
   expect(one.kept()).toBeUndefined();
+  await revoke(grant);
+  expect([...refreshes]).toEqual([]);
   await expect(accessToken(grant)).rejects.toThrow(TokenRefused);
-  await expect(accessToken({ ...grant, url: "http://127.0.0.1:1" })).rejects.not.toThrow(TokenRefused);
+  const of = async (one: Grant) => await accessToken(one).catch((error: unknown) => error);
+  const other = createServer((_, response) => response.end(`{"access_token":"${"x".repeat(100_000)}"}`));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const at = { ...grant, url: `http://127.0.0.1:${(other.address() as AddressInfo).port}` };
+  expect(String(await of(at))).toBe("Error: it answers HTTP 200");
+  other.closeAllConnections();
+  await new Promise((resolve) => other.close(resolve));
+  const away = await of(at);
+  expect(away).not.toBeInstanceOf(TokenRefused);
+  expect(String(away)).toContain("ECONNREFUSED");
 });

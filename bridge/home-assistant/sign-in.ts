@@ -6,12 +6,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AssistantQuestion } from "@edgecall/core/protocol/assistant.ts";
-import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { TokenRefused } from "./connection.ts";
+import { bytesOf } from "./pictures.ts";
 
 type Begin = NonNullable<AssistantQuestion["begin"]>;
 type Finish = NonNullable<AssistantQuestion["finish"]>;
@@ -21,6 +22,7 @@ const Grant = z.object({ url: z.string(), client: z.string(), refresh: z.string(
 export type Grant = z.infer<typeof Grant>;
 
 const Tokens = z.looseObject({ access_token: z.string(), refresh_token: z.optional(z.string()) });
+const Failure = z.looseObject({ error: z.string() });
 
 type Pending = Begin & { verifier: string; until: number };
 
@@ -29,6 +31,9 @@ const FILE = "home-assistant.json";
 const PENDING_MS = 600_000;
 const PENDING_MAX = 5;
 const WITHIN_MS = 8_000;
+const ANSWER_MAX_BYTES = 65_536;
+/** OAuth's errors that another try does not mend. */
+const REFUSALS = ["access_denied", "invalid_grant", "invalid_request"];
 
 export class SignIns {
   readonly #folder: string;
@@ -44,9 +49,10 @@ export class SignIns {
   /** @returns the address that the browser opens, or what is wrong with the one of Home Assistant */
   begin(given: Begin): { authorize: string } | { error: string } {
     const url = URL.parse(given.url);
-    if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "")
+    if (!url || !/^https?:$/.test(url.protocol) || url.username !== "")
       return { error: "url: should be Home Assistant's address, like http://homeassistant.local:8123" };
-    const base = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+    // A person may have copied the address of one of its pages.
+    const base = url.origin;
     const now = this.#clock.now();
     for (const [state, { until }] of this.#pending) if (until < now) this.#pending.delete(state);
     for (const state of [...this.#pending.keys()].slice(0, Math.max(0, this.#pending.size - PENDING_MAX + 1)))
@@ -64,7 +70,7 @@ export class SignIns {
     return { authorize: `${base}/auth/authorize?${query}` };
   }
 
-  /** Redeems the code, once. @returns what is kept from now on, or why there is nothing */
+  /** Redeems the code, once, and keeps what it gives. @returns the grant, or why there is none */
   async finish({ state, code }: Finish): Promise<Grant | { error: string }> {
     const pending = this.#pending.get(state);
     this.#pending.delete(state);
@@ -76,9 +82,7 @@ export class SignIns {
       const { refresh_token: refresh } = await tokensOf(url, form);
       if (refresh === undefined) return { error: "Home Assistant gave no refresh token." };
       const grant = { url, client, refresh };
-      const before = this.kept();
       await writeAtomic(join(this.#folder, FILE), JSON.stringify(grant));
-      if (before) void revoke(before);
       return grant;
     } catch (error) {
       return { error: cutText(`The bridge cannot sign in at ${url}: ${messageOf(error)}`, 500) };
@@ -95,16 +99,13 @@ export class SignIns {
     }
   }
 
-  /** Deletes it, and tells Home Assistant that it is not used any more. */
-  async forget(): Promise<void> {
-    const kept = this.kept();
+  forget(): void {
     rmSync(join(this.#folder, FILE), { force: true });
-    if (kept) await revoke(kept);
   }
 }
 
-/** It may not be reached: a grant that is not used ends there after 90 days. */
-async function revoke({ url, refresh }: Grant): Promise<void> {
+/** Tells Home Assistant that a grant is not used any more. One that cannot be told of ends there after 90 days. */
+export async function revoke({ url, refresh }: Grant): Promise<void> {
   await post(`${url}/auth/revoke`, { token: refresh }).catch(() => {});
 }
 
@@ -116,19 +117,27 @@ export async function accessToken({ url, client, refresh }: Grant): Promise<stri
 
 async function tokensOf(url: string, form: Record<string, string>): Promise<z.infer<typeof Tokens>> {
   const response = await post(`${url}/auth/token`, form);
-  const body: unknown = await response.json().catch(() => undefined);
-  if (response.status === 400 || response.status === 403)
-    throw new TokenRefused(`it refuses the sign-in (HTTP ${response.status})`);
-  const read = check(Tokens, body);
+  const text = Buffer.from((await bytesOf(response, ANSWER_MAX_BYTES)) ?? []).toString();
+  const failure = checkJson(Failure, text);
+  if (failure.ok && REFUSALS.includes(failure.value.error))
+    throw new TokenRefused(`it refuses the sign-in (${failure.value.error})`);
+  const read = checkJson(Tokens, text);
   if (!response.ok || !read.ok) throw new Error(`it answers HTTP ${response.status}`);
   return read.value;
 }
 
-function post(url: string, form: Record<string, string>): Promise<Response> {
-  return fetch(url, {
-    method: "POST",
-    body: new URLSearchParams(form),
-    redirect: "error",
-    signal: AbortSignal.timeout(WITHIN_MS),
-  });
+/** @throws with the reason that the system gives */
+async function post(url: string, form: Record<string, string>): Promise<Response> {
+  try {
+    return await fetch(url, {
+      method: "POST",
+      body: new URLSearchParams(form),
+      redirect: "error",
+      signal: AbortSignal.timeout(WITHIN_MS),
+    });
+  } catch (error) {
+    const { message, code } = (error as { cause?: NodeJS.ErrnoException }).cause ?? {};
+    // Where a name has several addresses, the message is empty.
+    throw new Error(message || code || messageOf(error));
+  }
 }

@@ -8,12 +8,15 @@ const text = (max: number) => z.string().check(z.maxLength(max));
 /** Chosen by the gateway: it names a sign-in that a person began. */
 const state = z.string().check(z.regex(/^[\w-]{20,64}$/));
 
+/** What Home Assistant's redirect brings: `code` is redeemed for a token. */
+export const SignInCode = z.object({ state, code: z.string().check(z.minLength(1), z.maxLength(300)) });
+
 /** What Home asks of the bridge; none of the fields: how it is. */
 export const AssistantQuestion = z.object({
   /** A person's browser is about to sign in there. */
   begin: z.optional(z.object({ url: text(300), client: text(300), redirect: text(300), state })),
-  /** It came back with this code. */
-  finish: z.optional(z.object({ state, code: text(300) })),
+  /** The browser came back with this code. */
+  finish: z.optional(SignInCode),
   /** The bridge gives up what it was given by a sign-in. */
   forget: z.optional(z.literal(true)),
 });
@@ -39,7 +42,7 @@ export const AssistantAnswer = z.object({
   /** null: none is connected. */
   state: z.nullable(AssistantState),
   /** To `begin`: the address that the browser opens. */
-  authorize: z.optional(text(2_000)),
+  authorize: z.optional(z.string().check(z.maxLength(2_000), z.regex(/^https?:\/\//))),
   /** The reason why nothing was done, for a person. */
   error: z.optional(text(500)),
 });

@@ -1,27 +1,24 @@
 /** `/v1/home-assistant`: the Home Assistant that a home's bridge is connected to, and its sign-in by the person's browser. */
-import type { AssistantAnswer, AssistantQuestion } from "@edgecall/core/protocol/assistant.ts";
+import { type AssistantAnswer, type AssistantQuestion, SignInCode } from "@edgecall/core/protocol/assistant.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { json, route } from "../../kernel/http/route.ts";
+import { ownOrigin } from "../../kernel/http/session.ts";
 import { originOf } from "../../kernel/http/wait.ts";
 import { homeAssistantAt } from "./home-assistant-api.ts";
 
 export const homeAssistant = newRoutes();
 
-/** A home's Home Assistant. `connected` is null where the bridge has none. */
+/** A home's Home Assistant. `connected` is null if the bridge has none. */
 type HomeAssistantView = { connected: AssistantAnswer["state"] };
 
 const ADMIN = { scope: "admin" } as const;
 const Address = z.strictObject({ url: z.string().check(z.minLength(1), z.maxLength(300)) });
-const Code = z.strictObject({
-  /** As Home Assistant's redirect brought both. */
-  state: z.string().check(z.maxLength(64)),
-  code: z.string().check(z.minLength(1), z.maxLength(300)),
-});
+const Code = z.strictObject(SignInCode.shape);
 
-/** Says how the bridge is connected to Home Assistant. 409 `bridge_offline`; 409 `cannot_connect`: the bridge is older, or hosts no devices. */
+/** Says how the bridge is connected to Home Assistant. 409 `bridge_offline`; 409 `cannot_connect`: the bridge is older, or takes no sign-in. */
 route(homeAssistant, "GET /v1/home-assistant", ADMIN, async (c, { token }) => {
   const view: HomeAssistantView = { connected: (await ask(c, token.home, {})).state };
   return json(c, view);
@@ -36,16 +33,16 @@ route(
   "POST /v1/home-assistant",
   { ...ADMIN, confirm: true, body: Address },
   async (c, { token, body }) => {
-    // The page to which the browser comes back.
-    const origin = c.req.header("origin") ?? originOf(c);
+    // The browser comes back to the page that it left, and to no other site.
+    const page = `${ownOrigin(c) ?? originOf(c)}/`;
     const state = crypto.randomUUID();
-    const begin = { url: body.url.trim(), client: `${origin}/`, redirect: `${origin}/`, state };
+    const begin = { url: body.url.trim(), client: page, redirect: page, state };
     const { authorize = "" } = await ask(c, token.home, { begin });
     return json(c, { authorize, state });
   },
 );
 
-/** Ends the sign-in: the bridge redeems the code, once and within ten minutes of its begin. */
+/** Ends the sign-in: the bridge redeems the code, once and within ten minutes of its begin. 409 `not_connected`: it could not. */
 route(homeAssistant, "POST /v1/home-assistant/code", { ...ADMIN, body: Code }, async (c, { token, body }) => {
   const view: HomeAssistantView = { connected: (await ask(c, token.home, { finish: body })).state };
   return json(c, view);
@@ -64,7 +61,7 @@ async function ask(c: Context<App>, home: string, question: AssistantQuestion): 
     throw new HttpError(
       409,
       "cannot_connect",
-      "this bridge is older than its connection to Home Assistant, or hosts no devices (MQTT_DEVICES); update it, or set HA_URL where it runs",
+      "this bridge is older than sign-ins at Home Assistant, or HA_DEVICES is off where it runs; update it, or set HA_URL there",
     );
   if (answer.error !== undefined) throw new HttpError(409, "not_connected", answer.error);
   return answer;

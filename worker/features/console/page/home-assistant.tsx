@@ -5,8 +5,8 @@ import { useEffect, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Field, Form, Panel } from "./controls.tsx";
+import { leaveToSignIn, returnedSignIn } from "./home-assistant-sign-in.ts";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
-import { signInOnce } from "./signed-in-there.ts";
 import { Sure } from "./sure.tsx";
 
 type Connected = NonNullable<AnswerOf<"GET /v1/home-assistant">["connected"]>;
@@ -15,10 +15,10 @@ export function HomeAssistantCard() {
   const { value, problem, reload } = useLoaded("GET /v1/home-assistant");
   const { failed, busy, attempt } = useAttempt();
   useEffect(() => {
-    const back = signInOnce();
-    if (back)
+    const body = returnedSignIn();
+    if (body)
       void attempt(async () => {
-        await client.json("POST /v1/home-assistant/code", { body: back });
+        await client.json("POST /v1/home-assistant/code", { body });
         reload();
       });
   }, []);
@@ -30,7 +30,7 @@ export function HomeAssistantCard() {
       {busy ? (
         <p role="status">The bridge signs in …</p>
       ) : connected ? (
-        <Now connected={connected} onChange={reload} />
+        <Connection connected={connected} onChange={reload} />
       ) : (
         <Connect />
       )}
@@ -38,7 +38,7 @@ export function HomeAssistantCard() {
   );
 }
 
-function Now({ connected, onChange }: { connected: Connected; onChange: () => void }) {
+function Connection({ connected, onChange }: { connected: Connected; onChange: () => void }) {
   const { url, by, up, version, user, admin, shown, problem } = connected;
   const { failed, attempt } = useAttempt();
   return (
@@ -47,7 +47,7 @@ function Now({ connected, onChange }: { connected: Connected; onChange: () => vo
         <Fact name="At">{visible(url)}</Fact>
         <Fact name="Connected">{up ? `yes, ${visible(version ?? "")}` : "no"}</Fact>
         {user !== undefined && (
-          <Fact name="As">{`${visible(user)}${admin ? ", an administrator; one without these rights is enough" : ""}`}</Fact>
+          <Fact name="As">{`${visible(user)}${admin ? ", an administrator; these rights are not needed" : ""}`}</Fact>
         )}
         <Fact name="Shown">{`${shown} devices, of what is exposed to Assist`}</Fact>
       </dl>
@@ -58,6 +58,7 @@ function Now({ connected, onChange }: { connected: Connected; onChange: () => vo
         <Sure
           label="Disconnect"
           about="Home Assistant"
+          note="Its devices are gone then."
           onSure={() =>
             attempt(async () => {
               await client.json("DELETE /v1/home-assistant");
@@ -67,6 +68,7 @@ function Now({ connected, onChange }: { connected: Connected; onChange: () => vo
         />
       )}
       <Problem text={failed} />
+      {by === "sign_in" && !up && <Connect before={url} />}
     </>
   );
 }
@@ -80,8 +82,9 @@ function Fact({ name, children }: { name: string; children: string }) {
   );
 }
 
-function Connect() {
-  const [url, setUrl] = useState("http://homeassistant.local:8123");
+/** @param props.before the address of the one that was connected last */
+function Connect({ before }: { before?: string }) {
+  const [url, setUrl] = useState(before ?? "http://homeassistant.local:8123");
   const { failed, busy, attempt } = useAttempt();
   return (
     <Form
@@ -89,17 +92,16 @@ function Connect() {
       aria-label="Connect Home Assistant"
       onSend={() =>
         attempt(async () => {
-          const { authorize } = await client.json("POST /v1/home-assistant", { body: { url } });
-          location.assign(authorize);
+          leaveToSignIn(await client.json("POST /v1/home-assistant", { body: { url } }));
         })
       }
     >
       <p>
-        Your lamps, covers and others that are in Home Assistant and exposed to Assist. Sign in there as a user without
-        administrator rights: it is enough.
+        Its lamps, covers and other devices that are exposed to Assist. Sign in there as a user without administrator
+        rights: these are not needed.
       </p>
       <Field label="Address" type="url" required maxLength={300} value={url} onValue={setUrl} />
-      <p class="quiet">As your browser and the bridge reach it, at home.</p>
+      <p class="quiet">This browser and the bridge have to reach it there.</p>
       <button type="submit" class="small good" disabled={busy}>
         Sign in there
       </button>

@@ -5,10 +5,10 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { client, confirmBy, errorText } from "./api.ts";
 import { Frame } from "./frame.tsx";
+import { readSignIn } from "./home-assistant-sign-in.ts";
 import { Problem } from "./load.tsx";
 import { usePlace } from "./place.ts";
 import { SignIn } from "./sign-in.tsx";
-import { readSignIn } from "./signed-in-there.ts";
 import { loadLanguage } from "./texts/load-language.ts";
 
 function App() {

@@ -8,8 +8,8 @@ import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { type BridgeSocket, bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 
-/** It signs in at Home Assistant meanwhile. */
-const WITHIN_MS = 12_000;
+/** It signs in at Home Assistant meanwhile, and waits for the first devices. */
+const WITHIN_MS = 15_000;
 const WAITING_MAX = 20;
 
 class AssistantQuestions {
@@ -36,7 +36,7 @@ class AssistantQuestions {
     return answer;
   }
 
-  /** One for which nothing waits any more is dropped. */
+  /** An answer for which nothing waits any more is dropped. */
   onAnswer({ id, answer }: BridgeFrame & { t: "assistant" }): void {
     this.#waiting.get(id)?.(answer);
   }
