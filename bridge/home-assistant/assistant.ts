@@ -98,14 +98,17 @@ export class Assistant {
   }
 
   #openBy(grant: Grant): HomeAssistantLink {
-    // One that is not used for 90 days ends, however long its connection lasts.
-    this.#using = setInterval(() => void accessToken(grant).catch(() => {}), USED_EVERY_MS);
-    this.#using.unref();
-    return this.#open(grant.url, {
+    const link = this.#open(grant.url, {
       url: `${grant.url.replace(/^http/, "ws")}/api/websocket`,
       token: () => grant.refresh,
       access: () => accessToken(grant),
     });
+    // A grant that is not used for 90 days ends, however long its connection lasts.
+    this.#using = setInterval(() => {
+      if (link.up) void accessToken(grant).catch(() => {});
+    }, USED_EVERY_MS);
+    this.#using.unref();
+    return link;
   }
 
   #open(url: string, where: Pick<HomeAssistantLinkParts, "url" | "token" | "access">): HomeAssistantLink {

@@ -1,4 +1,5 @@
-/** An administrator connects Home Assistant in Setup: the browser signs in there and comes back, its devices are there, and go again. */
+/** An administrator connects Home Assistant in Setup: the browser signs in there and comes back, its devices are there, and gone again. */
+import { randomUUID } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedAssistant } from "../../bridge/testkit/assistant.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { until } from "../wait.ts";
+import { addressInBrowser, axeFinds, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack(
@@ -27,8 +29,21 @@ describe("Setup's card Home Assistant", { tags: ["needs/chromium"] }, () => {
   });
   const card = () => page.locator(".panel", { has: page.getByRole("heading", { name: "Home Assistant" }) });
 
-  test("its address, a sign-in there, and the card says who and how many", async () => {
+  test("a wrong address is named, and a code that this browser did not ask for is not used", async () => {
     await openScreen(page, "Home Assistant");
+    await card().getByRole("textbox", { name: "Address" }).fill("ftp://homeassistant.local");
+    await card().getByRole("button", { name: "Sign in there" }).click();
+    await card().getByText("url: should be Home Assistant's address", { exact: false }).waitFor();
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    const stranger = new URLSearchParams({ state: randomUUID(), code: "a-code-of-another" });
+    await page.goto(`${addressInBrowser(stack.gateway.url)}/?${stranger}`);
+    await card().getByRole("button", { name: "Sign in there" }).waitFor();
+    expect(page.url()).not.toContain("code=");
+    expect(sent.filter((url) => url.includes("/v1/home-assistant/code"))).toEqual([]);
+  });
+
+  test("its address, a sign-in there, and the card says who and how many", async () => {
     await card().getByRole("textbox", { name: "Address" }).fill(assistant.page);
     expect(await axeFinds(page)).toEqual([]);
     await card().getByRole("button", { name: "Sign in there" }).click();
@@ -40,9 +55,23 @@ describe("Setup's card Home Assistant", { tags: ["needs/chromium"] }, () => {
     await stack.gateway.online("hall-lamp");
   });
 
+  test("revoked there, the card says so, and signs in again", async () => {
+    assistant.grants.clear();
+    assistant.drop();
+    await until(async () => {
+      await page.reload();
+      return await card().getByText("Home Assistant refuses the token").first().isVisible();
+    });
+    expect(await axeFinds(page)).toEqual([]);
+    expect(await card().getByRole("textbox", { name: "Address" }).inputValue()).toBe(assistant.page);
+    await card().getByRole("button", { name: "Sign in there" }).click();
+    await card().getByText("2 devices, of what is exposed to Assist").waitFor();
+  });
+
   test("given up, it is gone with its devices", async () => {
     await card().getByRole("button", { name: "Disconnect Home Assistant" }).click();
     await card().getByRole("button", { name: "Yes, disconnect" }).click();
     await card().getByRole("button", { name: "Sign in there" }).waitFor();
+    expect(assistant.grants.size).toBe(0);
   });
 });

@@ -13,6 +13,7 @@ import { HomeAssistantConnection } from "../../bridge/home-assistant/connection.
 import { startAedes } from "../../bridge/testkit/brokers.ts";
 import { PlayedDevices } from "../../bridge/testkit/devices.ts";
 import { Played } from "../../bridge/testkit/played.ts";
+import { PlayedSupervisor } from "../../bridge/testkit/supervisor.ts";
 import { until } from "../wait.ts";
 import { HomeAssistant } from "./home-assistant.ts";
 import { OF_EACH_DOMAIN } from "./home-assistant-domains.ts";
@@ -274,38 +275,81 @@ test("a token that is revoked at work: one attempt, what it knew is gone, and an
   await hosted.agentIn("switch-works");
 }, 60_000);
 
-test("a person's browser signs in there: the bridge gets a grant of its own, its devices come, and go when it is given up", async () => {
+/** A second bridge, with a Home of its own. */
+async function another(use: (other: PlayedDevices) => Promise<void>): Promise<void> {
   const other = new PlayedDevices(new Played(startAedes));
   await other.played.begin();
   try {
     await other.begin();
-    const began = performance.now();
-    await other.started();
+    await use(other);
+  } finally {
+    await other.played.end();
+  }
+}
+
+test("a person's browser signs in there: the bridge gets a grant of its own, and hears at once when that is revoked", async () => {
+  await another(async (other) => {
+    const running = await other.started();
     const ask = async (question: AssistantQuestion) => {
       const id = randomUUID();
       other.played.home.send({ t: "assistant", id, question });
-      const frame = await other.played.home.next("assistant", (one) => one.id === id);
-      return frame.answer;
+      return (await other.played.home.next("assistant", (one) => one.id === id)).answer;
+    };
+    const client = "https://gate.example/";
+    const own = await home.addUser("browser");
+    const signIn = async () => {
+      const state = randomUUID();
+      const { authorize } = await ask({ begin: { url: home.url, client, redirect: client, state } });
+      const page = new URL(authorize ?? "");
+      expect(page.origin + page.pathname).toBe(`${home.url}/auth/authorize`);
+      const code = await home.signIn("browser", Object.fromEntries(page.searchParams));
+      return { state, code };
     };
     expect(await ask({})).toEqual({ state: null });
-    const client = "https://gate.example/";
-    const state = randomUUID();
-    const { authorize } = await ask({ begin: { url: home.url, client, redirect: client, state } });
-    const page = new URL(authorize ?? "");
-    expect(page.origin + page.pathname).toBe(`${home.url}/auth/authorize`);
-    const code = await home.signIn("bridge", Object.fromEntries(page.searchParams));
-    const { state: connected } = await ask({ finish: { state, code } });
-    expect(connected).toMatchObject({ url: home.url, by: "sign_in", up: true, user: "bridge", admin: false });
+    const began = performance.now();
+    const finish = await signIn();
+    const { state: connected } = await ask({ finish });
+    expect(connected).toMatchObject({ url: home.url, by: "sign_in", up: true, user: "browser", admin: false });
     await other.agentIn("light-works");
-    const read = await other.report(other.call("light-works", "read"));
-    console.info(`sign-in: first answer after ${Math.round(performance.now() - began)} ms`);
-    expect(read).toMatchObject({ status: "success" });
+    expect(await other.report(other.call("light-works", "read"))).toMatchObject({ status: "success" });
+    console.info(`sign-in: the first answer of a light after ${Math.round(performance.now() - began)} ms`);
     // A code counts once.
-    expect(await ask({ finish: { state, code } })).toHaveProperty("error");
+    expect(await ask({ finish })).toHaveProperty("error");
+    // A verifier that is not this sign-in's, as a stranger with the code would have it.
+    const [one, two] = [await signIn(), await signIn()];
+    expect(await ask({ finish: { state: one.state, code: two.code } })).toHaveProperty("error");
+
+    const lines = home.lines.length;
+    await home.revoke(own, client);
+    await until(() => running.conditions().some(({ code }) => code === "home_assistant_refuses"));
+    await other.agentIn("light-works", false);
+    expect((await ask({})).state).toMatchObject({
+      up: false,
+      problem: expect.stringContaining("Sign in again") as string,
+    });
+    await ask({ finish: await signIn() });
+    await other.agentIn("light-works");
+    expect(running.conditions()).toEqual([]);
+    const refused = home.lines.slice(lines).filter((line) => line.includes("invalid authentication"));
+    expect(refused.length).toBeLessThanOrEqual(1);
     expect(await ask({ forget: true })).toEqual({ state: null });
     await until(() => !other.told().has("light-works"), { what: "its devices are gone" });
+  });
+}, 90_000);
+
+test("as its app: by the Supervisor's socket, where it is an administrator", async () => {
+  const url = `${home.url.replace("http", "ws")}/api/websocket`;
+  const supervisor = await PlayedSupervisor.start({ url, token: home.token });
+  try {
+    await another(async (other) => {
+      const socket = `${supervisor.url.replace("http", "ws")}/core/websocket`;
+      await other.started({ homeAssistant: { url: socket, mode: "allow", token: () => supervisor.token } });
+      await other.agentIn("light-works");
+      const on = await other.report(other.call("light-works", "set", { on: true }));
+      expect(on).toMatchObject({ status: "success", confirmed: true });
+    });
   } finally {
-    await other.played.end();
+    await supervisor.stop();
   }
 }, 60_000);
 

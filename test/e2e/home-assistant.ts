@@ -24,7 +24,8 @@ type Processed = {
   response: { response_type: string; speech: { plain: { speech: string } } };
 };
 
-const PASSWORD = "long enough";
+/** Of all its users. */
+export const PASSWORD = "long enough";
 /** It writes its registries last. */
 const STOPS_WITHIN_MS = 60_000;
 
@@ -254,12 +255,14 @@ export class HomeAssistant {
     return (await this.request<{ result: string }>(`/auth/login_flow/${flow_id}`, login)).result;
   }
 
-  /** Ends the long-lived token of a user. */
-  async revoke(token: string): Promise<void> {
-    type Refresh = { id: string; is_current: boolean };
+  /** Ends a token of a user: its long-lived one, or what it gave to a client. @param token of this user */
+  async revoke(token: string, client?: string): Promise<void> {
+    type Refresh = { id: string; is_current: boolean; client_id: string | null };
     const all = await this.command<Refresh[]>({ type: "auth/refresh_tokens" }, token);
-    const current = all.find(({ is_current }) => is_current);
-    const command = { type: "auth/delete_refresh_token", refresh_token_id: current?.id };
+    const wanted = all.find(({ is_current, client_id }) =>
+      client === undefined ? is_current : client_id === client,
+    );
+    const command = { type: "auth/delete_refresh_token", refresh_token_id: wanted?.id };
     // It ends the connection that asks, perhaps before its answer.
     await this.command(command, token).catch((error: unknown) => {
       if (!String(error).includes("closed the WebSocket")) throw error;
@@ -289,7 +292,7 @@ export class HomeAssistant {
 
   async #signIn(): Promise<void> {
     const client_id = `${this.url}/`;
-    const owner = { name: "a", username: "a", password: "long enough", client_id, language: "en" };
+    const owner = { name: "a", username: "a", password: PASSWORD, client_id, language: "en" };
     const { auth_code: code } = await this.request<{ auth_code: string }>("/api/onboarding/users", owner);
     const grant = new URLSearchParams({ client_id, grant_type: "authorization_code", code });
     this.#token = (await this.request<{ access_token: string }>("/auth/token", grant)).access_token;

@@ -59,6 +59,22 @@ test("what the bridge refuses is said in its words; a bridge that is away or old
   expect(await (await ask("/v1/home-assistant")).json()).toMatchObject({ error: { code: "cannot_connect" } });
 });
 
+test("the browser comes back to a page of this gateway alone", async () => {
+  const asked = await bridgeWith(() => ({ state: null, authorize: "https://ha.example/auth/authorize" }));
+  const from = (origin: string) =>
+    ask("/v1/home-assistant", {
+      method: "POST",
+      headers: { origin },
+      body: JSON.stringify({ url: "https://ha.example" }),
+    });
+  expect((await from("https://evil.example")).status).toBe(200);
+  expect(asked.at(-1)?.begin).toMatchObject({ client: "https://gateway/", redirect: "https://gateway/" });
+  // What is no state of a sign-in does not reach the bridge.
+  const before = asked.length;
+  expect((await post("/code", { state: "short", code: "x" })).status).toBe(400);
+  expect(asked).toHaveLength(before);
+});
+
 test("only an administrator's token connects one", async () => {
   await bridgeWith(() => ({ state: null }));
   for (const method of ["GET", "POST", "DELETE"])
