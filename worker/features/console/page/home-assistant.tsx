@@ -53,7 +53,7 @@ function Connection({ connected, onChange }: { connected: Connected; onChange: (
       </dl>
       <Problem text={problem === undefined ? undefined : visible(problem)} />
       {by === "settings" ? (
-        <p class="quiet">The bridge's settings name it (HA_URL); it is changed there.</p>
+        <p class="quiet">It is set where the bridge runs (HA_URL), or the bridge is its app.</p>
       ) : (
         <Sure
           label="Disconnect"
