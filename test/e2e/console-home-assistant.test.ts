@@ -60,7 +60,11 @@ describe("Setup's card Home Assistant", { tags: ["needs/chromium"] }, () => {
     assistant.drop();
     await until(async () => {
       await page.reload();
-      return await card().getByText("Home Assistant refuses the token").first().isVisible();
+      const refused = card().getByText("Home Assistant refuses the token").first();
+      return await refused.waitFor({ timeout: 1_000 }).then(
+        () => true,
+        () => false,
+      );
     });
     expect(await axeFinds(page)).toEqual([]);
     expect(await card().getByRole("textbox", { name: "Address" }).inputValue()).toBe(assistant.page);

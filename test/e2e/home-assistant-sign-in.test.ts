@@ -81,7 +81,11 @@ describe("a person connects Home Assistant", () => {
     await until(
       async () => {
         await page.reload();
-        return await card().getByText("Home Assistant refuses the token").first().isVisible();
+        const refused = card().getByText("Home Assistant refuses the token").first();
+      return await refused.waitFor({ timeout: 1_000 }).then(
+        () => true,
+        () => false,
+      );
       },
       { within: 30_000, every: 500, what: "the card says that it was revoked" },
     );
