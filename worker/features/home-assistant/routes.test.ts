@@ -44,6 +44,10 @@ test("an administrator sees how it is, begins a sign-in, ends it with the code, 
   expect(await (await post("/code", { state, code: "the-code" })).json()).toEqual({ connected: STATE });
   expect(asked.at(-1)?.finish).toEqual({ state, code: "the-code" });
   expect(await (await ask("/v1/home-assistant", { method: "DELETE" })).json()).toEqual({ connected: null });
+  const record = await (await ask("/v1/audit")).text();
+  expect(record).toContain('"tool":"home_assistant"');
+  expect(record).toContain('"tool":"home_assistant_remove"');
+  expect(record).not.toContain("the-code");
 });
 
 test("what the bridge refuses is said in its words; a bridge that is away or older is named", async () => {

@@ -19,8 +19,8 @@ const Address = z.strictObject({ url: z.string().check(z.minLength(1), z.maxLeng
 const Code = z.strictObject(SignInCode.shape);
 
 /** Says how the bridge is connected to Home Assistant. 409 `bridge_offline`; 409 `cannot_connect`: the bridge is older, or takes no sign-in. */
-route(homeAssistant, "GET /v1/home-assistant", ADMIN, async (c, { token }) => {
-  const view: HomeAssistantView = { connected: (await ask(c, token.home, {})).state };
+route(homeAssistant, "GET /v1/home-assistant", ADMIN, async (c) => {
+  const view: HomeAssistantView = { connected: (await ask(c, {})).state };
   return json(c, view);
 });
 
@@ -32,30 +32,31 @@ route(
   homeAssistant,
   "POST /v1/home-assistant",
   { ...ADMIN, confirm: true, body: Address },
-  async (c, { token, body }) => {
+  async (c, { body }) => {
     // The browser comes back to the page that it left, and to no other site.
     const page = `${ownOrigin(c) ?? originOf(c)}/`;
     const state = crypto.randomUUID();
     const begin = { url: body.url.trim(), client: page, redirect: page, state };
-    const { authorize = "" } = await ask(c, token.home, { begin });
+    const { authorize = "" } = await ask(c, { begin });
     return json(c, { authorize, state });
   },
 );
 
 /** Ends the sign-in: the bridge redeems the code, once and within ten minutes of its begin. 409 `not_connected`: it could not. */
-route(homeAssistant, "POST /v1/home-assistant/code", { ...ADMIN, body: Code }, async (c, { token, body }) => {
-  const view: HomeAssistantView = { connected: (await ask(c, token.home, { finish: body })).state };
+route(homeAssistant, "POST /v1/home-assistant/code", { ...ADMIN, body: Code }, async (c, { body }) => {
+  const view: HomeAssistantView = { connected: (await ask(c, { finish: body })).state };
   return json(c, view);
 });
 
 /** Gives up what a sign-in gave; its devices are agents no more. One that the bridge's settings name stays. */
-route(homeAssistant, "DELETE /v1/home-assistant", ADMIN, async (c, { token }) => {
-  const view: HomeAssistantView = { connected: (await ask(c, token.home, { forget: true })).state };
+route(homeAssistant, "DELETE /v1/home-assistant", ADMIN, async (c) => {
+  const view: HomeAssistantView = { connected: (await ask(c, { forget: true })).state };
   return json(c, view);
 });
 
-async function ask(c: Context<App>, home: string, question: AssistantQuestion): Promise<AssistantAnswer> {
-  const answer = await homeAssistantAt(c.env, home).ask(question);
+async function ask(c: Context<App>, question: AssistantQuestion): Promise<AssistantAnswer> {
+  const { home, name, role } = c.get("token");
+  const answer = await homeAssistantAt(c.env, home).ask(question, { name, role });
   if (answer === "offline") throw new HttpError(409, "bridge_offline", "the bridge is not connected, or did not answer");
   if (answer === "too_old")
     throw new HttpError(
