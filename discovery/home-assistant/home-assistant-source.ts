@@ -73,7 +73,7 @@ export class HomeAssistantSource implements Source {
       ...whole.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: true })),
       ...changed.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: false })),
     ];
-    for (const id of gone) this.#partNamed(id)?.forget("Home Assistant has it no more");
+    for (const id of gone) this.partNamed(id)?.forget("Home Assistant has it no more");
     for (const part of read) if (part.lastSeen === now) this.#events.heard(part, now);
     return read;
   }
@@ -103,7 +103,7 @@ export class HomeAssistantSource implements Source {
 
   /** The entity reported once more what it had reported before: no event says so. */
   reportedAgain(entityId: string, now: number): void {
-    const part = this.#partNamed(entityId);
+    const part = this.partNamed(entityId);
     if (!part || part.absence() !== undefined) return;
     part.reportedAgain(this.#events.next(), now);
     this.#events.heard(part, now);
@@ -116,7 +116,7 @@ export class HomeAssistantSource implements Source {
   }
 
   partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#partNamed(entityId);
+    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }
 
   /** @returns the entity ids of those that are judged for a command to this one: the members of a group, or itself */
@@ -210,7 +210,7 @@ export class HomeAssistantSource implements Source {
     state: EntityState,
     moment: Parameters<HomeAssistantPart["read"]>[1],
   ): HomeAssistantPart[] {
-    const part = this.#partNamed(id);
+    const part = this.partNamed(id);
     if (!part) return [];
     const { entity } = part;
     const { abilities, entry } = entity;
@@ -232,14 +232,10 @@ export class HomeAssistantSource implements Source {
 
   #partOf(entity: HomeAssistantEntity, former: HomeAssistantPart | undefined): HomeAssistantPart {
     const part = new HomeAssistantPart(entity, this, () =>
-      entity.members.map((member) => this.#partNamed(member)),
+      entity.members.map((member) => this.partNamed(member)),
     );
     if (former) part.adopt(former);
     return part;
-  }
-
-  #partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }
 
   #addMember(entityId: string): void {
