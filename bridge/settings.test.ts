@@ -20,7 +20,14 @@ test("defaults", () => {
       healthPort: 8788,
       healthHost: "127.0.0.1",
       bridgeId: "attic",
-      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], signIn: "off", folder: undefined },
+      devices: {
+        mode: "allow",
+        prefix: "homeassistant",
+        birth: false,
+        dangerText: [],
+        signIn: "off",
+        folder: undefined,
+      },
     },
   });
 });

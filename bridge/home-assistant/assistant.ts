@@ -1,5 +1,9 @@
 /** The Home Assistant of a home: the one that the settings name, else one by a sign-in in the console, else none. */
-import type { AssistantAnswer, AssistantQuestion, AssistantState } from "@edgecall/core/protocol/assistant.ts";
+import type {
+  AssistantAnswer,
+  AssistantQuestion,
+  AssistantState,
+} from "@edgecall/core/protocol/assistant.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { HomeAssistantSettings } from "../settings.ts";

@@ -160,7 +160,10 @@ test("a person's browser signs in there: the bridge keeps what it got over a res
   assistant.grants.clear();
   assistant.drop();
   await until(() => second.conditions().some(({ code }) => code === "home_assistant_refuses"));
-  expect((await ask({})).state).toMatchObject({ up: false, problem: expect.stringContaining("Sign in again") });
+  expect((await ask({})).state).toMatchObject({
+    up: false,
+    problem: expect.stringContaining("Sign in again"),
+  });
   expect(await ask({ forget: true })).toEqual({ state: null });
   await until(() => !hosted.told().has("lamp"), { what: "the lamp is gone" });
   expect(second.conditions()).toEqual([]);
@@ -168,7 +171,13 @@ test("a person's browser signs in there: the bridge keeps what it got over a res
 
 test("a bridge without broker and Home Assistant waits for a sign-in; another one replaces the first, which hears that its grant ended", async () => {
   const [one, other] = [await assistantWith(["lamp"]), await assistantWith(["desk_lamp"])];
-  const devices = { mode: "off", prefix: "homeassistant", birth: false, dangerText: [], signIn: "read" } as const;
+  const devices = {
+    mode: "off",
+    prefix: "homeassistant",
+    birth: false,
+    dangerText: [],
+    signIn: "read",
+  } as const;
   const bridge = played.start({ mqttUrl: undefined, devices: { ...devices, folder: hosted.folder } });
   await until(() => bridge.ready());
   expect((await signedIn(one)).state).toMatchObject({ url: one.page, up: true });

@@ -86,7 +86,9 @@ test("the browser is sent to Home Assistant with a challenge; the code is redeem
 test("a code counts once, within ten minutes, and for a sign-in that was begun here", async () => {
   const one = signIns();
   begun(one);
-  expect(await one.finish({ state: "a-state-that-was-never-begun", code: "the-code" })).toHaveProperty("error");
+  expect(await one.finish({ state: "a-state-that-was-never-begun", code: "the-code" })).toHaveProperty(
+    "error",
+  );
   now = 600_001;
   expect(await one.finish({ state: STATE, code: "the-code" })).toHaveProperty("error");
   begun(one);

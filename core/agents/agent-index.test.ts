@@ -45,7 +45,9 @@ test("words that stand in no line find an agent too, and do not change what it i
   ]);
   expect(ids(index, "Werkstatt")).toEqual(["lamp-1"]);
   expect(ids(index, "upstairs")[0]).toBe("lamp-1");
-  expect(index.counts()).toEqual(indexOf([light("lamp-1", "light · Workshop"), light("lamp-2", "light · Garden")]).counts());
+  expect(index.counts()).toEqual(
+    indexOf([light("lamp-1", "light · Workshop"), light("lamp-2", "light · Garden")]).counts(),
+  );
 });
 
 test("every question has agents of the home as its answer, and stands in one set", () => {

@@ -125,7 +125,7 @@ export class HomeAssistantSource implements Source {
     const judged = (entityId: string): string[] => {
       if (seen.has(entityId)) return [];
       seen.add(entityId);
-      const members = this.#partNamed(entityId)?.entity.members ?? [];
+      const members = this.partNamed(entityId)?.entity.members ?? [];
       return members.length > 0 ? members.flatMap(judged) : [entityId];
     };
     const entity = this.#parts.get(key)?.entity;

@@ -10,7 +10,10 @@ const HOURS_DEFAULT = 24;
 const NAMES_MAX = 20;
 
 /** The readings that have a past, by their names. */
-export type PastReadings = { advert: DeviceAction; of: ReadonlyMap<string, { part: Part; history: History }> };
+export type PastReadings = {
+  advert: DeviceAction;
+  of: ReadonlyMap<string, { part: Part; history: History }>;
+};
 
 type Named = { part: Part; name: string; spec: { label?: string } };
 

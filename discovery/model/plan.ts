@@ -242,8 +242,7 @@ function hasDone(
 ): boolean {
   if (!part || depth === 0 || part.absence(now) !== undefined) return false;
   const { members = [] } = part;
-  if (members.length > 0)
-    return members.every((member) => hasDone(member, expects, since, now, depth - 1));
+  if (members.length > 0) return members.every((member) => hasDone(member, expects, since, now, depth - 1));
   const fresh = freshValues(part, since, now);
   const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
   return expects.every((expect) => isFresh(expect) && expect.met(fresh, () => undefined));

@@ -70,7 +70,9 @@ describe("a person connects Home Assistant", () => {
     await openScreen(page, "Chats");
     const turn = await askIn(page, "Is the light works on?");
     await turn.locator(".answer", { hasText: /off/ }).waitFor();
-    console.info(`first answer after ${((performance.now() - began) / 60_000).toFixed(2)} min and ${presses} presses`);
+    console.info(
+      `first answer after ${((performance.now() - began) / 60_000).toFixed(2)} min and ${presses} presses`,
+    );
     expect(presses).toBeLessThanOrEqual(6);
   }, 120_000);
 
@@ -82,10 +84,10 @@ describe("a person connects Home Assistant", () => {
       async () => {
         await page.reload();
         const refused = card().getByText("Home Assistant refuses the token").first();
-      return await refused.waitFor({ timeout: 1_000 }).then(
-        () => true,
-        () => false,
-      );
+        return await refused.waitFor({ timeout: 1_000 }).then(
+          () => true,
+          () => false,
+        );
       },
       { within: 30_000, every: 500, what: "the card says that it was revoked" },
     );

@@ -69,9 +69,7 @@ export function waterHeater(draft: HomeAssistantDraft): void {
   draft.stateSlot("mode", (state) => [...modes, "off"].find((mode) => mode === state));
   draft.reading("mode", plain);
   const settings = [
-    oneOf("mode", "mode", modes, (operation_mode) =>
-      draft.call("set_operation_mode", { operation_mode }),
-    ),
+    oneOf("mode", "mode", modes, (operation_mode) => draft.call("set_operation_mode", { operation_mode })),
     draft.can(1)
       ? aim(draft, "temperature", "target temperature", "temperature", range, (temperature) => [
           draft.call("set_temperature", { temperature }),

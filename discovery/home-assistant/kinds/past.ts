@@ -22,7 +22,11 @@ const NUMBERS_MAX = 12;
 type Row = { at: number; value: SlotValue };
 
 /** @param slot of the state @param spec the words of its values @returns undefined: the past of such an entity is not told */
-export function pastOf(entry: Entry, slot: Slot | undefined, spec: ReadingSpec | undefined): History | undefined {
+export function pastOf(
+  entry: Entry,
+  slot: Slot | undefined,
+  spec: ReadingSpec | undefined,
+): History | undefined {
   if (!KINDS.includes(entry.domain) || !slot || !spec || spec.free) return undefined;
   return {
     hoursMax: NUMBERS.includes(entry.domain) ? NUMBERS_HOURS_MAX : HOURS_MAX,
@@ -35,7 +39,9 @@ export function pastOf(entry: Entry, slot: Slot | undefined, spec: ReadingSpec |
       const rows = rowsOf(response, slot);
       if (rows.length === 0) return "Home Assistant has nothing of that time.";
       const isNumbers = rows.every(({ value }) => value === null || value instanceof Quantity);
-      return isNumbers ? numbersText(rows, spec, entry.timeZone) : changesText(rows, spec, now, entry.timeZone);
+      return isNumbers
+        ? numbersText(rows, spec, entry.timeZone)
+        : changesText(rows, spec, now, entry.timeZone);
     },
   };
 }
@@ -66,7 +72,8 @@ function changesText(rows: readonly Row[], spec: ReadingSpec, now: number, timeZ
     const until = all[n + 1]?.at ?? now;
     return `${timeText(at, timeZone)}: ${wordsOf(value, spec)}, for ${durationText(until - at)}`;
   });
-  const before = changes.length > shown.length ? [`${changes.length - shown.length} changes before these`] : [];
+  const before =
+    changes.length > shown.length ? [`${changes.length - shown.length} changes before these`] : [];
   return [...before, ...shown].join("\n");
 }
 
@@ -80,7 +87,9 @@ function numbersText(rows: readonly Row[], spec: ReadingSpec, timeZone: string):
   const step = Math.max(1, Math.ceil(known.length / NUMBERS_MAX));
   const some = known.filter((row, at) => at % step === 0 || row === known.at(-1));
   const bounds = `between ${spec.words(low.value)} (${timeText(low.at, timeZone)}) and ${spec.words(high.value)} (${timeText(high.at, timeZone)})`;
-  return [bounds, ...some.map(({ at, value }) => `${timeText(at, timeZone)}: ${spec.words(value)}`)].join("\n");
+  return [bounds, ...some.map(({ at, value }) => `${timeText(at, timeZone)}: ${spec.words(value)}`)].join(
+    "\n",
+  );
 }
 
 /** An integration chooses the names of its states, and one that reads like an order is not told. */

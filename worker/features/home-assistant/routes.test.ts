@@ -8,10 +8,19 @@ import { ask, TestBridge } from "../../../test/workerd.ts";
 
 afterEach(reset);
 
-const STATE = { url: "http://ha.local:8123", by: "sign_in", up: true, version: "2026.11.0", user: "bridge", shown: 3 } as const;
+const STATE = {
+  url: "http://ha.local:8123",
+  by: "sign_in",
+  up: true,
+  version: "2026.11.0",
+  user: "bridge",
+  shown: 3,
+} as const;
 
 /** @returns what it is asked */
-async function bridgeWith(answer: (asked: AssistantQuestion) => AssistantAnswer): Promise<AssistantQuestion[]> {
+async function bridgeWith(
+  answer: (asked: AssistantQuestion) => AssistantAnswer,
+): Promise<AssistantQuestion[]> {
   const asked: AssistantQuestion[] = [];
   const bridge = await TestBridge.dial();
   bridge.onAssistant = (frame) => {

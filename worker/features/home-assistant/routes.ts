@@ -1,5 +1,9 @@
 /** `/v1/home-assistant`: the Home Assistant that a home's bridge is connected to, and its sign-in by the person's browser. */
-import { type AssistantAnswer, type AssistantQuestion, SignInCode } from "@edgecall/core/protocol/assistant.ts";
+import {
+  type AssistantAnswer,
+  type AssistantQuestion,
+  SignInCode,
+} from "@edgecall/core/protocol/assistant.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
@@ -57,7 +61,8 @@ route(homeAssistant, "DELETE /v1/home-assistant", ADMIN, async (c) => {
 async function ask(c: Context<App>, question: AssistantQuestion): Promise<AssistantAnswer> {
   const { home, name, role } = c.get("token");
   const answer = await homeAssistantAt(c.env, home).ask(question, { name, role });
-  if (answer === "offline") throw new HttpError(409, "bridge_offline", "the bridge is not connected, or did not answer");
+  if (answer === "offline")
+    throw new HttpError(409, "bridge_offline", "the bridge is not connected, or did not answer");
   if (answer === "too_old")
     throw new HttpError(
       409,

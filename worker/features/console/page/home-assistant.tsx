@@ -97,8 +97,8 @@ function Connect({ before }: { before?: string }) {
       }
     >
       <p>
-        Its lamps, covers and other devices that are exposed to Assist. Sign in there as a user without administrator
-        rights: these are not needed.
+        Its lamps, covers and other devices that are exposed to Assist. Sign in there as a user without
+        administrator rights: these are not needed.
       </p>
       <Field label="Address" type="url" required maxLength={300} value={url} onValue={setUrl} />
       <p class="quiet">This browser and the bridge have to reach it there.</p>

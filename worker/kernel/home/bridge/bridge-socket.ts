@@ -6,8 +6,8 @@
  * its peer is gone (workerd#1187).
  */
 
-import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
