@@ -202,6 +202,21 @@ describe.concurrent("each behaviour", () => {
   }, 120_000);
 });
 
+test("what it was in the last hour, as Home Assistant has written it down some seconds later", async () => {
+  const history = async () => await call("lock-works", "history", { hours: 1 });
+  const report = await until(
+    async () => {
+      const one = await history();
+      return one.result?.includes("locked, for") === true && one;
+    },
+    { every: 500, what: "Home Assistant has it" },
+  );
+  expect(report).toMatchObject({ status: "success", tainted: false });
+  expect(await call("light-works", "history", { hours: 200 })).toMatchObject({
+    error: expect.stringContaining("hours: it has to be a whole number from 1 to 168") as string,
+  });
+}, 60_000);
+
 /** Those that are told as not done, or as only sent. */
 const BAD = ["dead", "away", "raises", "timeout", "validation", "hang", "late", "optimistic"];
 const AT_ONCE = 20;
@@ -298,7 +313,7 @@ const attempts = (since: number) =>
   home.lines.slice(since).filter((line) => line.includes("invalid authentication"));
 
 test("a wrong token: one attempt since the start, and words that say what to do", async () => {
-  expect(withWrongToken.problem).toContain("Make a new one in Home Assistant");
+  expect(withWrongToken.problem).toContain("make a new one in Home Assistant");
   expect(attempts(0)).toHaveLength(1);
 });
 

@@ -67,12 +67,6 @@ export const OF_EACH_DOMAIN: readonly Row[] = [
   ["list-dead", "add", { item: "Milk" }, silent],
   ["calendar-works", "events", {}, read("Dentist")],
   ["calendar-works", "create", { summary: "Tea", start: "2026-12-24 16:00", end: "2026-12-24 17:00" }, sent],
-  [
-    "lock-works",
-    "history",
-    { hours: 1 },
-    { status: "success", result: expect.stringMatching(/locked, for .* min|less than a minute/) as string },
-  ],
   ["weather-works", "forecast", {}, read("2026-12-01: sunny, 1 to 9 °C")],
   [
     "camera-works",
