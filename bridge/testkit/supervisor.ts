@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 
-export type Behind = {
+type Behind = {
   /** Home Assistant's WebSocket. */
   url: string;
   /** An administrator's token. */
