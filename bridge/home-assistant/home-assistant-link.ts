@@ -136,13 +136,13 @@ export class HomeAssistantLink {
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
       const words = cutText(answer.message, WORDS_MAX);
-      const why = refusal(answer.code, words);
+      const refused = refusalOf(answer.code, words);
       // A Python timeout has no words.
       const text = words === "" ? "the device did not answer" : `"${words}"`;
-      // Also a refusal: it may come when nothing waits for the answer any more.
-      catalog.homeAssistant.failed(key, why ?? `Home Assistant: ${text}`);
+      // A refusal that takes its time comes when the command counts as sent.
+      catalog.homeAssistant.failed(key, refused === undefined ? `Home Assistant: ${text}` : `${refused}.`);
       this.#parts.onStates([]);
-      if (why !== undefined) return { kind: "refused", why };
+      if (refused !== undefined) return { kind: "refused", why: refused };
     }
     return { kind: "sent" };
   }
@@ -298,8 +298,8 @@ export class HomeAssistantLink {
   }
 }
 
-/** @returns undefined: it may have acted */
-function refusal(code: string, words: string): string | undefined {
+/** @returns why Home Assistant sent nothing to the device; undefined: it may have */
+function refusalOf(code: string, words: string): string | undefined {
   if (words === NOT_ALLOWED) return "Home Assistant lets only administrators do that";
   return BEFORE_SENDING.includes(code) ? `Home Assistant refuses it: "${words}"` : undefined;
 }

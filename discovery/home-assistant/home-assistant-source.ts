@@ -7,7 +7,7 @@ import type { ServiceCall, Step } from "../model/entity/entity.ts";
 import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
 import { abilitiesOf } from "./abilities.ts";
 import type { HomeAssistantEntity } from "./entity.ts";
-import { entityOf, isKnownKind, READ_ONLY } from "./kinds/all.ts";
+import { entityOf, isKnownKind, OF_PEOPLE, READ_ONLY } from "./kinds/all.ts";
 import { TARGET } from "./kinds/draft.ts";
 import { HomeAssistantPart } from "./part.ts";
 import { type Entry, type RegistryLists, readEntries } from "./registry.ts";
@@ -34,16 +34,24 @@ export class HomeAssistantSource implements Source {
   readonly #members = new Map<string, HomeAssistantPart>();
   readonly #states = new States();
   readonly #failures = new Map<string, Failure>();
+  readonly #people: ReadonlySet<string>;
   #left = 0;
 
-  constructor(events: SourceEvents) {
+  /** @param people entity ids of the persons and trackers that are given */
+  constructor(events: SourceEvents, people: Iterable<string> = []) {
     this.#events = events;
+    this.#people = new Set(people);
   }
 
   /** Reads the registries, after each connect and when one of them has changed. */
   known(lists: RegistryLists, now: number): void {
-    const all = readEntries(lists);
-    const shown = new Set(all.filter((one) => one.isExposed).flatMap(({ device }) => device.identities));
+    const all = readEntries(lists).map((entry) =>
+      isOfPeople(entry) ? { ...entry, isExposed: this.#people.has(entry.entityId) } : entry,
+    );
+    // A tracker's device is somebody's phone: what else it measures is not told.
+    const shown = new Set(
+      all.filter((one) => one.isExposed && !isOfPeople(one)).flatMap(({ device }) => device.identities),
+    );
     const isGiven = ({ domain, isExposed, device }: Entry) =>
       isKnownKind(domain) &&
       (isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))));
@@ -258,6 +266,10 @@ export class HomeAssistantSource implements Source {
   #own({ entity: { unique } }: Part): HomeAssistantPart | undefined {
     return this.#parts.get(unique.replace(/^ha /, ""));
   }
+}
+
+function isOfPeople({ domain }: Entry): boolean {
+  return OF_PEOPLE.includes(domain);
 }
 
 /** A polling integration reads its device then. Of another one it would only write the state once more, as if the device had reported. */
