@@ -145,6 +145,7 @@ const NIGHTLY = [
   "devices-publishers",
   "home-assistant",
   "home-assistant-side-by-side",
+  "home-assistant-sign-in",
   "power",
   "service",
   "trial",

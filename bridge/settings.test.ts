@@ -20,7 +20,14 @@ test("defaults", () => {
       healthPort: 8788,
       healthHost: "127.0.0.1",
       bridgeId: "attic",
-      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
+      devices: {
+        mode: "allow",
+        prefix: "homeassistant",
+        birth: false,
+        dangerText: [],
+        signIn: "off",
+        folder: undefined,
+      },
     },
   });
 });
@@ -56,6 +63,7 @@ test("the settings of devices", () => {
     prefix: "ha/found",
     birth: true,
     dangerText: ["sauna", "kiln"],
+    signIn: "allow",
     folder: "/somewhere",
   });
   const off = readSettings({ ...NEEDED, MQTT_DEVICES: "off" });
@@ -83,6 +91,9 @@ test("Home Assistant's devices do not depend on the broker's, nor on a broker", 
   });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off" })).toMatchObject({ homeAssistant: undefined });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off", MQTT_DEVICES: "off" })).toBeUndefined();
+  const signIn = devicesOf({ MQTT_DEVICES: "off", BRIDGE_STATE: "/somewhere", HA_DEVICES: "read" });
+  expect(signIn).toMatchObject({ mode: "off", signIn: "read", folder: "/somewhere" });
+  expect(devicesOf({ MQTT_URL: "off", BRIDGE_STATE: "/somewhere" })).toMatchObject({ signIn: "allow" });
   const alone = readSettings({ ...NEEDED, ...ASSISTANT, MQTT_URL: "off" });
   expect(alone).toMatchObject({ settings: { mqttUrl: undefined, devices: { mode: "off" } } });
 });

@@ -39,11 +39,11 @@ export type BridgeSettings = {
   updates: UpdateFiles | undefined;
   /** Undefined: nothing is traced. */
   trace: TraceSettings | undefined;
-  /** Undefined: no device of the broker is hosted. */
+  /** Undefined: no device is hosted. */
   devices: DeviceSettings | undefined;
 };
 
-type HomeAssistantSettings = {
+export type HomeAssistantSettings = {
   /** `ws(s)://HOST:PORT/api/websocket`; of the Supervisor `ws://supervisor/core/websocket`. */
   url: string;
   /** As of the broker's devices. */
@@ -63,8 +63,10 @@ export type DeviceSettings = {
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerText: readonly string[];
-  /** Undefined: none. */
+  /** Undefined: the settings name none. */
   homeAssistant?: HomeAssistantSettings | undefined;
+  /** The mode of one by a sign-in in the console. `off`: no sign-in is possible, perhaps since there is no folder. */
+  signIn: DeviceSettings["mode"];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
 };
@@ -119,9 +121,11 @@ export function readSettings(env: Environment): SettingsResult {
   });
   if (!trace.ok) errors.push(trace.error);
   const homeAssistant = readHomeAssistant(get, (problems) => secret("HA_TOKEN", problems), errors);
-  if (mqttUrl === undefined && homeAssistant === undefined)
-    errors.push("MQTT_URL: should not be off while HA_URL names no Home Assistant: there would be no agents");
   const devices = readDevices(get, { mqttUrl, topicPrefix, folder, homeAssistant }, errors);
+  if (mqttUrl === undefined && devices === undefined)
+    errors.push(
+      "MQTT_URL: should not be off while HA_URL names no Home Assistant, and none can be signed in to (BRIDGE_STATE, HA_DEVICES): there would be no agents",
+    );
   if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
@@ -159,7 +163,10 @@ function readDevices(
   const isOwn = isPrivateHost(URL.parse(mqttUrl ?? "")?.hostname.toLowerCase() ?? "");
   const wanted = readMode("MQTT_DEVICES", get("MQTT_DEVICES") ?? (isOwn ? "allow" : "off"), errors);
   const mode = mqttUrl === undefined ? "off" : wanted;
-  if (mode === "off" && homeAssistant === undefined) return undefined;
+  // HA_DEVICES is checked where it is read first.
+  const wantedThere = readMode("HA_DEVICES", get("HA_DEVICES"), []);
+  const signIn = folder === undefined ? "off" : wantedThere;
+  if (mode === "off" && homeAssistant === undefined && signIn === "off") return undefined;
   const birth = get("MQTT_DEVICES_BIRTH");
   if (birth !== "on" && birth !== "off") errors.push("MQTT_DEVICES_BIRTH: should be on or off");
   const prefix = readPrefix("MQTT_DEVICES_PREFIX", get("MQTT_DEVICES_PREFIX"), errors);
@@ -171,7 +178,7 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant };
+  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant, signIn };
 }
 
 function readMode(name: string, value: string, errors: string[]): DeviceSettings["mode"] {

@@ -61,7 +61,7 @@ export const BRIDGE_VARIABLES = {
   },
   HA_URL: {
     about:
-      "The address of a [Home Assistant](../guides/home-assistant.md) whose devices are agents too: `http://HOST:8123`.",
+      "The address of a [Home Assistant](../guides/devices.md#from-home-assistant) whose devices are agents too: `http://HOST:8123`. A sign-in in the console needs neither this nor a token.",
   },
   HA_TOKEN: {
     about:

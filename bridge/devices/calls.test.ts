@@ -41,6 +41,40 @@ describe("a change", () => {
     expect(report).not.toHaveProperty("not_run");
   });
 
+  test("of a device that answers after its time is told once more, and then not again", async () => {
+    await hosted.publisher.plug("a", { silent: true });
+    await hosted.started();
+    await hosted.agentIn("plug-a");
+    const id = hosted.call("plug-a", "set", { on: true }, within(300));
+    expect(await hosted.report(id)).toMatchObject({ error_type: "outcome_unknown" });
+    await hosted.publisher.say("plugs/a/state", "OFF");
+    await hosted.publisher.say("plugs/a/state", "ON");
+    const reports = () => played.home.of("report").filter((frame) => frame.id === id);
+    await until(() => reports().length === 2, { what: "the late answer" });
+    expect(JSON.parse(reports()[1]?.payload ?? "").payload).toMatchObject({
+      request_id: id,
+      status: "success",
+      confirmed: true,
+      result: expect.stringMatching(/on.*, reported \d/),
+    });
+    for (const state of ["OFF", "ON"]) await hosted.publisher.say("plugs/a/state", state);
+    expect(await hosted.report(hosted.call("plug-a", "read"))).toMatchObject({ status: "success" });
+    expect(reports()).toHaveLength(2);
+  });
+
+  test("of a device that answers after its time is not told when a later command is under way", async () => {
+    await hosted.publisher.plug("a", { silent: true });
+    await hosted.started();
+    await hosted.agentIn("plug-a");
+    const first = hosted.call("plug-a", "set", { on: true }, within(300));
+    await hosted.report(first);
+    const second = hosted.call("plug-a", "set", { on: false }, within(600));
+    await sent("a", 2);
+    await hosted.publisher.say("plugs/a/state", "ON");
+    await hosted.report(second);
+    expect(played.home.of("report").filter(({ id }) => id === first)).toHaveLength(1);
+  });
+
   test("is not confirmed by what was said before, by another value, by what the broker kept, or by our own command", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.publisher.plug("same", { sameTopic: true });

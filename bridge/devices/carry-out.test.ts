@@ -49,7 +49,7 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
     clock: systemClock,
     senders: {
       mqtt: mqttSender({ prefix: "evoclaw", broker, subscriptions: new Subscriptions(broker, log) }),
-      "home-assistant": homeAssistantSender(undefined),
+      "home-assistant": homeAssistantSender(() => undefined),
     },
     catalog,
     watch: new MessageWatch(),

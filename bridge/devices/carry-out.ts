@@ -92,7 +92,10 @@ export async function carryOut(
   if (sent === "all") {
     const report = await outcomeOf(parts, call, prepared, since);
     if (report.payload.confirmed === true) endOwn();
-    return { report };
+    const { confirm } = plan;
+    const isOpen = report.payload.error_type === "outcome_unknown" && !call.interrupted && confirm !== null;
+    const settleMs = Math.max(HOLDS_MS, plan.settleMs);
+    return { report, ...(isOpen && { later: { look: () => confirm(since)?.text, settleMs } }) };
   }
   return sent === "a part" ? { report: partlySent(call, prepared) } : sent;
 }

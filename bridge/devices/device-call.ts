@@ -24,8 +24,16 @@ export type DeviceCall = {
   wake: () => void;
 };
 
+/** For a command that was not confirmed in time. */
+export type Later = {
+  /** @returns what its device has reported since, if it is what was asked for */
+  look(): string | undefined;
+  /** It counts when the device has not taken it back after so long (ms). */
+  settleMs: number;
+};
+
 /** The end of a call. A refusal says that nothing was sent. */
-export type Ended = { report: Outcome } | { refuse: Refusal; message: string };
+export type Ended = { report: Outcome; later?: Later } | { refuse: Refusal; message: string };
 
 /** Of a call that was interrupted before anything was sent. */
 export function notRun({ action, interrupted }: DeviceCall): Outcome {

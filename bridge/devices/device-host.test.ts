@@ -40,7 +40,14 @@ function host() {
     },
   };
   const devices = new DeviceHost({
-    settings: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
+    settings: {
+      mode: "allow",
+      prefix: "homeassistant",
+      birth: false,
+      dangerText: [],
+      signIn: "off",
+      folder: undefined,
+    },
     prefix: "evoclaw",
     log,
     clock: systemClock,

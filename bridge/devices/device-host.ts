@@ -22,7 +22,8 @@ import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
-import { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
+import { Assistant } from "../home-assistant/assistant.ts";
+import type { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
@@ -84,8 +85,7 @@ export class DeviceHost {
   #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
-  /** Undefined: the settings name no Home Assistant. */
-  readonly #homeAssistant: HomeAssistantLink | undefined;
+  readonly #assistant: Assistant;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
   readonly #loaded: Promise<void>;
@@ -130,9 +130,11 @@ export class DeviceHost {
     this.#subscriptions = subscriptions;
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, log);
     this.#time = new SteadyTime(clock);
-    if (settings.homeAssistant)
-      this.#homeAssistant = new HomeAssistantLink({
-        ...settings.homeAssistant,
+    this.#assistant = new Assistant({
+      settings: settings.homeAssistant,
+      folder: settings.signIn === "off" ? undefined : folder,
+      clock,
+      link: {
         log,
         clock,
         catalog,
@@ -140,10 +142,12 @@ export class DeviceHost {
         onLost: () => this.#rules?.sourceLost("home-assistant"),
         onDevices: () => this.#openBurst(),
         onStates: (read) => this.#read(() => read),
-      });
+      },
+      shown: () => catalog.devices(clock.wall()).filter(({ source }) => source === "home-assistant").length,
+    });
     const senders: Senders = {
       mqtt: mqttSender({ prefix, broker, subscriptions }),
-      "home-assistant": homeAssistantSender(this.#homeAssistant),
+      "home-assistant": homeAssistantSender(() => this.#assistant.link),
     };
     this.#calls = new DeviceCalls({
       ...parts,
@@ -170,9 +174,10 @@ export class DeviceHost {
       this.#calls.open(this.#ledger);
     }
     this.#isLoaded = true;
-    if (this.#isStopped || !this.#homeAssistant) return;
+    const { link } = this.#assistant;
+    if (this.#isStopped || !link) return;
     this.#openBurst();
-    this.#homeAssistant.start();
+    link.start();
   }
 
   /** Resolves when its files are read. */
@@ -185,9 +190,17 @@ export class DeviceHost {
     return this.#rules;
   }
 
-  /** The connection to Home Assistant; undefined: the settings name none. */
+  /** The connection to Home Assistant; undefined: there is none. */
   get homeAssistant(): Pick<HomeAssistantLink, "up" | "condition"> | undefined {
-    return this.#homeAssistant;
+    return this.#assistant.link;
+  }
+
+  /** Answers Home about Home Assistant, and takes part in a sign-in there. */
+  async assistant({ id, question }: Extract<HomeFrame, { t: "assistant" }>): Promise<void> {
+    // It is opened once what is known of its devices is read.
+    await this.#loaded;
+    const answer = await this.#assistant.answer(question);
+    this.#parts.gateway.send({ t: "assistant", id, answer });
   }
 
   /** Calls that are under way. */
@@ -259,6 +272,7 @@ export class DeviceHost {
     this.#file?.changed("states");
     this.#rules?.onMessage(readBy);
     this.#watch.came();
+    this.#calls.look();
   }
 
   /** True if this is for a hosted device, or the call of one that is gone. */
@@ -323,7 +337,7 @@ export class DeviceHost {
     this.#isStopped = true;
     clearTimeout(this.#burstTimer);
     await this.#loaded;
-    await this.#homeAssistant?.stop();
+    await this.#assistant.stop();
     await this.#file?.flush();
     await this.#rules?.stop();
     await this.#ledger?.close();
@@ -378,7 +392,7 @@ export class DeviceHost {
     const now = clock.now();
     const isQuiet = now >= burst.by || now >= burst.atMost;
     if (isQuiet) this.#subscribe();
-    const isBusy = !this.#isLoaded || subscriptions.isBusy || this.#homeAssistant?.isReading === true;
+    const isBusy = !this.#isLoaded || subscriptions.isBusy || this.#assistant.link?.isReading === true;
     if (isBusy) this.#prolong();
     if (now < burst.atMost && (now < burst.by || isBusy)) {
       this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);

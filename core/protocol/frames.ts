@@ -21,6 +21,7 @@
  *     | ◀─────────────────────── rules     |  rules on hosted devices; these three only with the feature `rules`
  *     | changes ─────────────────────────▶ |  what became of them; kept by the bridge until …
  *     | ◀──────────────────────── changed  |  … Home has stored it
+ *     | ◀─────────── assistant ──────────▶ |  Home Assistant: how it is, and a sign-in there; only with the feature `assistant`
  *
  * An agent's messages travel as the exact text that it published, so that signatures stay valid.
  *
@@ -28,6 +29,7 @@
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 
+import { AssistantAnswer, AssistantQuestion } from "./assistant.ts";
 import { CONDITIONS_MAX, Condition, ConditionList } from "./conditions.ts";
 import {
   DEVICES_A_FRAME_MAX,
@@ -156,6 +158,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     /** In the last one. Older bridges do not send it. */
     left_out: z.optional(z.array(LeftOut).check(z.maxLength(LEFT_OUT_MAX))),
   }),
+  /** The answer to Home's `assistant` of this id. */
+  z.object({ t: z.literal("assistant"), id: CallId, answer: AssistantAnswer }),
   /** Changes of rules, oldest first. `lost`: how many gave way before. Sent again until Home says `changed`. */
   z.object({
     t: z.literal("changes"),
@@ -296,6 +300,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     /** Also those that are diagnostic, a setting or disabled by default: batteries are. */
     all: z.optional(z.boolean()),
   }),
+  /** Asks how the bridge is connected to Home Assistant, or takes part in a person's sign-in there. */
+  z.object({ t: z.literal("assistant"), id: CallId, question: AssistantQuestion }),
   /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
   z.object({ t: z.literal("forget_device"), key: DeviceKey }),
   /** Asks the bridge to install the gateway's program, as every service does (docs/explain/services.md). */

@@ -29,6 +29,7 @@ import {
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
 import { type Group, groupsOf } from "./grouping.ts";
+import { askedPast, HISTORY } from "./history.ts";
 import { IdTable } from "./id-table.ts";
 import { wrongParameter } from "./parameters.ts";
 import { planOf } from "./plan.ts";
@@ -181,6 +182,7 @@ export class KnownDevices {
     now: number,
   ): Asked | { error: string } | undefined {
     const view = this.#viewOf(id, now);
+    if (view?.history && action === HISTORY) return askedPast(view, view.history, parameters, now);
     const found = view?.queries.find(({ advert }) => advert.name === action);
     if (!view || !found) return undefined;
     const { part, query } = found;
@@ -189,7 +191,7 @@ export class KnownDevices {
     const absence = part.absence(now);
     if (absence !== undefined) return { error: `${view.name} is offline: ${absence}` };
     const words = (response: unknown) => query.words(response, now);
-    return { source: part.source.name, call: query.ask(parameters, now), words };
+    return { source: part.source.name, call: query.ask(parameters, now), words, tainted: true };
   }
 
   /** The last picture of a `snapshot` action, or the key by which its source is asked for it. */

@@ -12,6 +12,10 @@ import type { Part } from "./source.ts";
 /** What takes its own time. An alarm counts down before it is armed. */
 const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 };
 
+/** Of a group that did not do what was asked. */
+const MEMBERS_TOLD = 5;
+const GROUPS_DEEP = 4;
+
 export type PlanContext = {
   /** The device's name. */
   deviceName: string;
@@ -58,6 +62,11 @@ export function planOf(
   const confirm = (since: Mark) => {
     const current = partNow();
     if (!current) return undefined;
+    const { members = [] } = current;
+    if (members.length > 0)
+      return members.every((member) => hasDone(member, expects, since, now))
+        ? { text: allText(who, expects, members, since, now) }
+        : undefined;
     const fresh = freshValues(current, since, now);
     const bringing = expects.map(({ slots }) => slots.map(fresh).find((value) => value !== undefined));
     if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
@@ -72,7 +81,8 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now)
+      ? (groupText(who, expects, partNow(), since, now) ??
+        silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now))
       : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
@@ -203,6 +213,68 @@ function silentText(
   if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
   const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
   return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
+}
+
+/** Of a group each member is told that did not do it. @returns undefined: it is none */
+function groupText(
+  who: string,
+  expects: readonly Expectation[],
+  group: Part | undefined,
+  since: Mark,
+  now: number,
+): string | undefined {
+  const members = group?.members ?? [];
+  if (members.length === 0) return undefined;
+  const others = members.filter((member) => !hasDone(member, expects, since, now));
+  const texts = others.slice(0, MEMBERS_TOLD).map((member) => memberText(member, expects, since, now));
+  const more = others.length > MEMBERS_TOLD ? [`${others.length - MEMBERS_TOLD} more`] : [];
+  const done = members.length - others.length;
+  return `Sent to ${who}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
+}
+
+/** A member may be a group of its own. @param depth of groups in groups, which may be in each other */
+function hasDone(
+  part: Part | undefined,
+  expects: readonly Expectation[],
+  since: Mark,
+  now: number,
+  depth = GROUPS_DEEP,
+): boolean {
+  if (!part || depth === 0 || part.absence(now) !== undefined) return false;
+  const { members = [] } = part;
+  if (members.length > 0) return members.every((member) => hasDone(member, expects, since, now, depth - 1));
+  const fresh = freshValues(part, since, now);
+  const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
+  return expects.every((expect) => isFresh(expect) && expect.met(fresh, () => undefined));
+}
+
+function allText(
+  who: string,
+  expects: readonly Expectation[],
+  members: readonly (Part | undefined)[],
+  since: Mark,
+  now: number,
+): string {
+  const slots = expects.flatMap((expect) => expect.slots);
+  const heard = members.flatMap((member) => slots.map((slot) => member?.value(slot, now)?.heard ?? since.at));
+  const seconds = Math.max(0, Math.max(...heard) - since.at) / 1_000;
+  const asked = expects.map(({ words }) => words).join(", ");
+  return `${who}: ${asked}, reported by all ${members.length} members, the last ${seconds.toFixed(1)} s after the command.`;
+}
+
+function memberText(
+  part: Part | undefined,
+  expects: readonly Expectation[],
+  since: Mark,
+  now: number,
+): string {
+  if (!part) return "one that is not known";
+  const { entity, device } = part;
+  const name = partName(entity.name ?? device.name ?? entity.title, entity.kind);
+  if (part.absence(now) !== undefined) return `${name} (offline)`;
+  const fresh = freshValues(part, since, now);
+  const told = expects.flatMap((expect) => otherWordsOf(entity, expect, fresh, "something else") ?? []);
+  return `${name} (${told.length > 0 ? told.join(", ") : "did not answer"})`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {

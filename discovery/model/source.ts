@@ -47,6 +47,11 @@ export interface Part {
   readonly lastSeen: number | null;
   /** It has values, or something says whether it is there: its silence means something. */
   readonly isEverHeard: boolean;
+  /**
+   * Of a group: its parts, which are judged one by one, since it says that it is on when one of them is. One that is not known is
+   * undefined.
+   */
+  readonly members?: readonly (Part | undefined)[];
   value(slot: string, now: number): Value | undefined;
   /** A value whose time is over, or that has a time and never came. */
   isExpired(slot: string, now: number): boolean;

@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<string, (draft: HomeAssistantDraft) => void>> = {
 export const OF_PEOPLE: readonly string[] = ["device_tracker", "person"];
 
 /** Of a device that has an exposed entity, these others are told when a person wants all. */
-export const READ_ONLY: readonly string[] = ["binary_sensor", "sensor"];
+export const READ_ONLY: readonly string[] = ["binary_sensor", "lock", "sensor"];
 
 export function isKnownKind(domain: string): boolean {
   return Object.hasOwn(KINDS, domain);

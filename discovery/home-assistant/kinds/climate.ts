@@ -66,7 +66,7 @@ export function waterHeater(draft: HomeAssistantDraft): void {
   draft.danger = "it heats water";
   const range = temperatures(draft, 43, 60);
   const modes = draft.can(2) ? draft.list("operation_list") : [];
-  draft.stateSlot("mode", (state) => modes.find((mode) => mode === state));
+  draft.stateSlot("mode", (state) => [...modes, "off"].find((mode) => mode === state));
   draft.reading("mode", plain);
   const settings = [
     oneOf("mode", "mode", modes, (operation_mode) => draft.call("set_operation_mode", { operation_mode })),

@@ -6,6 +6,7 @@
  * its peer is gone (workerd#1187).
  */
 
+import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
@@ -51,12 +52,13 @@ type Attachment = {
   trace?: boolean;
   devices?: boolean;
   rules?: boolean;
+  assistant?: boolean;
   update?: BridgeUpdate;
 };
 
 /**
  * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own,
- * devices that it hosts, and rules on them.
+ * devices that it hosts, rules on them, and a sign-in at Home Assistant.
  */
 type BridgeFeature =
   | "session"
@@ -64,7 +66,8 @@ type BridgeFeature =
   | "call"
   | typeof TRACE_FEATURE
   | typeof DEVICES_FEATURE
-  | typeof RULES_FEATURE;
+  | typeof RULES_FEATURE
+  | typeof ASSISTANT_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -136,6 +139,7 @@ export class BridgeSocket {
       trace: features.includes(TRACE_FEATURE),
       devices: features.includes(DEVICES_FEATURE),
       rules: features.includes(RULES_FEATURE),
+      assistant: features.includes(ASSISTANT_FEATURE),
     });
   }
 
