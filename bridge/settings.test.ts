@@ -87,7 +87,7 @@ test("Home Assistant's devices do not depend on the broker's, nor on a broker", 
     homeAssistant: { mode: "read" },
   });
   expect(devicesOf({ ...ASSISTANT, HA_PEOPLE: "person.anna, device_tracker.phone" })).toMatchObject({
-    homeAssistant: { people: ["person.anna", "device_tracker.phone"] },
+    people: ["person.anna", "device_tracker.phone"],
   });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off" })).toMatchObject({ homeAssistant: undefined });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off", MQTT_DEVICES: "off" })).toBeUndefined();

@@ -50,8 +50,6 @@ export type HomeAssistantSettings = {
   mode: "read" | "allow";
   /** The token of now: its file may have been written anew. */
   token(): string;
-  /** Entity ids of persons and trackers that are devices too. Absent: none. */
-  people?: readonly string[];
 };
 
 export type DeviceSettings = {
@@ -67,6 +65,8 @@ export type DeviceSettings = {
   homeAssistant?: HomeAssistantSettings | undefined;
   /** The mode of one by a sign-in in the console. `off`: no sign-in is possible, perhaps since there is no folder. */
   signIn: DeviceSettings["mode"];
+  /** Entity ids of Home Assistant's persons and trackers that are devices too. Absent: none. */
+  people?: readonly string[];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
 };
@@ -178,7 +178,9 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant, signIn };
+  const people = readPeople(get("HA_PEOPLE"), errors);
+  const given = { ...(people.length > 0 && { people }) };
+  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant, signIn, ...given };
 }
 
 function readMode(name: string, value: string, errors: string[]): DeviceSettings["mode"] {
@@ -213,8 +215,7 @@ function readHomeAssistant(
   const socket = url.protocol.startsWith("ws")
     ? `${url.protocol}//${url.host}${path}`
     : `${url.origin.replace(/^http/, "ws")}${path}/api/websocket`;
-  const people = readPeople(get("HA_PEOPLE"), errors);
-  return { url: socket, mode, token: () => token([]) ?? first, ...(people.length > 0 && { people }) };
+  return { url: socket, mode, token: () => token([]) ?? first };
 }
 
 const PERSON = /^(?:person|device_tracker)\.[a-z0-9_]{1,200}$/;

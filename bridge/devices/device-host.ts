@@ -114,10 +114,9 @@ export class DeviceHost {
 
   constructor(parts: HostParts) {
     const { settings, prefix, log, clock, broker } = parts;
-    const { folder, dangerText } = settings;
+    const { folder, dangerText, people } = settings;
     this.#settings = settings;
     this.#parts = parts;
-    const people = settings.homeAssistant?.people;
     const catalog = new DeviceCatalog({
       prefix: settings.prefix,
       ownPrefix: prefix,
