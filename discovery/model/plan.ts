@@ -23,7 +23,7 @@ export function planOf(
   context: PlanContext,
   parameters: Readonly<Record<string, unknown>>,
   now: number,
-): Omit<Plan, "readings"> | PlanError {
+): Omit<Plan, "readings" | "targets"> | PlanError {
   const { command, deviceName } = context;
   const { source } = context.part;
   // Its source may replace it meanwhile.
@@ -51,6 +51,8 @@ export function planOf(
   const isJudged = expects.length > 0 && unreported.length === 0;
   const waitMs =
     (command.wait === "value" ? sending.answersWithinMs : WAITS[command.wait]) + (run.extraMs ?? 0);
+  // On its way to a value a device may report others.
+  const isLasting = isJudged && command.lasting === true && (run.extraMs ?? 0) === 0;
   const failure = (since: Mark): string | undefined => {
     const found = sending.failure();
     return found && found.message > since.message ? found.text : undefined;
@@ -86,6 +88,10 @@ export function planOf(
     failure,
     reportsFailure,
     unconfirmed,
+    takenBack: (since) => {
+      const current = isLasting ? partNow() : undefined;
+      return current && takenBackText(who, expects, { part: current, before, since, now });
+    },
     reported: (since) => {
       const current = partNow();
       return current ? reportedValues(current.entity, expects, freshValues(current, since, now)) : [];
@@ -203,6 +209,25 @@ function silentText(
   if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
   const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
   return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
+}
+
+type Judged = { part: Part; before: Values; since: Mark; now: number };
+
+/** @returns undefined: what came last is as it was asked for, or says nothing */
+function takenBackText(
+  who: string,
+  expects: readonly Expectation[],
+  { part, before, since, now }: Judged,
+): string | undefined {
+  const fresh = freshValues(part, since, now);
+  const isOther = ({ slots, met }: Expectation) =>
+    slots.some((slot) => fresh(slot) !== undefined) && !met(fresh, before);
+  const others = expects.filter(isOther);
+  const told = others.map((one) => otherWordsOf(part.entity, one, fresh, "something else"));
+  const shown = told.filter((one) => one !== undefined);
+  if (shown.length === 0) return undefined;
+  const asked = others.map(({ words }) => words).join(", ");
+  return `${who} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {

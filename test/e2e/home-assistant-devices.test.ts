@@ -90,8 +90,11 @@ type Report = {
   error_type?: string;
 };
 
+const begin = (agent: string, action: string, parameters: object = {}) =>
+  hosted.call(agent, action, parameters, { expires_in_ms: 300_000 });
+
 async function call(agent: string, action: string, parameters: object = {}): Promise<Report> {
-  const id = hosted.call(agent, action, parameters, { expires_in_ms: 300_000 });
+  const id = begin(agent, action, parameters);
   const ended = () => endOf(id);
   return await until(ended, { within: 240_000, every: 20, what: `${agent} ${action}` });
 }
@@ -159,6 +162,18 @@ describe.concurrent("each behaviour", () => {
     const [, works, dead] = await Promise.all(asked.map(([agent, on]) => call(agent, "set", { on })));
     expect(works).toMatchObject({ status: "success", confirmed: true });
     expect(dead).toMatchObject({ error_type: "outcome_unknown" });
+  }, 120_000);
+
+  test("one that takes back what it reported is told of once more; one that lies cannot be found", async () => {
+    const agents = ["switch-revert-two", "light-revert-two", "switch-liar-two", "light-works-two"];
+    const calls = agents.map((agent) => begin(agent, "set", { on: true }));
+    const confirmed = () => calls.map((id) => endOf(id)?.confirmed);
+    const waits = { within: 20_000, every: 20 };
+    await until(() => confirmed().every((one) => one === true), { ...waits, what: "all are told as done" });
+    const isCorrected = () => confirmed().join() === "false,false,true,true";
+    await until(isCorrected, { ...waits, what: "those that took it back are corrected" });
+    for (const id of calls.slice(0, 2))
+      expect(endOf(id)).toMatchObject({ status: "error", error: expect.stringContaining("It reports: off") });
   }, 120_000);
 
   test("a group is done when each of its members is", async () => {
