@@ -56,6 +56,7 @@ describe("what confirms", () => {
     const mark = home.mark();
     home.change("light.b", { s: "on" }).change("light.all", { s: "on" });
     expect(plan.confirm?.(mark)).toBeUndefined();
+    expect(plan.unconfirmed(mark)).toBe("Sent to Device g; 1 of 2 reported on within 5 s.");
     home.change("light.c", { s: "on" });
     expect(plan.confirm?.(mark)?.text).toContain("on (it was: off)");
     // One of them does not answer the next command.

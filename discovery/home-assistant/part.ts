@@ -30,6 +30,10 @@ export class HomeAssistantPart implements Part {
     this.#members = members;
   }
 
+  get members(): readonly (HomeAssistantPart | undefined)[] {
+    return this.#members();
+  }
+
   get device(): DeviceInfo {
     return this.entity.entry.device;
   }

@@ -74,7 +74,7 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now)
+      ? silentText(who, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
       : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
@@ -190,17 +190,33 @@ function confirmedText(
   return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
+/** What is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
+type Judged = { part: Part | undefined; before: Values; since: Mark; now: number };
+
+/** @returns how many of a group's members report what was asked for; undefined: it is no group */
+function membersText(expects: readonly Expectation[], { part, before, since, now }: Judged): string | undefined {
+  const members = part?.members ?? [];
+  if (members.length === 0) return undefined;
+  const isDone = (member: Part | undefined) =>
+    expects.every(({ slots, met }) => {
+      const fresh: Values = member ? freshValues(member, since, now) : () => undefined;
+      return slots.some((slot) => fresh(slot) !== undefined) && met(fresh, before);
+    });
+  return `${members.filter(isDone).length} of ${members.length}`;
+}
+
 /** @param waitMs how long it was waited for; undefined: it ended before */
 function silentText(
   who: string,
   expects: readonly Expectation[],
   waitMs: number | undefined,
-  part: Part | undefined,
-  since: Mark,
-  now: number,
+  judged: Judged,
 ): string {
+  const { part, since, now } = judged;
   const within = waitMs === undefined ? "" : ` within ${Math.round(waitMs / 1_000)} s`;
   const asked = expects.map(({ words }) => words).join(", ");
+  const share = membersText(expects, judged);
+  if (share !== undefined) return `Sent to ${who}; ${share} reported ${asked}${within}.`;
   const fresh = part && freshValues(part, since, now);
   const answers = fresh
     ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
@@ -211,13 +227,11 @@ function silentText(
   return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
 }
 
-type Judged = { part: Part; before: Values; since: Mark; now: number };
-
 /** @returns undefined: what came last is as it was asked for, or says nothing */
 function takenBackText(
   who: string,
   expects: readonly Expectation[],
-  { part, before, since, now }: Judged,
+  { part, before, since, now }: Judged & { part: Part },
 ): string | undefined {
   const fresh = freshValues(part, since, now);
   const isOther = ({ slots, met }: Expectation) =>
