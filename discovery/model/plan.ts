@@ -194,7 +194,10 @@ function confirmedText(
 type Judged = { part: Part | undefined; before: Values; since: Mark; now: number };
 
 /** @returns how many of a group's members report what was asked for; undefined: it is no group */
-function membersText(expects: readonly Expectation[], { part, before, since, now }: Judged): string | undefined {
+function membersText(
+  expects: readonly Expectation[],
+  { part, before, since, now }: Judged,
+): string | undefined {
   const members = part?.members ?? [];
   if (members.length === 0) return undefined;
   const isDone = (member: Part | undefined) =>
