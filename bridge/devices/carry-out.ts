@@ -88,7 +88,7 @@ export async function carryOut(
     ledger.void(id);
     return late;
   }
-  parts.corrections.superseded(plan.confirm === null ? undefined : plan.targets);
+  parts.corrections.superseded(plan.changesOthers ? undefined : plan.targets);
   const since = catalog.mark(clock.wall());
   const endOwn = parts.onCommand(device.key, plan.readings, plan.waitMs);
   const sent = await send(ledger, call, prepared);

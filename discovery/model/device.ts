@@ -114,6 +114,8 @@ export type Plan = {
   takenBack: (since: Mark) => string | undefined;
   /** Each place that it sends to, in the words of its source: another command to one of them changes the same. */
   targets: readonly string[];
+  /** It may change other devices too. */
+  changesOthers: boolean;
   /** Values of what it changes that the device reported since the mark: those that confirm it, or others. */
   reported: (since: Mark) => ReportedValue[];
   /** The source keeps the command, and the device gets it again when it comes back. */

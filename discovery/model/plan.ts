@@ -96,6 +96,7 @@ export function planOf(
       const current = partNow();
       return current ? reportedValues(current.entity, expects, freshValues(current, since, now)) : [];
     },
+    changesOthers: command.changesOthers === true,
     retainedCommand: entity.retain,
   };
 }
