@@ -128,6 +128,51 @@ describe("a change", () => {
   });
 });
 
+describe("a device that takes back what it confirmed", () => {
+  /** The payloads of all reports of a call. */
+  const reportsOf = (id: string) =>
+    played.home
+      .of("report")
+      .filter((frame) => frame.id === id)
+      .map(({ payload }) => (JSON.parse(payload) as { payload: object }).payload);
+
+  async function confirmed(): Promise<string> {
+    await hosted.publisher.plug("a");
+    await hosted.started();
+    await hosted.agentIn("plug-a");
+    const id = hosted.call("plug-a", "set", { on: true });
+    expect(await hosted.report(id)).toMatchObject({ status: "success", confirmed: true });
+    return id;
+  }
+
+  test("is told of once more, in place of that, and of the bridge that comes next if Home has not stored it", async () => {
+    const id = await confirmed();
+    played.home.send({ t: "ack", id, agent: "plug-a" });
+    await hosted.publisher.say("plugs/a/state", "OFF");
+    const [, second] = await until(() => reportsOf(id).length > 1 && reportsOf(id), { what: "the second" });
+    expect(second).toMatchObject({
+      status: "error",
+      error_type: "execution_failed",
+      error: "Error: Plug a reported on, and took it back. It reports: off.",
+      confirmed: false,
+      corrects: true,
+      reported: [{ value: false }],
+      request_id: id,
+    });
+    played.home.drop();
+    await until(() => reportsOf(id).length === 3, { what: "it comes again" });
+  });
+
+  test("is not, when it is a moment's state, or what another command asked for", async () => {
+    const id = await confirmed();
+    await hosted.publisher.say("plugs/a/state", "OFF");
+    await hosted.publisher.say("plugs/a/state", "ON");
+    await hosted.report(hosted.call("plug-a", "set", { on: false }));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(reportsOf(id)).toHaveLength(1);
+  });
+});
+
 describe("nothing is sent", () => {
   test("for wrong parameters, an unknown action, another hash than the allowed one, a device that is away or unknown", async () => {
     await hosted.publisher.plug("a");

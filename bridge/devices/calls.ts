@@ -14,6 +14,7 @@ import type { ToHome } from "../broker/to-home.ts";
 import { answerRead, type ReadParts } from "./answer-read.ts";
 import { type CarryOutParts, carryOut, problemOf } from "./carry-out.ts";
 import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
+import type { Confirmed } from "./corrections.ts";
 import { type DeviceCall, type Ended, type Interruption, type Later, notRun } from "./device-call.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports.ts";
@@ -250,6 +251,18 @@ export class DeviceCalls {
     const { type, payload } = ended.report;
     const elapsed_ms = Math.round(this.#parts.clock.now() - call.began);
     const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });
+    this.#ledger?.done(id, report);
+    this.#answer(id, agent, report);
+    if (ended.confirmed) void this.#correctWhenTakenBack(call, ended.confirmed);
+  }
+
+  /** A second report of the same call, in place of the one that told it as done. */
+  async #correctWhenTakenBack(call: DeviceCall, confirmed: Confirmed): Promise<void> {
+    const outcome = await this.#parts.corrections.follow(confirmed);
+    if (!outcome) return;
+    const { id, agent } = call;
+    this.#parts.log("info", "devices.taken_back", { id, agent });
+    const report = reportOf(call, outcome);
     this.#ledger?.done(id, report);
     this.#answer(id, agent, report);
   }

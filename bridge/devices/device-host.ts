@@ -29,6 +29,7 @@ import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
 import { CatalogFile } from "./catalog-file.ts";
 import { DeviceLedger } from "./command-ledger.ts";
+import { Corrections } from "./corrections.ts";
 import { FirstReads } from "./first-reads.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
@@ -153,6 +154,7 @@ export class DeviceHost {
       catalog,
       senders,
       watch: this.#watch,
+      corrections: new Corrections(this.#watch),
       onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
     this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });

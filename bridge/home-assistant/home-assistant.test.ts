@@ -143,6 +143,19 @@ test("what an integration without push writes is done when it was not taken back
   expect(liar).toMatchObject({ error_type: "outcome_unknown", confirmed: false });
 }, 15_000);
 
+test("what one with push takes back after it was told as done is told once more", async () => {
+  const assistant = await assistantWith(["liar"]);
+  assistant.reverts.set("liar", 500);
+  await hosted.started({ homeAssistant: settingsOf(assistant) });
+  await hosted.agentIn("liar");
+  const id = hosted.call("liar", "set", { on: true });
+  expect(await hosted.report(id)).toMatchObject({ status: "success", confirmed: true });
+  const { payload } = await played.home.next("report", ({ payload }) => payload.includes("corrects"));
+  expect(JSON.parse(payload)).toMatchObject({
+    payload: { request_id: id, confirmed: false, error: expect.stringContaining("It reports: off") },
+  });
+});
+
 test("a person's browser signs in there: the bridge keeps what it got over a restart, and says when it was revoked", async () => {
   const assistant = await assistantWith(["lamp"]);
   const first = await hosted.started();

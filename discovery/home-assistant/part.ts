@@ -33,6 +33,10 @@ export class HomeAssistantPart implements Part {
     return this.#membersNow();
   }
 
+  get members(): readonly (HomeAssistantPart | undefined)[] {
+    return this.#members();
+  }
+
   get device(): DeviceInfo {
     return this.entity.entry.device;
   }

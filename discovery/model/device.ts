@@ -107,6 +107,15 @@ export type Plan = {
   reportsFailure: (since: Mark) => boolean;
   /** Words for a command that was sent and not confirmed, with the failure where there is one. */
   unconfirmed: (since: Mark) => string;
+  /**
+   * Words for a command that was confirmed, when the device has reported since that it is otherwise; undefined: it has not, or the state
+   * that the command ends in passes by itself.
+   */
+  takenBack: (since: Mark) => string | undefined;
+  /** Each place that it sends to, in the words of its source: another command to one of them changes the same. */
+  targets: readonly string[];
+  /** It may change other devices too. */
+  changesOthers: boolean;
   /** Values of what it changes that the device reported since the mark: those that confirm it, or others. */
   reported: (since: Mark) => ReportedValue[];
   /** The source keeps the command, and the device gets it again when it comes back. */

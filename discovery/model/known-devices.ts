@@ -101,6 +101,11 @@ export class KnownDevices {
     }
   }
 
+  /** A place that commands send to, in the one spelling that its source has for it. */
+  #spellingOf(target: string): string {
+    return this.#sources.reduce((spelling, source) => source.alias(spelling), target);
+  }
+
   /** Values of a device that came and were not read. */
   #unreadOf({ offered }: DeviceView): { what: string; why: string }[] {
     return this.#sources.flatMap((source) => source.unread(offered.filter(isOf(source))));
@@ -222,7 +227,8 @@ export class KnownDevices {
     const { part, command } = found;
     const readings = view.readings.flatMap((one) => (one.part === part ? [one.name] : []));
     const plan = planOf({ deviceName: view.name, command, part }, parameters, now);
-    return "error" in plan ? plan : { ...plan, readings };
+    const targets = command.targets.map((target) => this.#spellingOf(target));
+    return "error" in plan ? plan : { ...plan, readings, targets };
   }
 
   /** Steps that make a device report its values, where its source has such. */
@@ -324,9 +330,7 @@ export class KnownDevices {
     const named = groups.flatMap((group) =>
       group.parts.map(({ entity }) => ({ entity, deviceName: rawNameOf(group) })),
     );
-    const dangerOf = dangers(named, this.#words, (target) =>
-      this.#sources.reduce((spelling, source) => source.alias(spelling), target),
-    );
+    const dangerOf = dangers(named, this.#words, (target) => this.#spellingOf(target));
     const view: View = { devices: new Map(), keys: new Map(), left };
     const present = new Set<string>();
     for (const { identities, parts, also } of shown) {

@@ -27,7 +27,7 @@ export function planOf(
   context: PlanContext,
   parameters: Readonly<Record<string, unknown>>,
   now: number,
-): Omit<Plan, "readings"> | PlanError {
+): Omit<Plan, "readings" | "targets"> | PlanError {
   const { command, deviceName } = context;
   const { source } = context.part;
   // Its source may replace it meanwhile.
@@ -55,6 +55,8 @@ export function planOf(
   const isJudged = expects.length > 0 && unreported.length === 0;
   const waitMs =
     (command.wait === "value" ? sending.answersWithinMs : WAITS[command.wait]) + (run.extraMs ?? 0);
+  // On its way to a value a device may report others.
+  const isLasting = isJudged && command.lasting === true && (run.extraMs ?? 0) === 0;
   const failure = (since: Mark): string | undefined => {
     const found = sending.failure();
     return found && found.message > since.message ? found.text : undefined;
@@ -81,8 +83,7 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? (groupText(who, expects, partNow(), since, now) ??
-        silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now))
+      ? silentText(who, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
       : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
@@ -96,10 +97,15 @@ export function planOf(
     failure,
     reportsFailure,
     unconfirmed,
+    takenBack: (since) => {
+      const current = isLasting ? partNow() : undefined;
+      return current && takenBackText(who, expects, { part: current, before, since, now });
+    },
     reported: (since) => {
       const current = partNow();
       return current ? reportedValues(current.entity, expects, freshValues(current, since, now)) : [];
     },
+    changesOthers: command.changesOthers === true,
     retainedCommand: entity.retain,
   };
 }
@@ -194,17 +200,21 @@ function confirmedText(
   return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
+/** What is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
+type Judged = { part: Part | undefined; before: Values; since: Mark; now: number };
+
 /** @param waitMs how long it was waited for; undefined: it ended before */
 function silentText(
   who: string,
   expects: readonly Expectation[],
   waitMs: number | undefined,
-  part: Part | undefined,
-  since: Mark,
-  now: number,
+  judged: Judged,
 ): string {
+  const { part, since, now } = judged;
   const within = waitMs === undefined ? "" : ` within ${Math.round(waitMs / 1_000)} s`;
   const asked = expects.map(({ words }) => words).join(", ");
+  const group = groupText(who, expects, judged);
+  if (group !== undefined) return group;
   const fresh = part && freshValues(part, since, now);
   const answers = fresh
     ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
@@ -219,11 +229,9 @@ function silentText(
 function groupText(
   who: string,
   expects: readonly Expectation[],
-  group: Part | undefined,
-  since: Mark,
-  now: number,
+  { part, since, now }: Judged,
 ): string | undefined {
-  const members = group?.members ?? [];
+  const members = part?.members ?? [];
   if (members.length === 0) return undefined;
   const others = members.filter((member) => !hasDone(member, expects, since, now));
   const texts = others.slice(0, MEMBERS_TOLD).map((member) => memberText(member, expects, since, now));
@@ -275,6 +283,23 @@ function memberText(
   const fresh = freshValues(part, since, now);
   const told = expects.flatMap((expect) => otherWordsOf(entity, expect, fresh, "something else") ?? []);
   return `${name} (${told.length > 0 ? told.join(", ") : "did not answer"})`;
+}
+
+/** @returns undefined: what came last is as it was asked for, or says nothing */
+function takenBackText(
+  who: string,
+  expects: readonly Expectation[],
+  { part, before, since, now }: Judged & { part: Part },
+): string | undefined {
+  const fresh = freshValues(part, since, now);
+  const isOther = ({ slots, met }: Expectation) =>
+    slots.some((slot) => fresh(slot) !== undefined) && !met(fresh, before);
+  const others = expects.filter(isOther);
+  const told = others.map((one) => otherWordsOf(part.entity, one, fresh, "something else"));
+  const shown = told.filter((one) => one !== undefined);
+  if (shown.length === 0) return undefined;
+  const asked = others.map(({ words }) => words).join(", ");
+  return `${who} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {

@@ -36,6 +36,8 @@ export type DeviceInfo = {
 
 /** An entity with what its source has heard of it. */
 export interface Part {
+  /** Of a group: those that it is judged by, each undefined where it is not known. Absent, or none: itself. */
+  readonly members?: readonly (Part | undefined)[];
   readonly source: Source;
   readonly entity: Entity;
   readonly device: DeviceInfo;

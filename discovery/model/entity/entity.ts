@@ -141,6 +141,10 @@ export type Command = {
   danger?: string;
   /** It stays harmless although its entity is not: locking a lock, ending an alarm. */
   harmless?: true;
+  /** The state that it ends in stays: a device that reports another one right after takes back what it said. */
+  lasting?: true;
+  /** It may change other devices too, as a scene does. */
+  changesOthers?: true;
   wait: Wait;
   /** At most so much more, where it is asked to take its time. */
   extraMs?: number;
