@@ -78,6 +78,9 @@ test("Home Assistant's devices do not depend on the broker's, nor on a broker", 
     mode: "allow",
     homeAssistant: { mode: "read" },
   });
+  expect(devicesOf({ ...ASSISTANT, HA_PEOPLE: "person.anna, device_tracker.phone" })).toMatchObject({
+    homeAssistant: { people: ["person.anna", "device_tracker.phone"] },
+  });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off" })).toMatchObject({ homeAssistant: undefined });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off", MQTT_DEVICES: "off" })).toBeUndefined();
   const alone = readSettings({ ...NEEDED, ...ASSISTANT, MQTT_URL: "off" });
@@ -154,6 +157,8 @@ test.each([
 
 test.each([
   ["HA_URL", ""],
+  ["HA_PEOPLE", "sensor.phone_street"],
+  ["HA_PEOPLE", "person.anna person.bert"],
   ["HA_URL", "homeassistant.local:8123"],
   ["HA_URL", "http://anna:secret@ha.local"],
   ["HA_TOKEN", ""],

@@ -50,6 +50,8 @@ type HomeAssistantSettings = {
   mode: "read" | "allow";
   /** The token of now: its file may have been written anew. */
   token(): string;
+  /** Entity ids of persons and trackers that are devices too. Absent: none. */
+  people?: readonly string[];
 };
 
 export type DeviceSettings = {
@@ -204,7 +206,21 @@ function readHomeAssistant(
   const socket = url.protocol.startsWith("ws")
     ? `${url.protocol}//${url.host}${path}`
     : `${url.origin.replace(/^http/, "ws")}${path}/api/websocket`;
-  return { url: socket, mode, token: () => token([]) ?? first };
+  const people = readPeople(get("HA_PEOPLE"), errors);
+  return { url: socket, mode, token: () => token([]) ?? first, ...(people.length > 0 && { people }) };
+}
+
+const PERSON = /^(?:person|device_tracker)\.[a-z0-9_]{1,200}$/;
+const PEOPLE_MAX = 50;
+
+function readPeople(value: string | undefined, errors: string[]): string[] {
+  const ids = (value ?? "").split(",").map((id) => id.trim());
+  const named = ids.filter((id) => id !== "");
+  if (named.length <= PEOPLE_MAX && named.every((id) => PERSON.test(id))) return named;
+  errors.push(
+    `HA_PEOPLE: should be at most ${PEOPLE_MAX} entity ids of person or device_tracker, with commas between them, like person.anna`,
+  );
+  return [];
 }
 
 /** Reads the key that pairing wrote. */

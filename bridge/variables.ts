@@ -73,6 +73,11 @@ export const BRIDGE_VARIABLES = {
       "Whether its devices are agents, as `MQTT_DEVICES` for those of the broker: `off`, `read` or `allow`.",
     default: "allow",
   },
+  HA_PEOPLE: {
+    about:
+      "Entity ids of `person` and `device_tracker`, with commas between them, that are agents too: each tells whether somebody is at home, and nothing else.",
+    standard: "none",
+  },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },
   // Loopback, since /readyz would tell a stranger which home is down.
   HEALTH_HOST: { about: "Where it listens.", default: "127.0.0.1" },

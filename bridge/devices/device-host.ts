@@ -117,7 +117,14 @@ export class DeviceHost {
     const { folder, dangerText } = settings;
     this.#settings = settings;
     this.#parts = parts;
-    const catalog = new DeviceCatalog({ prefix: settings.prefix, ownPrefix: prefix, sha256, dangerText });
+    const people = settings.homeAssistant?.people;
+    const catalog = new DeviceCatalog({
+      prefix: settings.prefix,
+      ownPrefix: prefix,
+      sha256,
+      dangerText,
+      people,
+    });
     this.#catalog = catalog;
     const subscriptions = new Subscriptions(broker, log);
     this.#subscriptions = subscriptions;

@@ -129,14 +129,13 @@ export class HomeAssistantLink {
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
       const words = cutText(answer.message, WORDS_MAX);
-      if (words === NOT_ALLOWED)
-        return { kind: "refused", why: "Home Assistant lets only administrators do that" };
-      if (BEFORE_SENDING.includes(answer.code))
-        return { kind: "refused", why: `Home Assistant refuses it: "${words}"` };
+      const refused = refusalOf(answer.code, words);
       // A Python timeout has no words.
       const text = words === "" ? "the device did not answer" : `"${words}"`;
-      catalog.homeAssistant.failed(key, `Home Assistant: ${text}`);
+      // A refusal that takes its time comes when the command counts as sent.
+      catalog.homeAssistant.failed(key, refused === undefined ? `Home Assistant: ${text}` : `${refused}.`);
       this.#parts.onStates([]);
+      if (refused !== undefined) return { kind: "refused", why: refused };
     }
     return { kind: "sent" };
   }
@@ -287,6 +286,12 @@ export class HomeAssistantLink {
       return;
     }
   }
+}
+
+/** @returns why Home Assistant sent nothing to the device; undefined: it may have */
+function refusalOf(code: string, words: string): string | undefined {
+  if (words === NOT_ALLOWED) return "Home Assistant lets only administrators do that";
+  return BEFORE_SENDING.includes(code) ? `Home Assistant refuses it: "${words}"` : undefined;
 }
 
 function resultOf(answer: Answer): unknown {

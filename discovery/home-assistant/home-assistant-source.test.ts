@@ -198,3 +198,22 @@ test("a device of the broker is the broker's, whatever Home Assistant says of it
   expect(home.device).toMatchObject({ source: "mqtt", key: before.key, allowHash: before.allowHash });
   expect(home.plan("set", { on: true }).steps).toMatchObject([{ topic: "c" }]);
 });
+
+describe("people", () => {
+  test("none is given because it is exposed, and of one that an owner names only whether it is at home", () => {
+    const home = new PlayedHomeAssistant(["person.anna", "device_tracker.phone"])
+      .add("a", "person.anna", { exposed: false })
+      .add("b", "person.bert")
+      .add("t", "device_tracker.phone", { device: "phone" })
+      .add("s", "sensor.phone_street", { device: "phone", exposed: false });
+    const where = { latitude: 48.1, longitude: 11.5, source: "device_tracker.phone" };
+    home.whole("person.anna", "Work", where).whole("device_tracker.phone", "home", where);
+    home.whole("sensor.phone_street", "Elm Street 1").whole("person.bert", "home", where);
+    const ids = home.catalog.devices(home.now).map(({ id }) => id);
+    expect(ids.sort()).toEqual(["device-a", "device-phone"]);
+    const told = ids.flatMap((id) => home.catalog.readings(id, home.now, true).map(({ text }) => text));
+    expect(told).toEqual(["away", "at home"]);
+    home.change("person.anna", { s: "home" });
+    expect(home.catalog.readings("device-a", home.now).map(({ value }) => value)).toEqual([true]);
+  });
+});

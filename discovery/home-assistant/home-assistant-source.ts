@@ -6,7 +6,7 @@ import type { PictureKey, SavedState } from "../model/device.ts";
 import type { ServiceCall, Step } from "../model/entity/entity.ts";
 import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
 import { abilitiesOf } from "./abilities.ts";
-import { entityOf, isKnownKind, READ_ONLY } from "./kinds/all.ts";
+import { entityOf, isKnownKind, OF_PEOPLE, READ_ONLY } from "./kinds/all.ts";
 import { TARGET } from "./kinds/draft.ts";
 import { HomeAssistantPart } from "./part.ts";
 import { type Entry, type RegistryLists, readEntries } from "./registry.ts";
@@ -33,16 +33,24 @@ export class HomeAssistantSource implements Source {
   readonly #members = new Map<string, HomeAssistantPart>();
   readonly #states = new States();
   readonly #failures = new Map<string, Failure>();
+  readonly #people: ReadonlySet<string>;
   #left = 0;
 
-  constructor(events: SourceEvents) {
+  /** @param people entity ids of the persons and trackers that are given */
+  constructor(events: SourceEvents, people: Iterable<string> = []) {
     this.#events = events;
+    this.#people = new Set(people);
   }
 
   /** Reads the registries, after each connect and when one of them has changed. */
   known(lists: RegistryLists, now: number): void {
-    const all = readEntries(lists);
-    const shown = new Set(all.filter((one) => one.isExposed).flatMap(({ device }) => device.identities));
+    const all = readEntries(lists).map((entry) =>
+      isOfPeople(entry) ? { ...entry, isExposed: this.#people.has(entry.entityId) } : entry,
+    );
+    // A tracker's device is somebody's phone: what else it measures is not told.
+    const shown = new Set(
+      all.filter((one) => one.isExposed && !isOfPeople(one)).flatMap(({ device }) => device.identities),
+    );
     const isGiven = ({ domain, isExposed, device }: Entry) =>
       isKnownKind(domain) &&
       (isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))));
@@ -72,7 +80,7 @@ export class HomeAssistantSource implements Source {
       ...whole.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: true })),
       ...changed.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: false })),
     ];
-    for (const id of gone) this.#partNamed(id)?.forget("Home Assistant has it no more");
+    for (const id of gone) this.partNamed(id)?.forget("Home Assistant has it no more");
     for (const part of read) if (part.lastSeen === now) this.#events.heard(part, now);
     return read;
   }
@@ -102,7 +110,7 @@ export class HomeAssistantSource implements Source {
 
   /** The entity reported once more what it had reported before: no event says so. */
   reportedAgain(entityId: string, now: number): void {
-    const part = this.#partNamed(entityId);
+    const part = this.partNamed(entityId);
     if (!part || part.absence() !== undefined) return;
     part.reportedAgain(this.#events.next(), now);
     this.#events.heard(part, now);
@@ -115,7 +123,7 @@ export class HomeAssistantSource implements Source {
   }
 
   partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#partNamed(entityId);
+    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }
 
   /** @returns the entity ids of those that are judged for a command to this one: the members of a group, or itself */
@@ -203,7 +211,7 @@ export class HomeAssistantSource implements Source {
     state: EntityState,
     moment: Parameters<HomeAssistantPart["read"]>[1],
   ): HomeAssistantPart[] {
-    const part = this.#partNamed(id);
+    const part = this.partNamed(id);
     if (!part) return [];
     const { entity } = part;
     const { abilities, entry } = entity;
@@ -219,15 +227,11 @@ export class HomeAssistantSource implements Source {
     const entity = entityOf(entry, state, former?.entity);
     for (const member of entity.members) this.#addMember(member);
     const part = new HomeAssistantPart(entity, this, () =>
-      entity.members.map((member) => this.#partNamed(member)),
+      entity.members.map((member) => this.partNamed(member)),
     );
     if (former) part.adopt(former);
     this.#parts.set(entry.id, part);
     return part;
-  }
-
-  #partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }
 
   #addMember(entityId: string): void {
@@ -243,6 +247,10 @@ export class HomeAssistantSource implements Source {
   #own({ entity: { unique } }: Part): HomeAssistantPart | undefined {
     return this.#parts.get(unique.replace(/^ha /, ""));
   }
+}
+
+function isOfPeople({ domain }: Entry): boolean {
+  return OF_PEOPLE.includes(domain);
 }
 
 /** A polling integration reads its device then. Of another one it would only write the state once more, as if the device had reported. */
