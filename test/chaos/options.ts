@@ -1,7 +1,7 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from "node:util";
-import { chooseFaults, chooseFrom, FAULT_NAMES, type FaultName } from "./fault-names.ts";
 import { ASSISTANT_FAULTS, type AssistantFault } from "./assistant/plan.ts";
+import { chooseFaults, chooseFrom, FAULT_NAMES, type FaultName } from "./fault-names.ts";
 import { FIRING_FAULT_NAMES, type FiringFault } from "./firings/fault-names.ts";
 
 export const USAGE = `usage: npm run chaos -- [options]
@@ -106,9 +106,7 @@ export function readOptions(args: string[]): Options | undefined {
     keep: values.keep,
     firings: values.firings === undefined ? undefined : firingOptions(values.firings, values),
     assistant:
-      values["home-assistant"] === undefined
-        ? undefined
-        : assistantOptions(values["home-assistant"], values),
+      values["home-assistant"] === undefined ? undefined : assistantOptions(values["home-assistant"], values),
   };
 }
 

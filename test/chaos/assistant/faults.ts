@@ -11,7 +11,10 @@ const CUT_MAX_MS = 1_000;
 const BACK_WITHIN_MS = 90_000;
 
 /** Resolves when it is mended: the program runs again, or the link works again. */
-export async function inject(house: AssistantHouse, { k, fault, lasts, slow }: PlannedCommand): Promise<void> {
+export async function inject(
+  house: AssistantHouse,
+  { k, fault, lasts, slow }: PlannedCommand,
+): Promise<void> {
   const { bridge, assistant } = house;
   const [kind, target] = fault.split(":");
   const why = `command ${k}, ${fault}`;

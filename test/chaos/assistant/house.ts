@@ -77,14 +77,24 @@ export async function startHouse(options: {
   try {
     await worker.start();
     await bridge.start();
-    return { gatewayUrl, worker, bridge, assistant, links, stop, agents: await allowedOf(gatewayUrl, devices) };
+    return {
+      gatewayUrl,
+      worker,
+      bridge,
+      assistant,
+      links,
+      stop,
+      agents: await allowedOf(gatewayUrl, devices),
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function stopAll(all: Pick<AssistantHouse, "worker" | "bridge" | "assistant" | "links"> & { model: ScriptedModel }) {
+async function stopAll(
+  all: Pick<AssistantHouse, "worker" | "bridge" | "assistant" | "links"> & { model: ScriptedModel },
+) {
   await Promise.all([all.worker, all.bridge].map((one) => one.kill("the end of the run")));
   await Promise.all(Object.values(all.links).map((link) => link.close()));
   await all.assistant.stop();

@@ -61,7 +61,10 @@ export function assistantRun(options: AssistantRun): {
   };
 }
 
-async function run(options: AssistantRun, onHouse: (house: AssistantHouse) => void): Promise<AssistantReport> {
+async function run(
+  options: AssistantRun,
+  onHouse: (house: AssistantHouse) => void,
+): Promise<AssistantReport> {
   const { seed, count, faults, atOnce, limitMs, dir, say } = options;
   const began = performance.now();
   const troubles: string[] = [];
@@ -113,7 +116,9 @@ async function runOne(
   const asking = ask(house, conversationOf(seed, plan), script({ calls: [change] }, { text: "$results" }));
   await sleep(plan.at);
   await inject(house, plan).catch((error: unknown) => {
-    troubles.push(`command ${plan.k}, ${plan.fault}: ${error instanceof Error ? error.message : String(error)}`);
+    troubles.push(
+      `command ${plan.k}, ${plan.fault}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   });
   leave();
   return await asking;

@@ -4,7 +4,10 @@ import { type CommandRecord, judgeCommand } from "./verdict.ts";
 
 const call = { id: "c", agent: "kitchen-plug-0" };
 
-function command(more: Partial<CommandRecord>, seen: object = { status: "success", result: "on" }): CommandRecord {
+function command(
+  more: Partial<CommandRecord>,
+  seen: object = { status: "success", result: "on" },
+): CommandRecord {
   const turn = { turn: "t", status: "done", answer: "x", calls: [{ ...call, ...seen } as never] };
   return {
     ...{ k: 1, fault: "kill:bridge", at: 0, lasts: 0, slow: 0, patient: true },

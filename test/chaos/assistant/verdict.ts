@@ -25,8 +25,11 @@ const UNSURE = ["outcome_unknown", "timeout"];
 export function judgeCommand({ k, fault, turn, called, changed }: CommandRecord): CommandViolation[] {
   const found: CommandViolation[] = [];
   const [call] = turn?.calls ?? [];
-  const said = call ? `(${call.error_type ?? call.status}) '${(call.error ?? call.result ?? "").slice(0, 200)}'` : "";
-  const say = (kind: CommandViolationKind, what: string) => found.push({ kind, k, what: `${fault}: ${what}` });
+  const said = call
+    ? `(${call.error_type ?? call.status}) '${(call.error ?? call.result ?? "").slice(0, 200)}'`
+    : "";
+  const say = (kind: CommandViolationKind, what: string) =>
+    found.push({ kind, k, what: `${fault}: ${what}` });
   if (called > 1) say("twice", `its device was told ${called} times`);
   if (!turn) say("lost", "it has no answer");
   if (turn && (!call || call.status === "pending")) say("open", `its turn ended as ${turn.status}`);
