@@ -268,6 +268,15 @@ export class HomeAssistant {
     await this.#running.again(STOPS_WITHIN_MS);
   }
 
+  /** Stops it where it is, until `thaw`. */
+  freeze(): void {
+    this.#running.freeze();
+  }
+
+  thaw(): void {
+    this.#running.thaw();
+  }
+
   /** All lines that it wrote, also before a restart. */
   get lines(): readonly string[] {
     return this.#running.lines;
