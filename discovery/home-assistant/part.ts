@@ -33,10 +33,6 @@ export class HomeAssistantPart implements Part {
     return this.#membersNow();
   }
 
-  get members(): readonly (HomeAssistantPart | undefined)[] {
-    return this.#members();
-  }
-
   get device(): DeviceInfo {
     return this.entity.entry.device;
   }

@@ -36,7 +36,7 @@ export type DeviceInfo = {
 
 /** An entity with what its source has heard of it. */
 export interface Part {
-  /** Of a group: those that it is judged by, each undefined where it is not known. Absent, or none: itself. */
+  /** Of a group: those that it is judged by, since it says that it is on when one of them is. One that is not known is undefined. */
   readonly members?: readonly (Part | undefined)[];
   readonly source: Source;
   readonly entity: Entity;
@@ -49,11 +49,6 @@ export interface Part {
   readonly lastSeen: number | null;
   /** It has values, or something says whether it is there: its silence means something. */
   readonly isEverHeard: boolean;
-  /**
-   * Of a group: its parts, which are judged one by one, since it says that it is on when one of them is. One that is not known is
-   * undefined.
-   */
-  readonly members?: readonly (Part | undefined)[];
   value(slot: string, now: number): Value | undefined;
   /** A value whose time is over, or that has a time and never came. */
   isExpired(slot: string, now: number): boolean;

@@ -127,7 +127,7 @@ describe("what is asked for", () => {
     expect(list.split("\n")).toHaveLength(51);
     expect(list).toContain("- Item 0 second line");
     const query = asked("calendar.x", {}, "events", { days: 3 });
-    expect(query.call.data).toMatchObject({ start_date_time: expect.stringMatching(/Z$/) as string });
+    expect(query.call).toMatchObject({ data: { start_date_time: expect.stringMatching(/Z$/) as string } });
     const events = [
       { start: "2026-12-01T10:00:00+01:00", end: "2026-12-01T11:00:00+01:00", summary: "Dentist" },
     ];
