@@ -56,7 +56,9 @@ describe("what confirms", () => {
     const mark = home.mark();
     home.change("light.b", { s: "on" }).change("light.all", { s: "on" });
     expect(plan.confirm?.(mark)).toBeUndefined();
-    expect(plan.unconfirmed(mark)).toBe("Sent to Device g; 1 of 2 reported on within 5 s.");
+    expect(plan.unconfirmed(mark)).toBe(
+      "Sent to Device g; 1 of its 2 members did it. Not: Device c (did not answer).",
+    );
     home.change("light.c", { s: "on" });
     expect(plan.confirm?.(mark)?.text).toBe(
       "Device g: on, reported by all 2 members, the last 0.0 s after the command.",
