@@ -38,7 +38,9 @@ export function planOf(
   const quotes = entity.taintsErrors ? { tainted: true as const } : {};
   const wrong = wrongParameter(command, parameters);
   if (wrong !== undefined) return { error: wrong, ...quotes };
-  const who = entity.name === undefined ? deviceName : `${deviceName}, ${partName(entity.name, entity.kind)}`;
+  const named = entity.name === undefined ? deviceName : partName(entity.name, entity.kind);
+  // An entity without a device gives its name to the one that it is.
+  const who = named === deviceName ? deviceName : `${deviceName}, ${named}`;
   const absence = part.absence(now);
   if (absence !== undefined) return { error: `${who} is offline: ${absence}`, offline: true };
   const before = snapshot(part, now);
