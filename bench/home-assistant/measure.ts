@@ -10,11 +10,14 @@ import { cpuMs } from "../cpu.ts";
 import { type Endpoint, type ModelCall, startEndpoint } from "../endpoint.ts";
 import { rss } from "../memory.ts";
 import { startMosquitto } from "../mosquitto.ts";
+import { AS_IMAGE } from "../node-starts.ts";
 import type { Processes } from "../processes.ts";
 import { startBenchBridge, startBenchWorker } from "../started.ts";
 import { median } from "../stats.ts";
 
-export type HomeAssistantPlan = { devices: readonly number[]; idleMs: number; rounds: number };
+/** @property few entities of each device: see `addLab` */
+type House = { devices: number; few: boolean };
+export type HomeAssistantPlan = { homes: readonly House[]; idleMs: number; rounds: number };
 
 type QuestionFigures = { text: string; tokens: number; ms: number };
 export type HomeAssistantFigures = {
@@ -69,13 +72,13 @@ const QUESTIONS: readonly { text: string; batches: ModelCall[][] }[] = [
 export async function measureHomeAssistant(
   dir: string,
   processes: Processes,
-  { devices, idleMs, rounds }: HomeAssistantPlan,
+  { homes, idleMs, rounds }: HomeAssistantPlan,
   say: (line: string) => void,
 ): Promise<HomeAssistantFigures[]> {
   const figures: HomeAssistantFigures[] = [];
-  for (const count of devices) {
-    say(`a Home Assistant with ${count} devices`);
-    figures.push(await measureOne(dir, processes, count, idleMs, rounds));
+  for (const house of homes) {
+    say(`a Home Assistant with ${house.devices} devices`);
+    figures.push(await measureOne(dir, processes, house, idleMs, rounds));
   }
   return figures;
 }
@@ -83,7 +86,7 @@ export async function measureHomeAssistant(
 async function measureOne(
   dir: string,
   processes: Processes,
-  devices: number,
+  { devices, few }: House,
   idleMs: number,
   rounds: number,
 ): Promise<HomeAssistantFigures> {
@@ -92,7 +95,7 @@ async function measureOne(
   const name = `home-assistant-${devices}`;
   const bridge = `${name}-bridge`;
   try {
-    await home.addLab(devices);
+    await home.addLab(devices, few);
     await home.exposeAll();
     const registries = await Promise.all(REGISTRIES.map((type) => home.command({ type })));
     const subscription = await firstSubscription(home);
@@ -108,6 +111,7 @@ async function measureOne(
       mqttUrl,
       name: bridge,
       env,
+      start: AS_IMAGE,
     });
     const known = async () => (await devicesOf(worker.url)).length >= devices;
     await until(known, { within: 120_000, every: 100, what: "the home has all devices" });

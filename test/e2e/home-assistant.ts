@@ -150,9 +150,13 @@ export class HomeAssistant {
     return await this.command<string>(lasting, access_token);
   }
 
-  /** Sets our lab up. @param devices 0: one for each behaviour; -1: switches and lights of each once more */
-  async addLab(devices: number): Promise<void> {
-    await this.#add("lab", { devices });
+  /**
+   * Sets our lab up.
+   * @param devices 0: one for each behaviour; -1: switches and lights of each once more
+   * @param few of many devices each has three entities, and every third one a fourth; else six, and two of three a seventh
+   */
+  async addLab(devices: number, few = false): Promise<void> {
+    await this.#add("lab", { devices, few });
   }
 
   /** Of all entities that have an id of their own. */
