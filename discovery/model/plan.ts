@@ -14,7 +14,6 @@ const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 }
 
 /** Of a group that did not do what was asked. */
 const MEMBERS_TOLD = 5;
-const GROUPS_DEEP = 4;
 
 export type PlanContext = {
   /** The device's name. */
@@ -242,20 +241,17 @@ function groupText(
   return `Sent to ${who}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
 }
 
-/** A member may be a group of its own. @param depth of groups in groups, which may be in each other */
+/** Tells whether a member of a group did it. */
 function hasDone(
   part: Part | undefined,
   expects: readonly Expectation[],
   since: Mark,
   now: number,
-  depth = GROUPS_DEEP,
 ): boolean {
-  if (!part || depth === 0 || part.absence(now) !== undefined) return false;
-  const { members = [] } = part;
-  if (members.length > 0) return members.every((member) => hasDone(member, expects, since, now, depth - 1));
+  if (!part || part.absence(now) !== undefined) return false;
   const fresh = freshValues(part, since, now);
   const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
-  return expects.every((expect) => isFresh(expect) && expect.met(fresh, () => undefined));
+  return expects.every((expect) => isFresh(expect) && expect.met(fresh, unknownBefore));
 }
 
 function allText(
@@ -279,16 +275,38 @@ function memberText(
   now: number,
 ): string {
   if (!part) return "one that is not known";
-  const { entity, device } = part;
-  const name = partName(entity.name ?? device.name ?? entity.title, entity.kind);
+  const { entity } = part;
+  const name = memberName(part);
   if (part.absence(now) !== undefined) return `${name} (offline)`;
+  // A lamp without brightness may be in a group of lamps that have one.
+  const mute = expects.find(({ slots }) => !entity.slots.some((slot) => slots.includes(slot.name)));
+  if (mute) return `${name} (does not report ${mute.words})`;
   const fresh = freshValues(part, since, now);
   const told = expects.flatMap((expect) => otherWordsOf(entity, expect, fresh, "something else") ?? []);
   return `${name} (${told.length > 0 ? told.join(", ") : "did not answer"})`;
 }
 
-/** @returns undefined: what came last is as it was asked for, or says nothing */
+function memberName({ entity, device }: Part): string {
+  return partName(entity.name ?? device.name ?? entity.title, entity.kind);
+}
+
+/** Of a group each member counts. @returns undefined: what came last is as it was asked for, or says nothing */
 function takenBackText(
+  who: string,
+  expects: readonly Expectation[],
+  judged: Judged & { part: Part },
+): string | undefined {
+  const { members = [] } = judged.part;
+  if (members.length === 0) return otherText(who, expects, judged);
+  const others = members.flatMap(
+    (part) => (part && otherText(memberName(part), expects, { ...judged, part, before: unknownBefore })) ?? [],
+  );
+  return others.length > 0 ? `${who}: ${others.slice(0, MEMBERS_TOLD).join(" ")}` : undefined;
+}
+
+const unknownBefore: Values = () => undefined;
+
+function otherText(
   who: string,
   expects: readonly Expectation[],
   { part, before, since, now }: Judged & { part: Part },

@@ -176,10 +176,10 @@ export class HomeAssistant {
     });
   }
 
-  /** Makes a group of lights, as its page does. @param members their entity ids */
-  async addLightGroup(name: string, members: readonly string[]): Promise<void> {
+  /** Makes a group of lights, as its page does. @param members their entity ids @param hides them elsewhere */
+  async addLightGroup(name: string, members: readonly string[], hides = false): Promise<void> {
     const { flow_id } = await this.flow("group", { next_step_id: "light" });
-    const { type } = await this.step(flow_id, { name, entities: members, hide_members: false });
+    const { type } = await this.step(flow_id, { name, entities: members, hide_members: hides });
     if (type !== "create_entry") throw new Error(`Home Assistant makes no group: ${type}`);
   }
 
