@@ -39,14 +39,14 @@ export function planOf(
   if (wrong !== undefined) return { error: wrong, ...quotes };
   const named = entity.name === undefined ? deviceName : partName(entity.name, entity.kind);
   // An entity without a device gives its name to the one that it is.
-  const who = named === deviceName ? deviceName : `${deviceName}, ${named}`;
+  const subject = named === deviceName ? deviceName : `${deviceName}, ${named}`;
   const absence = part.absence(now);
-  if (absence !== undefined) return { error: `${who} is offline: ${absence}`, offline: true };
+  if (absence !== undefined) return { error: `${subject} is offline: ${absence}`, offline: true };
   const before = snapshot(part, now);
   const run = command.run(parameters, before);
   if ("error" in run) return { ...run, ...quotes };
   const sending = source.sending(part, run.steps);
-  if ("error" in sending) return { error: `the message for ${who} ${sending.error}` };
+  if ("error" in sending) return { error: `the message for ${subject} ${sending.error}` };
   const isReported = ({ slots }: Expectation) => !slots.some((slot) => sending.isEchoed(slot));
   const expects = run.expects.filter(isReported);
   const unreported = [
@@ -68,12 +68,12 @@ export function planOf(
     const { members = [] } = current;
     if (members.length > 0)
       return members.every((member) => hasDone(member, expects, since, now))
-        ? { text: allText(who, expects, members, since, now) }
+        ? { text: allText(subject, expects, members, since, now) }
         : undefined;
     const fresh = freshValues(current, since, now);
     const bringing = expects.map(({ slots }) => slots.map(fresh).find((value) => value !== undefined));
     if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
-    return { text: confirmedText(who, current.entity, expects, fresh, before, since) };
+    return { text: confirmedText(subject, current.entity, expects, fresh, before, since) };
   };
   const reportsFailure = (since: Mark) => {
     const current = partNow();
@@ -84,8 +84,8 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
-      : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
+      ? silentText(subject, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
+      : `Sent to ${subject}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
   };
@@ -100,7 +100,7 @@ export function planOf(
     unconfirmed,
     takenBack: (since) => {
       const current = isLasting ? partNow() : undefined;
-      return current && takenBackText(who, expects, { part: current, before, since, now });
+      return current && takenBackText(subject, expects, { part: current, before, since, now });
     },
     reported: (since) => {
       const current = partNow();
@@ -184,7 +184,7 @@ function isSame(a: SlotValue | undefined, b: SlotValue | undefined): boolean {
 }
 
 function confirmedText(
-  who: string,
+  subject: string,
   entity: Entity,
   expects: readonly Expectation[],
   fresh: Values,
@@ -198,7 +198,7 @@ function confirmedText(
   const was = former === undefined || former === reported[0] ? "" : ` (it was: ${former})`;
   const times = expects.flatMap(({ slots }) => slots.map((slot) => fresh(slot)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...times) - since.at) / 1_000;
-  return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
+  return `${subject}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
 /** What is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
@@ -206,7 +206,7 @@ type Judged = { part: Part | undefined; before: Values; since: Mark; now: number
 
 /** @param waitMs how long it was waited for; undefined: it ended before */
 function silentText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   waitMs: number | undefined,
   judged: Judged,
@@ -214,21 +214,21 @@ function silentText(
   const { part, since, now } = judged;
   const within = waitMs === undefined ? "" : ` within ${Math.round(waitMs / 1_000)} s`;
   const asked = expects.map(({ words }) => words).join(", ");
-  const group = groupText(who, expects, judged);
+  const group = groupText(subject, expects, judged);
   if (group !== undefined) return group;
   const fresh = part && freshValues(part, since, now);
   const answers = fresh
     ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
     : [];
   const told = answers.filter((one) => one !== undefined);
-  if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
+  if (told.length === 0) return `Sent to ${subject}; it did not answer${within}.`;
   const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
-  return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
+  return `Sent to ${subject}; ${lead === "" ? "" : `${lead} `}${said}`;
 }
 
 /** Of a group each member is told that did not do it. @returns undefined: it is none */
 function groupText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   { part, since, now }: Judged,
 ): string | undefined {
@@ -238,7 +238,7 @@ function groupText(
   const texts = others.slice(0, MEMBERS_TOLD).map((member) => memberText(member, expects, since, now));
   const more = others.length > MEMBERS_TOLD ? [`${others.length - MEMBERS_TOLD} more`] : [];
   const done = members.length - others.length;
-  return `Sent to ${who}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
+  return `Sent to ${subject}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
 }
 
 /** Tells whether a member of a group did it. */
@@ -255,7 +255,7 @@ function hasDone(
 }
 
 function allText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   members: readonly (Part | undefined)[],
   since: Mark,
@@ -265,7 +265,7 @@ function allText(
   const heard = members.flatMap((member) => slots.map((slot) => member?.value(slot, now)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...heard) - since.at) / 1_000;
   const asked = expects.map(({ words }) => words).join(", ");
-  return `${who}: ${asked}, reported by all ${members.length} members, the last ${seconds.toFixed(1)} s after the command.`;
+  return `${subject}: ${asked}, reported by all ${members.length} members, the last ${seconds.toFixed(1)} s after the command.`;
 }
 
 function memberText(
@@ -292,22 +292,22 @@ function memberName({ entity, device }: Part): string {
 
 /** Of a group each member counts. @returns undefined: what came last is as it was asked for, or says nothing */
 function takenBackText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   judged: Judged & { part: Part },
 ): string | undefined {
   const { members = [] } = judged.part;
-  if (members.length === 0) return otherText(who, expects, judged);
+  if (members.length === 0) return otherText(subject, expects, judged);
   const others = members.flatMap(
     (part) => (part && otherText(memberName(part), expects, { ...judged, part, before: unknownBefore })) ?? [],
   );
-  return others.length > 0 ? `${who}: ${others.slice(0, MEMBERS_TOLD).join(" ")}` : undefined;
+  return others.length > 0 ? `${subject}: ${others.slice(0, MEMBERS_TOLD).join(" ")}` : undefined;
 }
 
 const unknownBefore: Values = () => undefined;
 
 function otherText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   { part, before, since, now }: Judged & { part: Part },
 ): string | undefined {
@@ -319,7 +319,7 @@ function otherText(
   const shown = told.filter((one) => one !== undefined);
   if (shown.length === 0) return undefined;
   const asked = others.map(({ words }) => words).join(", ");
-  return `${who} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
+  return `${subject} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {
