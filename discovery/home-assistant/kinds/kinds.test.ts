@@ -97,7 +97,7 @@ test.each([true, false])("a group is as dangerous as what is in it, whether that
       ?.actions.find(({ name }) => name === "open");
   expect(dangerOf("device-g")).toMatchObject({
     danger: true,
-    danger_why: "one of its members: it is a garage",
+    danger_why: "it is a garage (one of its members)",
   });
   // The blind beside it is harmless.
   if (exposed) expect(dangerOf("device-b")).not.toHaveProperty("danger");

@@ -91,7 +91,7 @@ function memberDanger(
 ): string | undefined {
   const all = members.map(({ entity, deviceName }) => ownDanger(entity, command, deviceName, words)[0]);
   const why = all.find((one) => one !== undefined);
-  return why && `one of its members: ${why}`;
+  return why && `${why} (one of its members)`;
 }
 
 /** `certain`: by kind or class, not by a word. */
