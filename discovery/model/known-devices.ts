@@ -309,7 +309,8 @@ export class KnownDevices {
   }
 
   #viewOf(id: string, now: number): DeviceView | undefined {
-    return [...this.#viewAt(now).devices.values()].find(({ row }) => row.id === id);
+    for (const view of this.#viewAt(now).devices.values()) if (view.row.id === id) return view;
+    return undefined;
   }
 
   #viewAt(now: number): View {
