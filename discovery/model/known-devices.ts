@@ -228,7 +228,9 @@ export class KnownDevices {
     const readings = view.readings.flatMap((one) => (one.part === part ? [one.name] : []));
     const plan = planOf({ deviceName: view.name, command, part }, parameters, now);
     const others = (part.members ?? []).flatMap((member) => member?.entity.commands ?? []);
-    const targets = [command, ...others].flatMap((one) => one.targets.map((target) => this.#spellingOf(target)));
+    const targets = [command, ...others].flatMap((one) =>
+      one.targets.map((target) => this.#spellingOf(target)),
+    );
     return "error" in plan ? plan : { ...plan, readings, targets: [...new Set(targets)] };
   }
 
@@ -333,7 +335,9 @@ export class KnownDevices {
       group.parts.map(({ entity, members = [] }) => ({
         entity,
         deviceName: rawNameOf(group),
-        members: members.flatMap((one) => (one ? [{ entity: one.entity, deviceName: one.device.name ?? "" }] : [])),
+        members: members.flatMap((one) =>
+          one ? [{ entity: one.entity, deviceName: one.device.name ?? "" }] : [],
+        ),
       })),
     );
     const dangerOf = dangers(named, this.#words, (target) => this.#spellingOf(target));

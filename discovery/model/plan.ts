@@ -242,12 +242,7 @@ function groupText(
 }
 
 /** Tells whether a member of a group did it. */
-function hasDone(
-  part: Part | undefined,
-  expects: readonly Expectation[],
-  since: Mark,
-  now: number,
-): boolean {
+function hasDone(part: Part | undefined, expects: readonly Expectation[], since: Mark, now: number): boolean {
   if (!part || part.absence(now) !== undefined) return false;
   const fresh = freshValues(part, since, now);
   const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
@@ -299,7 +294,8 @@ function takenBackText(
   const { members = [] } = judged.part;
   if (members.length === 0) return otherText(subject, expects, judged);
   const others = members.flatMap(
-    (part) => (part && otherText(memberName(part), expects, { ...judged, part, before: unknownBefore })) ?? [],
+    (part) =>
+      (part && otherText(memberName(part), expects, { ...judged, part, before: unknownBefore })) ?? [],
   );
   return others.length > 0 ? `${subject}: ${others.slice(0, MEMBERS_TOLD).join(" ")}` : undefined;
 }

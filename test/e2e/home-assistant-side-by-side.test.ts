@@ -142,13 +142,19 @@ function commands(): Command[] {
 /** Commands that were told as done, and how many of these the lab's devices have carried out. */
 type Told = { said: number; really: number };
 
-async function countDone(all: readonly Command[], isDone: (command: Command) => Promise<boolean>): Promise<Told> {
+async function countDone(
+  all: readonly Command[],
+  isDone: (command: Command) => Promise<boolean>,
+): Promise<Told> {
   const since = home.lines.length;
   const hasChanged = ({ lab }: Command) =>
     home.lines.slice(since).some((line) => line.startsWith(`lab: ${lab} changed `));
   const done = await each(all, isDone);
   const late = all.filter(({ lab }) => lab.endsWith("_late"));
-  await until(() => late.every(hasChanged), { every: 200, what: "the devices that answer late have answered" });
+  await until(() => late.every(hasChanged), {
+    every: 200,
+    what: "the devices that answer late have answered",
+  });
   const said = all.filter((_, at) => done[at] === true);
   return { said: said.length, really: said.filter(hasChanged).length };
 }
