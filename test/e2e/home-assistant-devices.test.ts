@@ -73,10 +73,9 @@ beforeAll(async () => {
   await home.addLightGroup("Hides its member", await idsOf(["light_slow two"]), true);
   await home.exposeAll();
   const count = LAB + PLUGS + Object.keys(GROUPS).length - AWAY;
-  await until(() => [...hosted.told().keys()].filter(isOnline).length >= count, {
-    ...waits,
-    what: "Home knows the devices",
-  });
+  const areKnown = () =>
+    isOnline("hides-its-member") && [...hosted.told().keys()].filter(isOnline).length >= count;
+  await until(areKnown, { ...waits, what: "Home knows the devices" });
 }, START_WITHIN_MS);
 
 /** @returns the entity ids of those that the lab knows by these ids */
