@@ -45,8 +45,8 @@ export async function inject(
 }
 
 async function isBack(house: AssistantHouse): Promise<void> {
-  const [agent = ""] = house.agents;
-  await until(() => answers(house, agent), {
+  const { id = "" } = house.devices[0] ?? {};
+  await until(() => answers(house, id), {
     within: BACK_WITHIN_MS,
     every: 250,
     what: "the devices of Home Assistant are back",
