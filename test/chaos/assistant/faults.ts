@@ -53,9 +53,9 @@ async function isBack(house: AssistantHouse): Promise<void> {
   });
 }
 
-/** True if the agent is there. */
+/** True if the device is there. */
 export async function answers({ gatewayUrl }: AssistantHouse, agent: string): Promise<boolean> {
-  const body = JSON.stringify({ command: "ping", payload: {} });
+  const body = JSON.stringify({ command: "tool", payload: { tool: "read", parameters: {} } });
   const path = `/v1/agents/${agent}/commands`;
   const response = await request(gatewayUrl, path, { method: "POST", body }).catch(() => undefined);
   return response?.status === 200;
