@@ -76,7 +76,7 @@ const FULL = {
   fronts: { acksMs: 30_000, firstTokens: 60 },
   sentences: { rounds: 15, turns: 100, warmUp: 10 },
   page: { rounds: 21 },
-  // 2,000 entities each.
+  // With 1,700 and with 2,000 entities.
   homeAssistant: {
     homes: [
       { devices: 300, few: false },
