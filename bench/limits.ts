@@ -6,6 +6,7 @@ import type { BatchFigures } from "./batches.ts";
 import type { Costs } from "./cost/measure.ts";
 import { objectRequests } from "./cost/prices.ts";
 import type { CpuFigures } from "./cpu.ts";
+import type { HomeAssistantFigures } from "./home-assistant/measure.ts";
 import type { MemoryFigures } from "./memory.ts";
 import { startWords } from "./node-starts.ts";
 import type { Measured } from "./rounds.ts";
@@ -33,21 +34,32 @@ export const WORKER_GZIP_KIB = 512;
 /** Processor time of the Worker's start over that of the kept release. */
 export const START_RATIO = 1.5;
 const AGENT_RSS_RATIO = 1.8;
+const ASSISTANT_BRIDGE_MB = 150;
 
 /** The parts that were measured, with their limits. */
 export function judge({
   calls,
   scale,
   sentences,
+  homeAssistant = [],
 }: {
   calls?: Calls | undefined;
   scale?: Scale | undefined;
   sentences?: Sentences | undefined;
+  homeAssistant?: readonly HomeAssistantFigures[] | undefined;
 }): Judged[] {
   return [
     ...(sentences ? judgeSentences(sentences) : []),
     ...(calls ? [...judgePath(calls), ...judgeCosts(calls.costs)] : []),
     ...(scale ? judgeScale(scale) : []),
+    ...homeAssistant.map(({ devices, entities, bridgeRss }) =>
+      atMost(
+        `the bridge's memory, ${entities} entities in ${devices} devices`,
+        bridgeRss / 1_000_000,
+        ASSISTANT_BRIDGE_MB,
+        "MB",
+      ),
+    ),
   ];
 }
 

@@ -76,7 +76,15 @@ const FULL = {
   fronts: { acksMs: 30_000, firstTokens: 60 },
   sentences: { rounds: 15, turns: 100, warmUp: 10 },
   page: { rounds: 21 },
-  homeAssistant: { devices: [300, 600], idleMs: 20_000, rounds: 5 },
+  // With 1,700 and with 2,000 entities.
+  homeAssistant: {
+    homes: [
+      { devices: 300, few: false },
+      { devices: 600, few: true },
+    ],
+    idleMs: 20_000,
+    rounds: 5,
+  },
   scale: {
     fleets: {
       fleets: (["real", "slim"] as const).flatMap((advert) =>
@@ -102,7 +110,7 @@ const QUICK = {
   fronts: { acksMs: 3_000, firstTokens: 10 },
   sentences: { rounds: 3, turns: 10, warmUp: 2 },
   page: { rounds: 5 },
-  homeAssistant: { devices: [30], idleMs: 3_000, rounds: 2 },
+  homeAssistant: { homes: [{ devices: 30, few: false }], idleMs: 3_000, rounds: 2 },
   scale: {
     fleets: {
       fleets: [1, 10, 100].map((agents) => ({ agents, advert: "real" as const })),
@@ -238,7 +246,7 @@ try {
     ...(page ? PAGE_NOTES : []),
     ...(homeAssistant ? HOME_ASSISTANT_NOTES : []),
   ];
-  const limits = judge({ calls, scale, sentences });
+  const limits = judge({ calls, scale, sentences, homeAssistant });
   const tables = [
     ...(calls ? [table(calls), costTable(calls.costs)] : []),
     ...(among ? [amongTable(among)] : []),

@@ -12,6 +12,9 @@ export const AS_INSTALLED: NodeStart = {
   env: { ...NODE_ENVIRONMENT, ...WATCHED_BY_SYSTEMD },
 };
 
+/** As the bridge's image starts it, which is Home Assistant's app too (bridge/Dockerfile). */
+export const AS_IMAGE: NodeStart = { flags: ["--optimize-for-size"], env: { MALLOC_ARENA_MAX: "2" } };
+
 /** Plain Node, and Node as the service starts the agent. */
 export const NODE_STARTS: readonly NodeStart[] = [{ flags: [], env: WATCHED_BY_SYSTEMD }, AS_INSTALLED];
 

@@ -5,6 +5,7 @@ import { bundleBridge, bundleWorker } from "../local/bundles.ts";
 import { type Gateway, type GatewayOptions, startWorker } from "../local/gateway.ts";
 import { childrenNamed } from "../local/workerd-guard.ts";
 import { TOKENS } from "../test/tokens.ts";
+import type { NodeStart } from "./node-starts.ts";
 import type { Leashed, Processes } from "./processes.ts";
 
 /** @param entry of a Worker that counts, or of the floor's @returns `pid`: of its workerd */
@@ -31,7 +32,7 @@ export async function startBenchWorker(
   return { worker, pid };
 }
 
-/** @param name of its process */
+/** @param name of its process @param start Node's flags and variables; none, if it is left out */
 export async function startBenchBridge(
   dir: string,
   processes: Processes,
@@ -40,16 +41,18 @@ export async function startBenchBridge(
     mqttUrl,
     name = "bridge",
     env,
-  }: { gatewayUrl: string; mqttUrl: string; name?: string; env?: Record<string, string> },
+    start = { flags: [], env: {} },
+  }: { gatewayUrl: string; mqttUrl: string; name?: string; env?: Record<string, string>; start?: NodeStart },
 ): Promise<Leashed> {
   const program = join(dir, "bridge.mjs");
   writeFileSync(program, await bundleBridge());
-  return await processes.start(name, [process.execPath, program], {
+  return await processes.start(name, [process.execPath, ...start.flags, program], {
     GATEWAY_URL: gatewayUrl,
     BRIDGE_TOKEN: TOKENS.bridge,
     BRIDGE_ID: "bench",
     MQTT_URL: mqttUrl,
     HEALTH_PORT: "0",
+    ...start.env,
     ...env,
   });
 }

@@ -10,11 +10,14 @@ import { cpuMs } from "../cpu.ts";
 import { type Endpoint, type ModelCall, startEndpoint } from "../endpoint.ts";
 import { rss } from "../memory.ts";
 import { startMosquitto } from "../mosquitto.ts";
+import { AS_IMAGE } from "../node-starts.ts";
 import type { Processes } from "../processes.ts";
 import { startBenchBridge, startBenchWorker } from "../started.ts";
 import { median } from "../stats.ts";
 
-export type HomeAssistantPlan = { devices: readonly number[]; idleMs: number; rounds: number };
+/** @property few entities of each device: see `addLab` */
+type House = { devices: number; few: boolean };
+export type HomeAssistantPlan = { homes: readonly House[]; idleMs: number; rounds: number };
 
 type QuestionFigures = { text: string; tokens: number; ms: number };
 export type HomeAssistantFigures = {
@@ -38,29 +41,31 @@ const REGISTRIES = [
   "config/area_registry/list",
 ];
 
-/** Of each the calls that a model makes: it searches, and then reads or changes what it found. */
-const QUESTIONS: readonly { text: string; batches: ModelCall[][] }[] = [
+/** Of each the calls that a model makes: it searches, and then reads or changes what it found. @property batches in turn on and off */
+const QUESTIONS: readonly { text: string; batches: (on: boolean) => ModelCall[][] }[] = [
   {
-    text: "Turn on the light of kitchen plug 0",
-    batches: [[find({ text: "light of kitchen plug 0" })], [set("kitchen-plug-0", true)]],
+    text: "Switch the light of kitchen plug 0",
+    batches: (on) => [[find({ text: "light of kitchen plug 0" })], [set("kitchen-plug-0", on)]],
   },
   {
     text: "Which lights are on in the bedroom?",
-    batches: [[find({ text: "lights", area: "bedroom", kind: "light", reading: "light on", limit: 20 })]],
+    batches: () => [
+      [find({ text: "lights", area: "bedroom", kind: "light", reading: "light on", limit: 20 })],
+    ],
   },
   {
     text: "How warm is it at office plug 5?",
-    batches: [[find({ text: "temperature office plug 5" })], [read("office-plug-5", ["Temperature"])]],
+    batches: () => [[find({ text: "temperature office plug 5" })], [read("office-plug-5", ["Temperature"])]],
   },
   {
     text: "Is there motion in the hall?",
-    batches: [[find({ text: "motion", area: "hall", reading: "motion", limit: 20 })]],
+    batches: () => [[find({ text: "motion", area: "hall", reading: "motion", limit: 20 })]],
   },
   {
-    text: "Turn two lights of the garden off",
-    batches: [
+    text: "Switch two lights of the garden",
+    batches: (on) => [
       [find({ text: "lights", area: "garden", kind: "light" })],
-      [7, 27].map((n) => set(`garden-plug-${n}`, false)),
+      [7, 27].map((n) => set(`garden-plug-${n}`, on)),
     ],
   },
 ];
@@ -69,13 +74,13 @@ const QUESTIONS: readonly { text: string; batches: ModelCall[][] }[] = [
 export async function measureHomeAssistant(
   dir: string,
   processes: Processes,
-  { devices, idleMs, rounds }: HomeAssistantPlan,
+  { homes, idleMs, rounds }: HomeAssistantPlan,
   say: (line: string) => void,
 ): Promise<HomeAssistantFigures[]> {
   const figures: HomeAssistantFigures[] = [];
-  for (const count of devices) {
-    say(`a Home Assistant with ${count} devices`);
-    figures.push(await measureOne(dir, processes, count, idleMs, rounds));
+  for (const house of homes) {
+    say(`a Home Assistant with ${house.devices} devices`);
+    figures.push(await measureOne(dir, processes, house, idleMs, rounds));
   }
   return figures;
 }
@@ -83,7 +88,7 @@ export async function measureHomeAssistant(
 async function measureOne(
   dir: string,
   processes: Processes,
-  devices: number,
+  { devices, few }: House,
   idleMs: number,
   rounds: number,
 ): Promise<HomeAssistantFigures> {
@@ -92,7 +97,7 @@ async function measureOne(
   const name = `home-assistant-${devices}`;
   const bridge = `${name}-bridge`;
   try {
-    await home.addLab(devices);
+    await home.addLab(devices, few);
     await home.exposeAll();
     const registries = await Promise.all(REGISTRIES.map((type) => home.command({ type })));
     const subscription = await firstSubscription(home);
@@ -108,6 +113,7 @@ async function measureOne(
       mqttUrl,
       name: bridge,
       env,
+      start: AS_IMAGE,
     });
     const known = async () => (await devicesOf(worker.url)).length >= devices;
     await until(known, { within: 120_000, every: 100, what: "the home has all devices" });
@@ -121,7 +127,15 @@ async function measureOne(
     for (const { text, batches } of QUESTIONS) {
       const asked: { tokens: number; ms: number }[] = [];
       for (let round = 0; round < rounds; round += 1)
-        asked.push(await ask(worker.url, endpoint, `${name}-${questions.length}-${round}`, text, batches));
+        asked.push(
+          await ask(
+            worker.url,
+            endpoint,
+            `${name}-${questions.length}-${round}`,
+            text,
+            batches(round % 2 === 0),
+          ),
+        );
       const of = (key: "tokens" | "ms") => median(asked.map((one) => one[key]));
       questions.push({ text, tokens: of("tokens"), ms: of("ms") });
     }
@@ -177,7 +191,7 @@ async function devicesOf(url: string): Promise<Device[]> {
 
 /** A person allows what the questions change. */
 async function allowAsked(url: string): Promise<void> {
-  const calls = QUESTIONS.flatMap(({ batches }) => batches.flat());
+  const calls = QUESTIONS.flatMap(({ batches }) => batches(true).flat());
   const asked = new Set(calls.map(({ arguments: { agent_id } }) => agent_id));
   for (const { id, allow } of await devicesOf(url))
     if (asked.has(id))

@@ -15,7 +15,7 @@ export function homeAssistantTable(all: readonly HomeAssistantFigures[]): string
     line("first subscription, ms", ({ subscription }) => subscription.ms.toFixed(0)),
     line("registries, KB", ({ registryBytes }) => (registryBytes / 1_000).toFixed(0)),
     line("from the bridge's start until all are known, s", ({ knownMs }) => (knownMs / 1_000).toFixed(1)),
-    line("memory of the bridge, MB", ({ bridgeRss }) => (bridgeRss / 1_048_576).toFixed(0)),
+    line("memory of the bridge, MB", ({ bridgeRss }) => (bridgeRss / 1_000_000).toFixed(0)),
     line("processor of the bridge, %", ({ bridgeCpu }) => (bridgeCpu * 100).toFixed(1)),
     ...(first?.questions ?? []).map(({ text }, at) =>
       line(`"${text}", tokens / ms`, ({ questions }) => {
@@ -27,6 +27,6 @@ export function homeAssistantTable(all: readonly HomeAssistantFigures[]): string
 }
 
 export const HOME_ASSISTANT_NOTES = [
-  "A Home Assistant of PyPI with plugs that each have a light, a switch, four sensors and often a motion sensor; the power of 50 changes",
-  "each second. Tokens are those of all requests to the model of one turn, as the gateway estimates them; the model has no delay.",
+  "A Home Assistant of PyPI with plugs that each have a light and sensors; the power of 50 changes each second. The bridge is started as in",
+  "its image. Tokens are those of all requests to the model of one turn, as the gateway estimates them; the model has no delay.",
 ];

@@ -15,16 +15,24 @@ export class MessageWatch {
    */
   until<T>(ms: number, look: () => T | undefined, wake?: (look: () => void) => void): Promise<T | undefined> {
     return new Promise((resolve) => {
+      let last: NodeJS.Immediate | undefined;
       const end = (value: T | undefined) => {
         this.#looks.delete(tryNow);
         clearTimeout(timer);
+        clearImmediate(last);
         resolve(value);
       };
       const tryNow = () => {
         const value = look();
         if (value !== undefined) end(value);
       };
-      const timer = setTimeout(() => end(undefined), Math.max(0, ms));
+      const timer = setTimeout(
+        () => {
+          // A busy machine may have come late to the timer, and what came in time may be here, unread.
+          last = setImmediate(() => end(look()));
+        },
+        Math.max(0, ms),
+      );
       this.#looks.add(tryNow);
       wake?.(tryNow);
       tryNow();

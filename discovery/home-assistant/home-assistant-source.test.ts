@@ -97,7 +97,50 @@ describe("what confirms", () => {
     for (const entity of ["light.b", "light.inner", "light.all"]) home.change(entity, on);
     expect(plan.confirm?.(mark)).toBeUndefined();
     home.change("light.c", on);
-    expect(plan.confirm?.(mark)?.text).toContain("reported by all 1 members");
+    expect(plan.confirm?.(mark)?.text).toContain("reported by all 2 members");
+  });
+
+  test("of a group also members that are hidden, and those that are in no registry", () => {
+    const home = new PlayedHomeAssistant()
+      .add("b", "light.b", { more: { hidden_by: "integration" } })
+      .add("g", "light.all", { platform: "group" });
+    const can = { supported_color_modes: ["onoff"] };
+    const whole = () => {
+      home.whole("light.b", "off", can).whole("light.from_yaml", "off", can);
+      home.whole("light.all", "off", { ...can, entity_id: ["light.b", "light.from_yaml"] });
+    };
+    whole();
+    expect(home.catalog.devices(home.now).map(({ id }) => id)).toEqual(["device-g"]);
+    home.catalog.homeAssistant.lost();
+    home.known();
+    whole();
+    const plan = home.plan("set", { on: true });
+    const mark = home.mark();
+    home.change("light.b", { s: "on" }).change("light.all", { s: "on" });
+    expect(plan.unconfirmed(mark)).toContain("1 of its 2 members did it. Not: from yaml (did not answer).");
+    home.change("light.from_yaml", { s: "on" });
+    expect(plan.confirm?.(mark)?.text).toContain("reported by all 2 members");
+    // Home Assistant says that the group is on, since the other one is.
+    home.change("light.b", { s: "off" });
+    expect(plan.takenBack(mark)).toBe("Device g: Device b reported on, and took it back. It reports: off.");
+  });
+
+  test("of a group a member that cannot do what was asked is named", () => {
+    const home = new PlayedHomeAssistant()
+      .add("b", "light.b", { exposed: false })
+      .add("c", "light.c", { exposed: false })
+      .add("g", "light.all", { platform: "group" });
+    home.whole("light.b", "off", { supported_color_modes: ["onoff"] });
+    home.whole("light.c", "off", { supported_color_modes: ["brightness"] });
+    const both = { supported_color_modes: ["brightness"], entity_id: ["light.b", "light.c"] };
+    home.whole("light.all", "off", both);
+    const plan = home.plan("set", { brightness_pct: 40 });
+    const mark = home.mark();
+    home.change("light.b", { s: "on" }).change("light.c", { s: "on", a: { brightness: 102 } });
+    expect(plan.confirm?.(mark)).toBeUndefined();
+    expect(plan.unconfirmed(mark)).toBe(
+      "Sent to Device g; 1 of its 2 members did it. Not: Device b (does not report brightness 40 %).",
+    );
   });
 
   test("groups that are in each other are never done", () => {

@@ -10,7 +10,7 @@ import type { HomeAssistantEntity } from "./entity.ts";
 import { entityOf, isKnownKind, OF_PEOPLE, READ_ONLY } from "./kinds/all.ts";
 import { TARGET } from "./kinds/draft.ts";
 import { HomeAssistantPart } from "./part.ts";
-import { type Entry, type RegistryLists, readEntries } from "./registry.ts";
+import { type Entry, type RegistryLists, readEntries, unregistered } from "./registry.ts";
 import { type EntityState, States } from "./state.ts";
 
 const AWAY = "Home Assistant is not connected";
@@ -49,13 +49,14 @@ export class HomeAssistantSource implements Source {
       isOfPeople(entry) ? { ...entry, isExposed: this.#people.has(entry.entityId) } : entry,
     );
     // A tracker's device is somebody's phone: what else it measures is not told.
+    const visible = all.filter(({ isHidden, domain }) => isHidden === undefined && isKnownKind(domain));
     const shown = new Set(
-      all.filter((one) => one.isExposed && !isOfPeople(one)).flatMap(({ device }) => device.identities),
+      visible.filter((one) => one.isExposed && !isOfPeople(one)).flatMap(({ device }) => device.identities),
     );
-    const isGiven = ({ domain, isExposed, device }: Entry) =>
-      isKnownKind(domain) &&
-      (isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))));
-    const given = all.filter(isGiven);
+    const given = visible.filter(
+      ({ domain, isExposed, device }) =>
+        isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))),
+    );
     this.#left = Math.max(0, given.length - ENTITIES_MAX);
     const former = new Map(this.#parts);
     this.#entries = new Map(all.map((entry) => [entry.entityId, entry]));
@@ -129,15 +130,16 @@ export class HomeAssistantSource implements Source {
 
   /** @returns the entity ids of those that are judged for a command to this one: the members of a group, or itself */
   judgedFor(key: string): string[] {
-    const seen = new Set<string>();
-    const judged = (entityId: string): string[] => {
-      if (seen.has(entityId)) return [];
-      seen.add(entityId);
-      const members = this.partNamed(entityId)?.entity.members ?? [];
-      return members.length > 0 ? members.flatMap(judged) : [entityId];
-    };
     const entity = this.#parts.get(key)?.entity;
-    return entity ? judged(entity.entry.entityId) : [];
+    return entity ? this.#judged(entity.entry.entityId) : [];
+  }
+
+  /** Of groups in groups each member, once. Groups that are in each other have none. */
+  #judged(entityId: string, seen: Set<string> = new Set()): string[] {
+    if (seen.has(entityId)) return [];
+    seen.add(entityId);
+    const members = this.partNamed(entityId)?.entity.members ?? [];
+    return members.length > 0 ? members.flatMap((member) => this.#judged(member, seen)) : [entityId];
   }
 
   /** @returns the entity id of now; undefined: there is none */
@@ -227,30 +229,38 @@ export class HomeAssistantSource implements Source {
     const make = () => (isMember ? this.#makeMember(entry, state, part) : this.#make(entry, state, part));
     const current = isOther ? make() : part;
     current.read(state, moment);
-    if (isOther && !isMember) this.#events.changed();
+    // A member that is dangerous makes its group so.
+    if (isOther) this.#events.changed();
     return [current];
   }
 
   #make(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
     const part = this.#partOf(entityOf(entry, state, former?.entity), former);
     this.#parts.set(entry.id, part);
-    for (const member of part.entity.members) this.#addMember(member);
+    this.#addMembers(part);
     return part;
   }
 
   #partOf(entity: HomeAssistantEntity, former: HomeAssistantPart | undefined): HomeAssistantPart {
-    const part = new HomeAssistantPart(entity, this, () =>
-      entity.members.map((member) => this.partNamed(member)),
-    );
+    const part = new HomeAssistantPart(entity, this, () => {
+      if (entity.members.length === 0) return [];
+      const members = this.#judged(entity.entry.entityId);
+      return members.length > 0 ? members.map((member) => this.partNamed(member)) : [undefined];
+    });
     if (former) part.adopt(former);
     return part;
   }
 
-  #addMember(entityId: string): void {
-    const entry = this.#entries.get(entityId);
+  #addMembers({ entity }: HomeAssistantPart): void {
+    for (const member of entity.members) this.#addMember(member, entity.entry);
+  }
+
+  #addMember(entityId: string, group: Entry): void {
+    if (this.#ids.has(entityId) || this.#members.has(entityId)) return;
+    // An entity whose configuration gives it no id of its own is in no registry.
+    const entry = this.#entries.get(entityId) ?? unregistered(entityId, group);
+    if (!isKnownKind(entry.domain)) return;
     const state = this.#states.get(entityId);
-    if (!entry || !isKnownKind(entry.domain) || this.#ids.has(entityId) || this.#members.has(entityId))
-      return;
     const part = this.#makeMember(entry, state ?? WITHOUT_STATE, undefined);
     if (state) part.read(state, { number: this.#events.next(), now: 0, retained: true });
   }
@@ -259,7 +269,7 @@ export class HomeAssistantSource implements Source {
   #makeMember(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
     const part = this.#partOf(entityOf(entry, state, former?.entity), former);
     this.#members.set(entry.entityId, part);
-    for (const member of part.entity.members) this.#addMember(member);
+    this.#addMembers(part);
     return part;
   }
 

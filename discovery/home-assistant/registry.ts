@@ -30,6 +30,8 @@ export type Entry = {
   name?: string;
   category?: string;
   isExposed: boolean;
+  /** Hidden there, as members of a group often are: it is not given. */
+  isHidden?: true;
   /** The way by which its platform knows the state: `local_push`, `cloud_polling`, `assumed_state` … */
   iotClass: string;
   /** The time that it may take to answer (ms). */
@@ -67,7 +69,7 @@ export function exposedIds(entities: unknown): string[] {
   return listOf(entities).flatMap((entry) => (isExposed(entry) ? (idIn(entry.entity_id) ?? []) : []));
 }
 
-/** Entities that are neither disabled nor hidden. What has another form than Home Assistant's is left out. */
+/** Entities that are not disabled. What has another form than Home Assistant's is left out. */
 export function readEntries(lists: RegistryLists): Entry[] {
   const { entities, devices, manifests, config, details } = lists;
   const places = placesOf(lists);
@@ -85,7 +87,7 @@ export function readEntries(lists: RegistryLists): Entry[] {
     const unique = idIn(entry.unique_id) ?? (typeof entry.unique_id === "number" ? `${entry.unique_id}` : id);
     const domain = entityId?.split(".")[0];
     if (!id || !entityId || !platform || !unique || !domain) return [];
-    if (isGiven(entry.disabled_by) || isGiven(entry.hidden_by)) return [];
+    if (isGiven(entry.disabled_by)) return [];
     const device = byId.get(entry.device_id);
     if (isGiven(device?.disabled_by)) return [];
     const deviceName = textIn(device?.name_by_user) ?? textIn(device?.name);
@@ -106,6 +108,7 @@ export function readEntries(lists: RegistryLists): Entry[] {
         ...(name !== undefined && { name }),
         ...(category !== undefined && { category }),
         isExposed: isExposed(entry),
+        ...(isGiven(entry.hidden_by) && { isHidden: true }),
         iotClass,
         answersWithinMs: answersWithinMs(iotClass, isSleeper),
         device: {
@@ -122,6 +125,26 @@ export function readEntries(lists: RegistryLists): Entry[] {
       },
     ];
   });
+}
+
+/** A member of a group that is in no registry: what its id says. */
+export function unregistered(entityId: string, group: Entry): Entry {
+  const [domain = "", name = ""] = entityId.slice(0, ID_MAX).split(".");
+  const { temperatureUnit, timeZone, answersWithinMs } = group;
+  return {
+    id: entityId,
+    entityId,
+    domain,
+    platform: "unknown",
+    unique: entityId,
+    isExposed: false,
+    iotClass: "unknown",
+    answersWithinMs,
+    device: { identities: [`ha entity ${entityId}`], name: name.replaceAll("_", " ") },
+    temperatureUnit,
+    timeZone,
+    publisher: "Home Assistant",
+  };
 }
 
 /** Where things are, and by which other names a person knows them. */

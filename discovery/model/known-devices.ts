@@ -227,8 +227,11 @@ export class KnownDevices {
     const { part, command } = found;
     const readings = view.readings.flatMap((one) => (one.part === part ? [one.name] : []));
     const plan = planOf({ deviceName: view.name, command, part }, parameters, now);
-    const targets = command.targets.map((target) => this.#spellingOf(target));
-    return "error" in plan ? plan : { ...plan, readings, targets };
+    const others = (part.members ?? []).flatMap((member) => member?.entity.commands ?? []);
+    const targets = [command, ...others].flatMap((one) =>
+      one.targets.map((target) => this.#spellingOf(target)),
+    );
+    return "error" in plan ? plan : { ...plan, readings, targets: [...new Set(targets)] };
   }
 
   /** Steps that make a device report its values, where its source has such. */
@@ -308,7 +311,8 @@ export class KnownDevices {
   }
 
   #viewOf(id: string, now: number): DeviceView | undefined {
-    return [...this.#viewAt(now).devices.values()].find(({ row }) => row.id === id);
+    for (const view of this.#viewAt(now).devices.values()) if (view.row.id === id) return view;
+    return undefined;
   }
 
   #viewAt(now: number): View {
@@ -328,7 +332,13 @@ export class KnownDevices {
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
     const shown = groups.slice(0, DEVICES_MAX);
     const named = groups.flatMap((group) =>
-      group.parts.map(({ entity }) => ({ entity, deviceName: rawNameOf(group) })),
+      group.parts.map(({ entity, members = [] }) => ({
+        entity,
+        deviceName: rawNameOf(group),
+        members: members.flatMap((one) =>
+          one ? [{ entity: one.entity, deviceName: one.device.name ?? "" }] : [],
+        ),
+      })),
     );
     const dangerOf = dangers(named, this.#words, (target) => this.#spellingOf(target));
     const view: View = { devices: new Map(), keys: new Map(), left };

@@ -14,7 +14,6 @@ const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 }
 
 /** Of a group that did not do what was asked. */
 const MEMBERS_TOLD = 5;
-const GROUPS_DEEP = 4;
 
 export type PlanContext = {
   /** The device's name. */
@@ -38,14 +37,16 @@ export function planOf(
   const quotes = entity.taintsErrors ? { tainted: true as const } : {};
   const wrong = wrongParameter(command, parameters);
   if (wrong !== undefined) return { error: wrong, ...quotes };
-  const who = entity.name === undefined ? deviceName : `${deviceName}, ${partName(entity.name, entity.kind)}`;
+  const named = entity.name === undefined ? deviceName : partName(entity.name, entity.kind);
+  // An entity without a device gives its name to the one that it is.
+  const subject = named === deviceName ? deviceName : `${deviceName}, ${named}`;
   const absence = part.absence(now);
-  if (absence !== undefined) return { error: `${who} is offline: ${absence}`, offline: true };
+  if (absence !== undefined) return { error: `${subject} is offline: ${absence}`, offline: true };
   const before = snapshot(part, now);
   const run = command.run(parameters, before);
   if ("error" in run) return { ...run, ...quotes };
   const sending = source.sending(part, run.steps);
-  if ("error" in sending) return { error: `the message for ${who} ${sending.error}` };
+  if ("error" in sending) return { error: `the message for ${subject} ${sending.error}` };
   const isReported = ({ slots }: Expectation) => !slots.some((slot) => sending.isEchoed(slot));
   const expects = run.expects.filter(isReported);
   const unreported = [
@@ -67,12 +68,12 @@ export function planOf(
     const { members = [] } = current;
     if (members.length > 0)
       return members.every((member) => hasDone(member, expects, since, now))
-        ? { text: allText(who, expects, members, since, now) }
+        ? { text: allText(subject, expects, members, since, now) }
         : undefined;
     const fresh = freshValues(current, since, now);
     const bringing = expects.map(({ slots }) => slots.map(fresh).find((value) => value !== undefined));
     if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
-    return { text: confirmedText(who, current.entity, expects, fresh, before, since) };
+    return { text: confirmedText(subject, current.entity, expects, fresh, before, since) };
   };
   const reportsFailure = (since: Mark) => {
     const current = partNow();
@@ -83,8 +84,8 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
-      : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
+      ? silentText(subject, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
+      : `Sent to ${subject}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
   };
@@ -99,7 +100,7 @@ export function planOf(
     unconfirmed,
     takenBack: (since) => {
       const current = isLasting ? partNow() : undefined;
-      return current && takenBackText(who, expects, { part: current, before, since, now });
+      return current && takenBackText(subject, expects, { part: current, before, since, now });
     },
     reported: (since) => {
       const current = partNow();
@@ -183,7 +184,7 @@ function isSame(a: SlotValue | undefined, b: SlotValue | undefined): boolean {
 }
 
 function confirmedText(
-  who: string,
+  subject: string,
   entity: Entity,
   expects: readonly Expectation[],
   fresh: Values,
@@ -197,7 +198,7 @@ function confirmedText(
   const was = former === undefined || former === reported[0] ? "" : ` (it was: ${former})`;
   const times = expects.flatMap(({ slots }) => slots.map((slot) => fresh(slot)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...times) - since.at) / 1_000;
-  return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
+  return `${subject}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
 /** What is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
@@ -205,7 +206,7 @@ type Judged = { part: Part | undefined; before: Values; since: Mark; now: number
 
 /** @param waitMs how long it was waited for; undefined: it ended before */
 function silentText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   waitMs: number | undefined,
   judged: Judged,
@@ -213,21 +214,21 @@ function silentText(
   const { part, since, now } = judged;
   const within = waitMs === undefined ? "" : ` within ${Math.round(waitMs / 1_000)} s`;
   const asked = expects.map(({ words }) => words).join(", ");
-  const group = groupText(who, expects, judged);
+  const group = groupText(subject, expects, judged);
   if (group !== undefined) return group;
   const fresh = part && freshValues(part, since, now);
   const answers = fresh
     ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
     : [];
   const told = answers.filter((one) => one !== undefined);
-  if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
+  if (told.length === 0) return `Sent to ${subject}; it did not answer${within}.`;
   const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
-  return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
+  return `Sent to ${subject}; ${lead === "" ? "" : `${lead} `}${said}`;
 }
 
 /** Of a group each member is told that did not do it. @returns undefined: it is none */
 function groupText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   { part, since, now }: Judged,
 ): string | undefined {
@@ -237,27 +238,19 @@ function groupText(
   const texts = others.slice(0, MEMBERS_TOLD).map((member) => memberText(member, expects, since, now));
   const more = others.length > MEMBERS_TOLD ? [`${others.length - MEMBERS_TOLD} more`] : [];
   const done = members.length - others.length;
-  return `Sent to ${who}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
+  return `Sent to ${subject}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
 }
 
-/** A member may be a group of its own. @param depth of groups in groups, which may be in each other */
-function hasDone(
-  part: Part | undefined,
-  expects: readonly Expectation[],
-  since: Mark,
-  now: number,
-  depth = GROUPS_DEEP,
-): boolean {
-  if (!part || depth === 0 || part.absence(now) !== undefined) return false;
-  const { members = [] } = part;
-  if (members.length > 0) return members.every((member) => hasDone(member, expects, since, now, depth - 1));
+/** Tells whether a member of a group did it. */
+function hasDone(part: Part | undefined, expects: readonly Expectation[], since: Mark, now: number): boolean {
+  if (!part || part.absence(now) !== undefined) return false;
   const fresh = freshValues(part, since, now);
   const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
-  return expects.every((expect) => isFresh(expect) && expect.met(fresh, () => undefined));
+  return expects.every((expect) => isFresh(expect) && expect.met(fresh, unknownBefore));
 }
 
 function allText(
-  who: string,
+  subject: string,
   expects: readonly Expectation[],
   members: readonly (Part | undefined)[],
   since: Mark,
@@ -267,7 +260,7 @@ function allText(
   const heard = members.flatMap((member) => slots.map((slot) => member?.value(slot, now)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...heard) - since.at) / 1_000;
   const asked = expects.map(({ words }) => words).join(", ");
-  return `${who}: ${asked}, reported by all ${members.length} members, the last ${seconds.toFixed(1)} s after the command.`;
+  return `${subject}: ${asked}, reported by all ${members.length} members, the last ${seconds.toFixed(1)} s after the command.`;
 }
 
 function memberText(
@@ -277,17 +270,40 @@ function memberText(
   now: number,
 ): string {
   if (!part) return "one that is not known";
-  const { entity, device } = part;
-  const name = partName(entity.name ?? device.name ?? entity.title, entity.kind);
+  const { entity } = part;
+  const name = memberName(part);
   if (part.absence(now) !== undefined) return `${name} (offline)`;
+  // A lamp without brightness may be in a group of lamps that have one.
+  const mute = expects.find(({ slots }) => !entity.slots.some((slot) => slots.includes(slot.name)));
+  if (mute) return `${name} (does not report ${mute.words})`;
   const fresh = freshValues(part, since, now);
   const told = expects.flatMap((expect) => otherWordsOf(entity, expect, fresh, "something else") ?? []);
   return `${name} (${told.length > 0 ? told.join(", ") : "did not answer"})`;
 }
 
-/** @returns undefined: what came last is as it was asked for, or says nothing */
+function memberName({ entity, device }: Part): string {
+  return partName(entity.name ?? device.name ?? entity.title, entity.kind);
+}
+
+/** Of a group each member counts. @returns undefined: what came last is as it was asked for, or says nothing */
 function takenBackText(
-  who: string,
+  subject: string,
+  expects: readonly Expectation[],
+  judged: Judged & { part: Part },
+): string | undefined {
+  const { members = [] } = judged.part;
+  if (members.length === 0) return otherText(subject, expects, judged);
+  const others = members.flatMap(
+    (part) =>
+      (part && otherText(memberName(part), expects, { ...judged, part, before: unknownBefore })) ?? [],
+  );
+  return others.length > 0 ? `${subject}: ${others.slice(0, MEMBERS_TOLD).join(" ")}` : undefined;
+}
+
+const unknownBefore: Values = () => undefined;
+
+function otherText(
+  subject: string,
   expects: readonly Expectation[],
   { part, before, since, now }: Judged & { part: Part },
 ): string | undefined {
@@ -299,7 +315,7 @@ function takenBackText(
   const shown = told.filter((one) => one !== undefined);
   if (shown.length === 0) return undefined;
   const asked = others.map(({ words }) => words).join(", ");
-  return `${who} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
+  return `${subject} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {

@@ -150,9 +150,13 @@ export class HomeAssistant {
     return await this.command<string>(lasting, access_token);
   }
 
-  /** Sets our lab up. @param devices 0: one for each behaviour; -1: switches and lights of each once more */
-  async addLab(devices: number): Promise<void> {
-    await this.#add("lab", { devices });
+  /**
+   * Sets our lab up.
+   * @param devices 0: one for each behaviour; -1: switches and lights of each once more
+   * @param few of many devices each has three entities, and every third one a fourth; else six, and two of three a seventh
+   */
+  async addLab(devices: number, few = false): Promise<void> {
+    await this.#add("lab", { devices, few });
   }
 
   /** Of all entities that have an id of their own. */
@@ -172,10 +176,10 @@ export class HomeAssistant {
     });
   }
 
-  /** Makes a group of lights, as its page does. @param members their entity ids */
-  async addLightGroup(name: string, members: readonly string[]): Promise<void> {
+  /** Makes a group of lights, as its page does. @param members their entity ids @param hides them elsewhere */
+  async addLightGroup(name: string, members: readonly string[], hides = false): Promise<void> {
     const { flow_id } = await this.flow("group", { next_step_id: "light" });
-    const { type } = await this.step(flow_id, { name, entities: members, hide_members: false });
+    const { type } = await this.step(flow_id, { name, entities: members, hide_members: hides });
     if (type !== "create_entry") throw new Error(`Home Assistant makes no group: ${type}`);
   }
 

@@ -1,7 +1,7 @@
 """Devices that obey, are dead, lie, answer late, hang or are away: what a judge of commands has to tell apart."""
 
 import asyncio
-import time
+from time import time as wall
 
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
@@ -131,7 +131,7 @@ class Lab:
 
     def tell(self, what):
         """The test reads what really happened, also over a restart."""
-        print(f"lab: {self._attr_unique_id} {what} {time.time():.3f}", flush=True)
+        print(f"lab: {self._attr_unique_id} {what} {wall():.3f}", flush=True)
 
     def setter(self, name, value):
         return lambda: setattr(self, name, value)

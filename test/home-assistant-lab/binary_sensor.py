@@ -14,4 +14,5 @@ def one_of_many(n):
 
 
 async def async_setup_entry(hass, entry, add):
-    add([one_of_many(n) for n in range(entry.data["devices"]) if n % 3])
+    few = entry.data.get("few", False)
+    add([one_of_many(n) for n in range(entry.data["devices"]) if (n % 3 == 0) == few])

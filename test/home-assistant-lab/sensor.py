@@ -30,7 +30,7 @@ class LabSensor(Lab, SensorEntity):
             self.async_on_remove(async_track_time_interval(self.hass, tick, timedelta(seconds=1)))
 
 
-def of_plug(n):
+def of_plug(n, few):
     device, area, called = plug(n)
     kinds = [
         ("Power", LabSensor("power", "W", fast=n < FAST)),
@@ -38,6 +38,8 @@ def of_plug(n):
         ("Temperature", LabSensor("temperature", "°C")),
         ("Signal", LabSensor("signal_strength", "dBm", category="diagnostic")),
     ]
+    if few:
+        kinds = [kinds[0], kinds[2]]
     return [
         one.describe(f"{n}_{name}", device, area, name=name, called=called) for name, one in kinds
     ]
@@ -45,7 +47,7 @@ def of_plug(n):
 
 async def async_setup_entry(hass, entry, add):
     count = entry.data["devices"]
-    add([one for n in range(count) for one in of_plug(n)])
+    add([one for n in range(count) for one in of_plug(n, entry.data.get("few"))])
     if count == 0:
         meter = LabSensor("power", "W", fast=True)
         add([meter.describe("meter", "meter", "Cellar", name="Power", called="Fast meter")])

@@ -24,5 +24,5 @@ async def async_setup_entry(hass, entry, add):
         add(single("switch", "Workshop", LabSwitch, BEHAVIOURS))
     elif count < 0:
         add(single("switch", "Workshop", LabSwitch, BEHAVIOURS, " two"))
-    else:
+    elif not entry.data.get("few"):
         add([one_of_many(n) for n in range(count)])

@@ -80,14 +80,31 @@ test.each(DANGEROUS)("a person is asked each time for what is dangerous: %s %j",
   expect(free.filter(danger)).toEqual([]);
 });
 
-test("a group of switches is as dangerous as what is in it", () => {
-  const home = new PlayedHomeAssistant()
-    .add("b", "switch.b", { name: "Boiler" })
-    .add("g", "switch.all", { platform: "group" });
-  home.whole("switch.b", "off").whole("switch.all", "off", { entity_id: ["switch.b"] });
-  const group = home.catalog.devices(home.now).find(({ id }) => id === "device-g");
-  expect(group?.actions.find(({ name }) => name === "set")?.danger).toBe(true);
-});
+test.each([true, false])(
+  "a group is as dangerous as what is in it, whether that is exposed: %s",
+  (exposed) => {
+    const home = new PlayedHomeAssistant()
+      .add("b", "cover.b", { exposed })
+      .add("d", "cover.d", { exposed })
+      .add("i", "cover.inner", { platform: "group", exposed: false })
+      .add("g", "cover.all", { platform: "group" });
+    const can = { supported_features: 3 };
+    home.whole("cover.all", "closed", { ...can, entity_id: ["cover.inner", "cover.b"] });
+    home.whole("cover.inner", "closed", { ...can, entity_id: ["cover.d"] });
+    home.whole("cover.b", "closed", can).whole("cover.d", "closed", { ...can, device_class: "garage" });
+    const dangerOf = (id: string) =>
+      home.catalog
+        .devices(home.now)
+        .find((one) => one.id === id)
+        ?.actions.find(({ name }) => name === "open");
+    expect(dangerOf("device-g")).toMatchObject({
+      danger: true,
+      danger_why: "it is a garage (one of its members)",
+    });
+    // The blind beside it is harmless.
+    if (exposed) expect(dangerOf("device-b")).not.toHaveProperty("danger");
+  },
+);
 
 describe("what is asked for", () => {
   const asked = (id: string, attributes: Attributes, action: string, parameters: Attributes = {}) => {

@@ -6,7 +6,9 @@ import type { Command, Entity } from "../entity/entity.ts";
 import { dangerWord } from "./danger-words.ts";
 
 /** An entity with the name of its device, which may say what a relay switches. */
-export type Named = { entity: Entity; deviceName: string };
+type Named = { entity: Entity; deviceName: string };
+/** `members` of a group: what its commands move. They may be no devices of their own, with no commands. */
+type NamedGroup = Named & { members: readonly Named[] };
 
 const NAME_MAX = 500;
 const WORD_MAX = 40;
@@ -18,17 +20,18 @@ export type DangerOf = (entity: Entity, command: Command) => string | undefined;
  * @param alias a target in the one spelling by which its source compares it
  */
 export function dangers(
-  all: readonly Named[],
+  all: readonly NamedGroup[],
   words: ReadonlySet<string>,
   alias: (target: string) => string,
 ): DangerOf {
   const own = new Map<Command, string | undefined>();
   /** Targets of dangerous commands, with the entities that have them. */
   const targets = new Map<string, { entities: Set<Entity>; why: string; certain: boolean }>();
-  for (const { entity, deviceName } of all)
+  for (const { entity, deviceName, members } of all)
     for (const command of entity.commands) {
       const [why, certain] = ownDanger(entity, command, deviceName, words);
-      own.set(command, why);
+      // Only its own danger goes over to what shares a target: a blind in a group with a garage door stays a blind.
+      own.set(command, why ?? memberDanger(members, command, words));
       if (why === undefined) continue;
       for (const target of command.targets.map(alias)) {
         const known = targets.get(target);
@@ -79,6 +82,16 @@ function belowOf(
 /** A lock's own `lock` stays harmless although its `unlock` is sent to the same topic. */
 function isOthers(entities: ReadonlySet<Entity>, entity: Entity): boolean {
   return entities.size > 1 || !entities.has(entity);
+}
+
+function memberDanger(
+  members: readonly Named[],
+  command: Command,
+  words: ReadonlySet<string>,
+): string | undefined {
+  const all = members.map(({ entity, deviceName }) => ownDanger(entity, command, deviceName, words)[0]);
+  const why = all.find((one) => one !== undefined);
+  return why && `${why} (one of its members)`;
 }
 
 /** `certain`: by kind or class, not by a word. */

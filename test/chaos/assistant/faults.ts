@@ -45,17 +45,17 @@ export async function inject(
 }
 
 async function isBack(house: AssistantHouse): Promise<void> {
-  const [agent = ""] = house.agents;
-  await until(() => answers(house, agent), {
+  const { id = "" } = house.devices[0] ?? {};
+  await until(() => answers(house, id), {
     within: BACK_WITHIN_MS,
     every: 250,
     what: "the devices of Home Assistant are back",
   });
 }
 
-/** True if the agent is there. */
+/** True if the device is there. */
 export async function answers({ gatewayUrl }: AssistantHouse, agent: string): Promise<boolean> {
-  const body = JSON.stringify({ command: "ping", payload: {} });
+  const body = JSON.stringify({ command: "tool", payload: { tool: "read", parameters: {} } });
   const path = `/v1/agents/${agent}/commands`;
   const response = await request(gatewayUrl, path, { method: "POST", body }).catch(() => undefined);
   return response?.status === 200;

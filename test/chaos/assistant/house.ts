@@ -17,14 +17,17 @@ export type AssistantHouse = {
   bridge: Program;
   assistant: HomeAssistant;
   links: Record<"gateway" | "assistant", Link>;
-  /** The agents of its devices; each has a light that a command switches on. */
-  agents: string[];
+  /** In the lab's order; each has a light that a command switches on. */
+  devices: Device[];
   stop(): Promise<void>;
 };
 
 const KNOWN_WITHIN_MS = 120_000;
 
 type Device = { id: string; online: boolean; allow: string };
+
+/** A fault may hold it up. */
+const MODE_WITHIN_MS = 60_000;
 
 /** Starts it. @param devices so many plugs */
 export async function startHouse(options: {
@@ -84,7 +87,7 @@ export async function startHouse(options: {
       assistant,
       links,
       stop,
-      agents: await allowedOf(gatewayUrl, devices),
+      devices: await knownOf(gatewayUrl, devices),
     };
   } catch (error) {
     await stop();
@@ -101,8 +104,8 @@ async function stopAll(
   await all.model.close();
 }
 
-/** Waits for all devices, and allows their changes. @returns their agents, in the lab's order */
-async function allowedOf(gatewayUrl: string, count: number): Promise<string[]> {
+/** Waits for all devices. */
+async function knownOf(gatewayUrl: string, count: number): Promise<Device[]> {
   const known = async () => {
     const response = await request(gatewayUrl, "/v1/devices");
     const { devices } = (await response.json()) as { devices: Device[] };
@@ -114,11 +117,27 @@ async function allowedOf(gatewayUrl: string, count: number): Promise<string[]> {
     every: 500,
     what: "the home has all devices of Home Assistant",
   });
-  for (const { id, allow } of devices) {
-    const body = JSON.stringify({ mode: "allowed", allow });
+  const numberOf = ({ id }: Device) => Number(id.split("-").at(-1));
+  return devices.sort((a, b) => numberOf(a) - numberOf(b));
+}
+
+/**
+ * A person allows a device's changes, or wants to be asked: a home has no room for permissions of all. It is tried until the gateway
+ * takes it.
+ */
+export async function setMode(
+  { gatewayUrl }: AssistantHouse,
+  { id, allow }: Device,
+  mode: "allowed" | "ask",
+): Promise<void> {
+  const body = JSON.stringify({ mode, allow });
+  const isSet = async () => {
     const response = await request(gatewayUrl, `/v1/devices/${id}`, { method: "PATCH", body });
-    if (!response.ok) throw new Error(`${id}: ${response.status} ${await response.text()}`);
-  }
-  const numberOf = (id: string) => Number(id.split("-").at(-1));
-  return devices.map(({ id }) => id).sort((a, b) => numberOf(a) - numberOf(b));
+    if (!response.ok) said = `${response.status} ${await response.text()}`;
+    return response.ok;
+  };
+  let said = "";
+  await until(() => isSet().catch(() => false), { within: MODE_WITHIN_MS, every: 250 }).catch(() => {
+    throw new Error(`${id} is not set to ${mode}: ${said}`);
+  });
 }

@@ -8,7 +8,7 @@ import { look, request, type SeenTurn } from "../client.ts";
 import { dice } from "../dice.ts";
 import { Gate } from "../gate.ts";
 import { answers, inject } from "./faults.ts";
-import { type AssistantHouse, startHouse } from "./house.ts";
+import { type AssistantHouse, setMode, startHouse } from "./house.ts";
 import { type AssistantFault, type PlannedCommand, planCommand, targetOf } from "./plan.ts";
 import { COMMAND_VIOLATIONS, type CommandRecord, type CommandViolation, judgeCommand } from "./verdict.ts";
 
@@ -76,7 +76,7 @@ async function run(
     onDied: (name, how) => troubles.push(`${name} died: ${how}`),
   });
   onHouse(house);
-  say("all devices are known and allowed");
+  say("all devices are known");
   const gate = new Gate();
   const left = Array.from({ length: count }, (_, k) => planCommand(seed, k, faults));
   const done: { plan: PlannedCommand; turn: SeenTurn | undefined }[] = [];
@@ -108,20 +108,25 @@ async function runOne(
   plan: PlannedCommand,
   { seed, gate, troubles }: { seed: number; gate: Gate; troubles: string[] },
 ): Promise<SeenTurn | undefined> {
-  const agent_id = house.agents[plan.k] ?? "";
+  const device = house.devices[plan.k];
+  if (!device) throw new Error(`there is no device ${plan.k}`);
+  const agent_id = device.id;
+  const onTrouble = (error: unknown) => {
+    const what = error instanceof Error ? error.message : String(error);
+    troubles.push(`command ${plan.k}, ${plan.fault}: ${what}`);
+  };
+  await setMode(house, device, "allowed").catch(onTrouble);
   const leave = await gate.enter(targetOf(plan.fault), false);
   if (plan.patient)
     await until(() => answers(house, agent_id), { within: PATIENT_WITHIN_MS, every: 100 }).catch(() => {});
   const change = { arguments: { agent_id, action: "set", params: { on: true } } };
   const asking = ask(house, conversationOf(seed, plan), script({ calls: [change] }, { text: "$results" }));
   await sleep(plan.at);
-  await inject(house, plan).catch((error: unknown) => {
-    troubles.push(
-      `command ${plan.k}, ${plan.fault}: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  });
+  await inject(house, plan).catch(onTrouble);
   leave();
-  return await asking;
+  const turn = await asking;
+  await setMode(house, device, "ask").catch(onTrouble);
+  return turn;
 }
 
 /** Asks with one key until the turn has ended. @returns undefined when it did not in time */
