@@ -1,0 +1,103 @@
+/** Answers a question about the past from what was kept. Pure: the files are the caller's. */
+
+import type { Parsed } from "../protocol/parse.ts";
+import {
+  PAST_GAPS_MAX,
+  PAST_ROWS_MAX,
+  type PastAnswer,
+  type PastQuestion,
+  type UnknownCause,
+} from "../protocol/past.ts";
+import { type AskedState, readState } from "./condition.ts";
+import { factsOf } from "./facts.ts";
+import { stepsOf } from "./period.ts";
+import { joined, piecesOf } from "./pieces.ts";
+import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo } from "./sample.ts";
+
+/** What was kept in a part of time. */
+export type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean };
+
+export type PastSource = {
+  info: SeriesInfo;
+  /** Of the question's part of time. */
+  kept: KeptPart;
+  /** Of `compare`. */
+  compared: KeptPart | undefined;
+  /** A value of the reading, where none is in `kept`: it tells of what kind they are. */
+  example: KeptValue | null;
+  /** Since when values are kept at all (epoch ms); null: nothing is. */
+  since: number | null;
+};
+
+export function answerPast(question: PastQuestion, source: PastSource): Parsed<PastAnswer> {
+  const { ask, from, to, by, zone, compare } = question;
+  const { info, kept, compared, example, since } = source;
+  const known = [...kept.samples.map(({ value }) => value), example].filter((value) => value !== null);
+  const state = stateOf(question, source, known);
+  if (!state.ok) return state;
+  const facts = (part: KeptPart, period: { from: number; to: number }) =>
+    factsOf(ask, { info, ...part }, period, state.value);
+  const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone);
+  const shown = steps.slice(-PAST_ROWS_MAX);
+  const { reading, unit, class: of, kind } = info;
+  return {
+    ok: true,
+    value: {
+      reading,
+      kind,
+      ...(unit !== undefined && { unit }),
+      ...(of !== undefined && { class: of }),
+      ...(state.value && { is: state.value.words }),
+      from,
+      to,
+      facts: facts(kept, { from, to }),
+      ...(by !== undefined && { by: shown.map((step) => ({ ...step, facts: facts(kept, step) })) }),
+      ...(steps.length > shown.length && { by_more: steps.length - shown.length }),
+      ...(compare && compared && { compare: { ...compare, facts: facts(compared, compare) } }),
+      ...unknownIn(source, { from, to }),
+      since,
+      ...(kept.isCoarse && { coarse: true }),
+    },
+  };
+}
+
+/** Questions for a state need one; those for numbers have none. */
+function stateOf(
+  { ask, is }: PastQuestion,
+  { info }: PastSource,
+  known: readonly KeptValue[],
+): Parsed<AskedState | undefined> {
+  const isOfNumbers = ask === "min_max" || ask === "mean" || ask === "change";
+  const isBoolean = known.some((value) => typeof value === "boolean");
+  if (isOfNumbers) {
+    const isNumber = known.length === 0 || known.some((value) => typeof value === "number");
+    if (!isNumber)
+      return { ok: false, error: `ask: '${ask}' needs numbers; ask count or duration of this reading` };
+    return { ok: true, value: undefined };
+  }
+  // All changes of a reading are listed, both ways.
+  if (ask === "list" && is === undefined) return { ok: true, value: undefined };
+  const state = readState(is, info, known);
+  if (!state.ok || state.value || isMoment(info)) return state;
+  const isAny = ask === "last" || (ask === "count" && !known.some((value) => typeof value === "number"));
+  if (isAny && !isBoolean) return state;
+  return { ok: false, error: `is: '${ask}' needs the state that is meant, as in open, on or >5` };
+}
+
+/** The longest parts of which nothing is known, in their order. */
+function unknownIn(
+  { info, kept }: PastSource,
+  period: { from: number; to: number },
+): Pick<PastAnswer, "unknown" | "unknown_ms"> {
+  const pieces = piecesOf(kept, period, isMoment(info));
+  const isAlike = (a: { value: unknown; why?: UnknownCause }, b: { value: unknown; why?: UnknownCause }) =>
+    a.value === null && b.value === null && a.why === b.why;
+  const unknown = joined(pieces, isAlike).flatMap(({ from, to, value, why }) =>
+    value === null && why !== undefined && to > from ? [{ from, to, why }] : [],
+  );
+  const longest = unknown.toSorted((a, b) => b.to - b.from - (a.to - a.from)).slice(0, PAST_GAPS_MAX);
+  return {
+    unknown: longest.sort((a, b) => a.from - b.from),
+    unknown_ms: unknown.reduce((sum, { from, to }) => sum + to - from, 0),
+  };
+}

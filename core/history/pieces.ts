@@ -1,0 +1,85 @@
+/** Puts what was kept of a reading on a line of time: what its value was, and of which parts nothing is known. */
+import type { UnknownCause } from "../protocol/past.ts";
+import type { Gap, KeptValue, Sample } from "./sample.ts";
+
+/** From `from` up to, and without, `to`. null: nothing is known, for the reason `why`. */
+export type Piece = { from: number; to: number; value: KeptValue; why?: never } | UnknownPiece;
+export type UnknownPiece = { from: number; to: number; value: null; why: UnknownCause };
+
+type Change = { at: number; value: KeptValue | null; why: UnknownCause };
+
+/**
+ * @param samples in the order of their times, from the one that held at `from`
+ * @param isMoment values hold for no time: what is known is that nothing else happened
+ */
+export function piecesOf(
+  { samples, gaps }: { samples: readonly Sample[]; gaps: readonly Gap[] },
+  { from, to }: { from: number; to: number },
+  isMoment = false,
+): Piece[] {
+  const changes = changesOf(samples, gaps, isMoment);
+  const pieces: Piece[] = [];
+  // Of a moment nothing is missing before the first one.
+  let now: Pick<Change, "value" | "why"> = { value: isMoment ? false : null, why: "none" };
+  let since = from;
+  for (const change of changes) {
+    if (change.at >= to) break;
+    // One that held for no time is a piece too: a door that was opened and shut at once was opened.
+    if (change.at > from) {
+      pieces.push(pieceOf(now, since, change.at));
+      since = change.at;
+    }
+    now = change;
+  }
+  if (since < to) pieces.push(pieceOf(now, since, to));
+  return pieces;
+}
+
+function pieceOf({ value, why }: Pick<Change, "value" | "why">, from: number, to: number): Piece {
+  return value === null ? { from, to, value, why } : { from, to, value };
+}
+
+/** Values within a gap are not known to be right, and at its end nothing is known until the next value comes. */
+function changesOf(samples: readonly Sample[], gaps: readonly Gap[], isMoment: boolean): Change[] {
+  const changes: Change[] = [];
+  let next = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  const addGaps = (before: number) => {
+    for (let gap = gaps[next]; gap && gap.from < before; gap = gaps[next]) {
+      changes.push({ at: Math.max(gap.from, changes.at(-1)?.at ?? gap.from), value: null, why: gap.why });
+      until = Math.max(until, gap.to);
+      const following = gaps[next + 1];
+      if (isMoment && !(following && following.from <= until))
+        changes.push({ at: until, value: false, why: "none" });
+      next += 1;
+    }
+  };
+  for (const { at, value } of samples) {
+    addGaps(at);
+    if (at < until) continue;
+    if (!isMoment) changes.push({ at, value, why: "away" });
+    else changes.push({ at, value: value === null ? null : false, why: "away" });
+  }
+  addGaps(Number.POSITIVE_INFINITY);
+  return changes;
+}
+
+/** Moments that are known to have happened there. */
+export function momentsIn(
+  samples: readonly Sample[],
+  { from, to }: { from: number; to: number },
+): { at: number; value: KeptValue }[] {
+  return samples.flatMap(({ at, value }) => (value !== null && at >= from && at < to ? [{ at, value }] : []));
+}
+
+/** Parts of a line that follow each other and are of one kind, as one. */
+export function joined(pieces: readonly Piece[], isAlike: (a: Piece, b: Piece) => boolean): Piece[] {
+  const all: Piece[] = [];
+  for (const piece of pieces) {
+    const last = all.at(-1);
+    if (last && last.to === piece.from && isAlike(last, piece))
+      all[all.length - 1] = { ...last, to: piece.to };
+    else all.push(piece);
+  }
+  return all;
+}

@@ -1,0 +1,163 @@
+/** Writes and reads the history's bytes: whole numbers of variable length (LEB128, up to 2^53), texts, floats. */
+
+/** Zigzag doubles a number, which has to stay exact. */
+export const WHOLE_MAX = 2 ** 51;
+
+export class ByteWriter {
+  #bytes = Buffer.alloc(1_024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  byte(value: number): void {
+    this.#room(1);
+    this.#bytes[this.#length] = value;
+    this.#length += 1;
+  }
+
+  /** @param value a whole number from 0 to 2^53 */
+  unsigned(value: number): void {
+    this.#room(8);
+    let rest = value;
+    while (rest >= 128) {
+      this.#bytes[this.#length] = (rest % 128) + 128;
+      this.#length += 1;
+      rest = Math.floor(rest / 128);
+    }
+    this.#bytes[this.#length] = rest;
+    this.#length += 1;
+  }
+
+  /** @param value a whole number of at most WHOLE_MAX, also below 0 */
+  signed(value: number): void {
+    this.unsigned(value >= 0 ? value * 2 : -value * 2 - 1);
+  }
+
+  float(value: number): void {
+    this.#room(8);
+    this.#length = this.#bytes.writeDoubleLE(value, this.#length);
+  }
+
+  /** 32 bits. */
+  fixed(value: number): void {
+    this.#room(4);
+    this.#length = this.#bytes.writeUInt32LE(value >>> 0, this.#length);
+  }
+
+  text(value: string): void {
+    const bytes = Buffer.from(value, "utf8");
+    this.unsigned(bytes.length);
+    this.append(bytes);
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#room(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** @returns a copy */
+  done(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.#length));
+  }
+
+  #room(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = Buffer.alloc(Math.max(this.#bytes.length * 2, this.#length + more));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+/** Each read throws RangeError where the bytes end. */
+export class ByteReader {
+  readonly #bytes: Buffer;
+  #at: number;
+
+  constructor(bytes: Buffer, at = 0) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.#at];
+    if (value === undefined) throw new RangeError("the bytes end here");
+    this.#at += 1;
+    return value;
+  }
+
+  unsigned(): number {
+    let value = 0;
+    let factor = 1;
+    for (;;) {
+      const byte = this.byte();
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+      factor *= 128;
+      if (factor > 2 ** 49) throw new RangeError("no number is as long");
+    }
+  }
+
+  signed(): number {
+    const value = this.unsigned();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  float(): number {
+    const value = this.#bytes.readDoubleLE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  fixed(): number {
+    const value = this.#bytes.readUInt32LE(this.#at);
+    this.#at += 4;
+    return value;
+  }
+
+  /** All that was not read yet. */
+  rest(): Buffer {
+    return this.#bytes.subarray(this.#at);
+  }
+
+  text(): string {
+    return this.slice(this.unsigned()).toString("utf8");
+  }
+
+  slice(length: number): Buffer {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw new RangeError("the bytes end here");
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return bytes;
+  }
+}
+
+/** Decimals that are tried: 21.64 is 2164 with two of them. */
+const SCALE_MAX = 6;
+const POWERS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6] as const;
+
+/** @returns how many decimals a number has; undefined: more than are stored as a whole number */
+export function scaleOf(value: number): number | undefined {
+  for (let scale = 0; scale <= SCALE_MAX; scale += 1) {
+    const whole = toWhole(value, scale);
+    if (Math.abs(whole) > WHOLE_MAX) return undefined;
+    if (fromWhole(whole, scale) === value) return scale;
+  }
+  return undefined;
+}
+
+export function toWhole(value: number, scale: number): number {
+  return Math.round(value * (POWERS[scale] ?? 1));
+}
+
+/** The division rounds to the number that the decimals mean. */
+export function fromWhole(whole: number, scale: number): number {
+  return whole / (POWERS[scale] ?? 1);
+}

@@ -1,0 +1,61 @@
+/** Makes the file of a day of its log, and of the file that there is already. */
+import { setImmediate as turn } from "node:timers/promises";
+import type { Gap, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import { type DayFile, DayFileMaker, type DaySeries, seriesHash } from "./day-file.ts";
+import { type DayLogs, nameOf } from "./day-logs.ts";
+import { inOrder } from "./in-order.ts";
+
+/** Series whose values are in memory at a time. */
+const SERIES_AT_ONCE = 750;
+
+export type PackParts = {
+  day: number;
+  file: DayFile | undefined;
+  logs: Pick<DayLogs, "checksum" | "entries">;
+  /** False: what was kept is to go. */
+  isKept: (info: SeriesInfo, at: number) => boolean;
+};
+
+/** @returns the bytes of the file @throws an error where the file that there is is damaged */
+export async function packDay({ day, file, logs, isKept }: PackParts): Promise<Buffer> {
+  const gaps: Gap[] = [...(file?.gaps ?? [])];
+  let alive = file?.alive ?? 0;
+  /** By their names: the log's ids of each. */
+  const series = new Map<string, { info: SeriesInfo; id: number | undefined; isCoarse: boolean }>();
+  const byId = new Map<number, { isCoarse: boolean }>();
+  for (const { info, isCoarse } of file?.all() ?? [])
+    series.set(nameOf(info), { info, id: undefined, isCoarse });
+  for (const entries of logs.entries(day))
+    for (const entry of entries) {
+      if (entry.of === "gap") gaps.push(entry.gap);
+      if (entry.of === "alive") alive = Math.max(alive, entry.at);
+      if (entry.of === "series") {
+        const known = series.get(nameOf(entry.info));
+        const one = { info: entry.info, id: entry.id, isCoarse: known?.isCoarse === true };
+        series.set(nameOf(entry.info), one);
+        byId.set(entry.id, one);
+      }
+      const coarse = entry.of === "coarse" ? byId.get(entry.id) : undefined;
+      if (coarse) coarse.isCoarse = true;
+    }
+  const hashOf = ({ info }: { info: SeriesInfo }) => seriesHash(info.device, info.reading);
+  const ordered = [...series.values()].sort((a, b) => hashOf(a) - hashOf(b));
+  const made = new DayFileMaker(day);
+  for (let at = 0; at < ordered.length; at += SERIES_AT_ONCE) {
+    const part = ordered.slice(at, at + SERIES_AT_ONCE);
+    const samples = new Map<string, Sample[]>(part.map(({ info }) => [nameOf(info), []]));
+    const ids = new Map(part.map(({ info, id }) => [id, samples.get(nameOf(info))]));
+    for (const one of file?.all() ?? []) samples.get(nameOf(one.info))?.push(...one.samples);
+    for (const entries of logs.entries(day))
+      for (const entry of entries)
+        if (entry.of === "value") ids.get(entry.id)?.push({ at: entry.at, value: entry.value });
+    for (const { info, isCoarse } of part) {
+      const kept = samples.get(nameOf(info))?.filter((sample) => isKept(info, sample.at)) ?? [];
+      const packed: DaySeries = { info, isCoarse, samples: inOrder(kept) };
+      made.add(packed);
+    }
+    await turn();
+  }
+  const source = logs.checksum(day) ?? file?.source ?? 0;
+  return made.done({ gaps: gaps.sort((a, b) => a.from - b.from), alive, source });
+}

@@ -1,0 +1,187 @@
+/**
+ * Keeps the values of readings as they come: decides with `SeriesKeeper` which, and gives them to the store. Values reach the disk
+ * within five minutes, and within one where a state changed.
+ */
+import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
+import type { GapCause } from "@edgecall/core/protocol/past.ts";
+import { type Clock, SteadyTime } from "../clock.ts";
+import { dayOf, type SeriesName } from "./day-file.ts";
+import { nameOf } from "./day-logs.ts";
+import { keptValue, SeriesKeeper } from "./keeper.ts";
+import { HistoryStore, type StoreOptions } from "./store.ts";
+
+const SYNC_MS = 300_000;
+const STATE_SYNC_MS = 60_000;
+const PACK_MS = 3_600_000;
+/** Readings of a home that are kept. */
+const SERIES_MAX = 3_000;
+/** Beyond these, numbers of the day are kept less often. */
+const VALUES_A_DAY_MAX = 1_000_000;
+
+type Kept = { info: SeriesInfo; keeper: SeriesKeeper; isThere: boolean };
+
+export class HistoryRecorder {
+  readonly store: HistoryStore;
+  readonly #options: StoreOptions & { clock: Clock };
+  readonly #time: SteadyTime;
+  readonly #series = new Map<string, Kept>();
+  /** Since when nothing can come: the program has begun, or what brings values is away. */
+  #away: { at: number; why: GapCause } | undefined;
+  /** Monotonic ms. */
+  #syncAt: number;
+  #packAt: number;
+  #day = 0;
+  #valuesToday = 0;
+  #isFull = false;
+  #isStopped = false;
+
+  private constructor(options: StoreOptions & { clock: Clock }, store: HistoryStore) {
+    this.#options = options;
+    this.store = store;
+    this.#time = new SteadyTime(options.clock);
+    const now = options.clock.now();
+    this.#syncAt = now + SYNC_MS;
+    this.#packAt = now;
+    const { at } = this.#time.read();
+    this.#away = { at, why: "bridge" };
+    if (store.alive > 0)
+      store.addGap({ from: Math.min(store.alive, at), to: Math.max(store.alive, at), why: "bridge" });
+  }
+
+  static async open(options: StoreOptions & { clock: Clock }): Promise<HistoryRecorder> {
+    return new HistoryRecorder(options, await HistoryStore.open(options));
+  }
+
+  /** Epoch ms of the steady time, by which values are kept. */
+  now(): number {
+    const { at, setBy } = this.#time.read();
+    if (setBy !== 0) this.#clockSet(at, setBy);
+    return at;
+  }
+
+  /** Readings of a device of which values came in this run. */
+  readingsOf(device: string): SeriesInfo[] {
+    return [...this.#series.values()].flatMap(({ info }) => (info.device === device ? [info] : []));
+  }
+
+  /** A new value came. One that a broker, or a file, had kept is none. */
+  came(info: SeriesInfo, raw: unknown): void {
+    const value = keptValue(raw);
+    const kept = value === undefined ? undefined : this.#keptOf(info);
+    if (value === undefined) this.absent(info);
+    if (value === undefined || !kept) return;
+    const at = this.now();
+    kept.isThere = true;
+    if (!kept.keeper.offer({ at, value }, this.#isSparse(at))) return;
+    this.store.add(kept.info, { at, value });
+    this.#valuesToday += 1;
+    if (typeof value !== "number") this.#syncSoon();
+  }
+
+  /** The device, or the value, is not available. */
+  absent(name: SeriesName): void {
+    const kept = this.#series.get(nameOf(name));
+    if (!kept?.isThere) return;
+    const at = this.now();
+    kept.isThere = false;
+    kept.keeper.reset();
+    this.store.add(kept.info, { at, value: null });
+    this.#syncSoon();
+  }
+
+  /** What brings the values is away. */
+  lost(why: GapCause): void {
+    if (this.#away) return;
+    const at = this.now();
+    this.#away = { at, why };
+    // A program that is ended meanwhile has said it.
+    this.#unknown({ from: at, to: at, why });
+  }
+
+  /** It is there again. */
+  back(): void {
+    if (!this.#away) return;
+    const { at, why } = this.#away;
+    this.#away = undefined;
+    this.#unknown({ from: at, to: this.now(), why });
+  }
+
+  /** Call it every second. */
+  async tick(): Promise<void> {
+    if (this.#isStopped) return;
+    const at = this.now();
+    const now = this.#options.clock.now();
+    if (now >= this.#syncAt) {
+      this.#syncAt = now + SYNC_MS;
+      if (this.#hasAny) await this.#sync(at);
+    }
+    if (now >= this.#packAt) {
+      this.#packAt = now + PACK_MS;
+      await this.store.pack(at);
+    }
+  }
+
+  /** Writes what waits, and ends. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    if (this.#hasAny) await this.#sync(this.now());
+    await this.store.close();
+  }
+
+  get #hasAny(): boolean {
+    return this.#series.size > 0 || this.store.alive > 0;
+  }
+
+  async #sync(at: number): Promise<void> {
+    for (const { info, keeper } of this.#series.values()) {
+      const skipped = keeper.flush(at);
+      if (skipped) this.store.add(info, skipped);
+      if (keeper.isCoarse) this.store.addCoarse(info);
+    }
+    await this.store.sync(at);
+  }
+
+  #syncSoon(): void {
+    this.#syncAt = Math.min(this.#syncAt, this.#options.clock.now() + STATE_SYNC_MS);
+  }
+
+  #keptOf(info: SeriesInfo): Kept | undefined {
+    const name = nameOf(info);
+    const known = this.#series.get(name);
+    if (known) return known;
+    if (this.#series.size >= SERIES_MAX) {
+      if (!this.#isFull) this.#options.log("warn", "history.full", { readings: SERIES_MAX });
+      this.#isFull = true;
+      return undefined;
+    }
+    const kept = { info, keeper: new SeriesKeeper(info), isThere: false };
+    this.#series.set(name, kept);
+    return kept;
+  }
+
+  #isSparse(at: number): boolean {
+    if (dayOf(at) !== this.#day) [this.#day, this.#valuesToday] = [dayOf(at), 0];
+    if (this.#valuesToday === VALUES_A_DAY_MAX)
+      this.#options.log("warn", "history.sparse", { values: VALUES_A_DAY_MAX });
+    return this.#valuesToday >= VALUES_A_DAY_MAX;
+  }
+
+  /** What was said between the two times is not known: one of the clocks was wrong. */
+  #clockSet(at: number, by: number): void {
+    const before = at - by;
+    this.#options.log("warn", "history.clock_set", { by_s: Math.round(by / 1_000) });
+    if (this.#away) this.#away.at += by;
+    this.#unknown({ from: Math.min(before, at), to: Math.max(before, at), why: "clock" });
+  }
+
+  #unknown(gap: { from: number; to: number; why: GapCause }): void {
+    if (!this.#hasAny) return;
+    this.store.addGap(gap);
+    for (const kept of this.#series.values()) {
+      kept.isThere = false;
+      kept.keeper.reset();
+    }
+    this.#syncSoon();
+  }
+}
