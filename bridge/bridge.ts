@@ -6,6 +6,7 @@ import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -122,6 +123,7 @@ class RunningBridge implements Bridge {
         ...(this.#spans ? [TRACE_FEATURE] : []),
         ...(settings.devices ? [DEVICES_FEATURE] : []),
         ...(settings.devices?.folder === undefined ? [] : [RULES_FEATURE]),
+        ...(settings.devices?.historyDays === undefined ? [] : [HISTORY_FEATURE]),
       ],
       rules: () => this.#devices?.rules?.hash,
       log,
@@ -381,6 +383,9 @@ class RunningBridge implements Bridge {
         break;
       case "states":
         this.#devices?.states(frame);
+        break;
+      case "past":
+        this.#devices?.onPast(frame);
         break;
       case "rules":
         this.#devices?.rules?.onRules(frame).catch((error: unknown) => this.#onError("gateway", error));

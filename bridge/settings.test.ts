@@ -20,7 +20,14 @@ test("defaults", () => {
       healthPort: 8788,
       healthHost: "127.0.0.1",
       bridgeId: "attic",
-      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
+      devices: {
+        mode: "allow",
+        prefix: "homeassistant",
+        birth: false,
+        dangerText: [],
+        folder: undefined,
+        historyDays: undefined,
+      },
     },
   });
 });
@@ -49,6 +56,7 @@ test("the settings of devices", () => {
     MQTT_DEVICES_PREFIX: "ha/found",
     MQTT_DEVICES_BIRTH: "on",
     MQTT_DEVICES_DANGER: "sauna, kiln,",
+    MQTT_HISTORY: "30",
     BRIDGE_STATE: "/somewhere",
   });
   expect(read.ok && read.settings.devices).toEqual({
@@ -57,6 +65,7 @@ test("the settings of devices", () => {
     birth: true,
     dangerText: ["sauna", "kiln"],
     folder: "/somewhere",
+    historyDays: 30,
   });
   const off = readSettings({ ...NEEDED, MQTT_DEVICES: "off" });
   expect(off.ok && off.settings.devices).toBeUndefined();
@@ -100,6 +109,9 @@ test.each([
   ["MQTT_DEVICES_PREFIX", "homeassistant/#"],
   ["MQTT_DEVICES_PREFIX", "evoclaw/found"],
   ["MQTT_DEVICES_DANGER", "x".repeat(41)],
+  ["MQTT_HISTORY", "yes"],
+  ["MQTT_HISTORY", "0"],
+  ["MQTT_HISTORY", "5000"],
 ])("a wrong %s (%s) is named, and no token is shown", (name, value) => {
   const result = readSettings({ ...NEEDED, [name]: value });
   expect(result).toMatchObject({ ok: false });

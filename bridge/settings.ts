@@ -53,6 +53,8 @@ export type DeviceSettings = {
   dangerText: readonly string[];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
+  /** Days for which values are kept; undefined: none are. */
+  historyDays: number | undefined;
 };
 
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
@@ -156,7 +158,19 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
-  return { mode, prefix, birth: birth === "on", dangerText, folder };
+  const days = readHistory(get("MQTT_HISTORY"), errors);
+  const historyDays = folder === undefined ? undefined : days;
+  return { mode, prefix, birth: birth === "on", dangerText, folder, historyDays };
+}
+
+const HISTORY_DAYS_MAX = 3_650;
+
+function readHistory(value: string, errors: string[]): number | undefined {
+  if (value === "off") return undefined;
+  const days = /^\d{1,4}$/.test(value) ? Number(value) : 0;
+  if (days < 1 || days > HISTORY_DAYS_MAX)
+    errors.push(`MQTT_HISTORY: should be off, or a number of days from 1 to ${HISTORY_DAYS_MAX}`);
+  return days;
 }
 
 /** Reads the key that pairing wrote. */

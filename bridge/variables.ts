@@ -55,6 +55,11 @@ export const BRIDGE_VARIABLES = {
       "`on`: after its start the bridge publishes `online` on `homeassistant/status` once, as Home Assistant does, so that publishers send again.",
     default: "off",
   },
+  MQTT_HISTORY: {
+    about:
+      "For how many days the bridge keeps what devices report ([history](../using/history.md)), in at most 200 MB of its folder; `off`: not at all.",
+    default: "400",
+  },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },
   // Loopback, since /readyz would tell a stranger which home is down.
   HEALTH_HOST: { about: "Where it listens.", default: "127.0.0.1" },

@@ -39,6 +39,7 @@ import {
   type DeviceView,
   deviceView,
   isThere,
+  type NamedReading,
   rawNameOf,
   readingLine,
   readingOf,
@@ -409,11 +410,14 @@ export class DeviceCatalog {
       .devices.get(key)
       ?.readings.find((one) => one.name === name);
     if (!named) return undefined;
-    const value = named.part.value(named.spec.slot, now);
-    const source = value
-      ? { message: value.message, retained: value.retained }
-      : { message: 0, retained: true };
-    return { ...readingOf(named, now), ...source };
+    return sourced(named, now);
+  }
+
+  /** Its offered readings, by the device's key, in the same form; undefined: there is no such device. */
+  sourcedReadings(key: string, now: number): SourcedReading[] | undefined {
+    const view = this.#viewAt(now).devices.get(key);
+    const there = view?.readings.slice(0, view.offeredReadings).filter((reading) => isThere(reading, now));
+    return there?.map((reading) => sourced(reading, now));
   }
 
   /** The text of a `read` action's result, or an error that names the parameter. Both may hold a stranger's words: names are the publisher's. */
@@ -792,6 +796,14 @@ export class DeviceCatalog {
       notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };
   }
+}
+
+function sourced(named: NamedReading, now: number): SourcedReading {
+  const value = named.part.value(named.spec.slot, now);
+  const source = value
+    ? { message: value.message, retained: value.retained }
+    : { message: 0, retained: true };
+  return { ...readingOf(named, now), ...source };
 }
 
 /** Keys that say what a number means. A number of before they changed is none of the new unit. */

@@ -35,7 +35,14 @@ function host() {
     },
   };
   const devices = new DeviceHost({
-    settings: { mode: "allow", prefix: "homeassistant", birth: false, dangerText: [], folder: undefined },
+    settings: {
+      mode: "allow",
+      prefix: "homeassistant",
+      birth: false,
+      dangerText: [],
+      folder: undefined,
+      historyDays: undefined,
+    },
     prefix: "evoclaw",
     log,
     clock: systemClock,

@@ -13,7 +13,7 @@ import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { isConfigTopic } from "@edgecall/discovery/config/tasmota.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
-import type { Log } from "@edgecall/node/log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
 import type { CallFrame, PublishFrame } from "../broker/calls.ts";
@@ -21,6 +21,7 @@ import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
+import { BridgeHistory } from "../history/bridge-history.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
@@ -47,6 +48,7 @@ const CONFIG_GONE_MS = 300_000;
 const CATALOG_FILE = "devices.json";
 const RULES_FILE = "device-rules.json";
 const LEDGER_FILE = "device-calls.jsonl";
+const HISTORY_FOLDER = "history";
 /** As an agent's id this means any agent. */
 const RESERVED = ["any"];
 /** Topics of configs that are remembered for that. The catalog takes fewer. */
@@ -83,6 +85,8 @@ export class DeviceHost {
   readonly #time: SteadyTime;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
+  /** Undefined: there is no folder for it, or the settings want none. */
+  #history: BridgeHistory | undefined;
   readonly #loaded: Promise<void>;
   /** Topics of configs, with the number of the connection on which they came last. */
   readonly #configs = new Map<string, number>();
@@ -141,8 +145,24 @@ export class DeviceHost {
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
       this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
+      await this.#openHistory(folder);
     }
     this.#isLoaded = true;
+  }
+
+  /** A disk that cannot be read must not keep the bridge from the devices. */
+  async #openHistory(folder: string): Promise<void> {
+    const { clock, log, agents, gateway } = this.#parts;
+    const days = this.#settings.historyDays;
+    if (days === undefined) return;
+    const keyOf = (agent: string) => agents.device(agent)?.key;
+    const shared = { catalog: this.#catalog, keyOf, clock, gateway, log };
+    this.#history = await BridgeHistory.open({ folder: join(folder, HISTORY_FOLDER), days, ...shared }).catch(
+      (error: unknown) => {
+        log("error", "history.not_opened", { error: messageOf(error) });
+        return undefined;
+      },
+    );
   }
 
   /** Resolves when its files are read. */
@@ -153,6 +173,13 @@ export class DeviceHost {
   /** Home's rules on its devices; undefined: there is no folder for them, or it is not read yet. */
   get rules(): BridgeRules | undefined {
     return this.#rules;
+  }
+
+  /** Answers from what is kept of its devices. */
+  onPast(frame: Extract<HomeFrame, { t: "past" }>): void {
+    const reply = { error: "the home's bridge keeps no values: its folder cannot be used" };
+    if (this.#history) void this.#history.onPast(frame);
+    else this.#parts.gateway.send({ t: "past", id: frame.id, reply });
   }
 
   /** Calls that are under way. */
@@ -182,6 +209,7 @@ export class DeviceHost {
     void this.#loaded.then(() => {
       if (connection !== this.#connection || this.#isStopped) return;
       this.#rules?.brokerUp();
+      this.#history?.brokerUp();
       this.#subscribe();
       subscriptions.connected();
       this.#announce();
@@ -192,6 +220,7 @@ export class DeviceHost {
     this.#parts.agents.brokerLost();
     this.#subscriptions.lost();
     this.#rules?.brokerLost();
+    this.#history?.brokerLost();
   }
 
   /** Takes any message that is not on an agent's topic. */
@@ -223,6 +252,7 @@ export class DeviceHost {
     this.#isStateChanged = true;
     this.#file?.changed("states");
     this.#rules?.onMessage(topic);
+    this.#history?.onMessage(() => this.#catalog.keysOn(topic, this.#parts.clock.wall()));
     this.#watch.came();
   }
 
@@ -255,6 +285,7 @@ export class DeviceHost {
   forget(key: string): void {
     this.#catalog.forget(key, this.#parts.clock.wall());
     this.#file?.changed("ids");
+    this.#history?.forget(key);
     this.#judge();
   }
 
@@ -270,6 +301,7 @@ export class DeviceHost {
     const now = clock.now();
     this.#noticeClock();
     this.#firstReads.tick();
+    this.#history?.tick();
     for (const topic of this.#catalog.catchUp(clock.wall())) this.#read(topic);
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
       this.#connectedAt = undefined;
@@ -289,6 +321,7 @@ export class DeviceHost {
     await this.#loaded;
     await this.#file?.flush();
     await this.#rules?.stop();
+    await this.#history?.stop();
     await this.#ledger?.close();
   }
 

@@ -63,6 +63,7 @@ export class PlayedDevices {
       birth: false,
       dangerText: [],
       folder,
+      historyDays: 400,
     };
     const bridge = played.start({ devices: { ...devices, ...over } });
     await played.home.next("snapshot", (frame) => frame.last);

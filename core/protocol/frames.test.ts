@@ -16,6 +16,7 @@ import {
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID } from "./names.ts";
 import { checkJson } from "./parse.ts";
+import { PAST_ASKS, PAST_STEPS, UNKNOWN_CAUSES } from "./past.ts";
 
 const id = fc.string({ minLength: 1, maxLength: 128 });
 const agent = fc.stringMatching(AGENT_ID);
@@ -112,6 +113,51 @@ const change = record(
 );
 const known = record({ seq: fc.nat(), occurrence: fc.nat() });
 
+const instant = fc.integer({ min: 0, max: 2 ** 45 });
+const pastText = fc.string({ maxLength: 60 });
+const pastSpan = record({ from: instant, to: instant });
+const pastMoment = record({ at: instant, value: fc.oneof(fc.boolean(), pastText, fc.integer()) });
+const pastFacts = record(
+  { known_ms: instant, count: fc.nat(), ms: instant, longest: pastSpan, min: pastMoment, mean: fc.integer() },
+  ["count", "ms", "longest", "min", "mean"],
+);
+const pastQuestion = record(
+  {
+    agent,
+    reading: pastText,
+    ask: fc.constantFrom(...PAST_ASKS),
+    is: pastText,
+    from: instant,
+    to: instant,
+    by: fc.constantFrom(...PAST_STEPS),
+    compare: pastSpan,
+    zone: fc.constantFrom("UTC", "Europe/Berlin"),
+  },
+  ["is", "by", "compare"],
+);
+const pastReply = fc.oneof(
+  record({ error: pastText, readings: fc.array(pastText, { maxLength: 3 }) }, ["readings"]),
+  record({
+    answer: record(
+      {
+        reading: pastText,
+        unit: fc.string({ maxLength: 32 }),
+        kind: fc.string({ maxLength: 32 }),
+        from: instant,
+        to: instant,
+        facts: pastFacts,
+        by: fc.array(record({ from: instant, to: instant, facts: pastFacts }), { maxLength: 3 }),
+        unknown: fc.array(record({ from: instant, to: instant, why: fc.constantFrom(...UNKNOWN_CAUSES) }), {
+          maxLength: 3,
+        }),
+        unknown_ms: instant,
+        since: fc.option(instant),
+      },
+      ["unit", "by"],
+    ),
+  }),
+);
+
 const bridgeFrame = fc.oneof(
   record(
     {
@@ -158,6 +204,7 @@ const bridgeFrame = fc.oneof(
     ),
     last: fc.boolean(),
   }),
+  record({ t: of("past"), id, reply: pastReply }),
   record({ t: of("changes"), changes: fc.array(change, { maxLength: 3 }), lost: fc.nat() }, ["lost"]),
   record({ t: of("conditions"), all: fc.array(condition, { maxLength: 8 }) }),
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
@@ -204,6 +251,7 @@ const homeFrame = fc.oneof(
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
   record({ t: of("acks"), agent, ids: fc.array(id, { maxLength: ACKS_MAX }), payload }),
   record({ t: of("session"), agent, session }),
+  record({ t: of("past"), id, question: pastQuestion }),
   record({ t: of("states"), id, agents: fc.array(agent, { maxLength: 4 }), all: fc.boolean() }, [
     "agents",
     "all",
@@ -251,7 +299,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([13, 16]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([14, 17]);
 });
 
 test.each<[string, unknown, string]>([

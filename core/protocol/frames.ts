@@ -17,6 +17,7 @@
  *     | conditions ──────────────────────▶ |  what is wrong with the bridge; only to a gateway whose welcome says so
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *     | ◀────────────── states ──────────▶ |  hosted devices' readings, asked for and answered; only with the feature `devices`
+ *     | ◀─────────────── past ───────────▶ |  what a reading was, asked and answered; only with the feature `history`
  *     | ◀────────────────── forget_device  |  a hosted device that was not heard for days is dropped
  *     | ◀─────────────────────── rules     |  rules on hosted devices; these three only with the feature `rules`
  *     | changes ─────────────────────────▶ |  what became of them; kept by the bridge until …
@@ -33,6 +34,7 @@ import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState, LEFT_OUT_MAX, Left
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID, CallId, TRACEPARENT_MAX_CHARS } from "./names.ts";
 import { z } from "./parse.ts";
+import { PastQuestion, PastReply } from "./past.ts";
 import { KnownState, RuleChange, WatchCondition } from "./rules.ts";
 
 const agentId = z.string().check(z.regex(AGENT_ID));
@@ -149,6 +151,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     /** In the last one. Older bridges do not send it. */
     left_out: z.optional(z.array(LeftOut).check(z.maxLength(LEFT_OUT_MAX))),
   }),
+  /** The answer to Home's `past` of this id, or an error that names the field. */
+  z.object({ t: z.literal("past"), id: CallId, reply: PastReply }),
   /** Changes of rules, oldest first. `lost`: how many gave way before. Sent again until Home says `changed`. */
   z.object({
     t: z.literal("changes"),
@@ -289,6 +293,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     /** Also those that are diagnostic, a setting or disabled by default: batteries are. */
     all: z.optional(z.boolean()),
   }),
+  /** Asks what a reading of a hosted device was. The bridge keeps values at home (feature `history`). */
+  z.object({ t: z.literal("past"), id: CallId, question: PastQuestion }),
   /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
   z.object({ t: z.literal("forget_device"), key: DeviceKey }),
   /** Asks the bridge to install the gateway's program, as every service does (docs/explain/services.md). */

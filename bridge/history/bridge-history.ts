@@ -1,0 +1,217 @@
+/**
+ * Keeps what hosted devices report, at home, and answers Home's questions about it. Only new values count: one that the broker had
+ * kept, or that our file had, tells of no moment.
+ */
+import { answerPast } from "@edgecall/core/history/answer.ts";
+import { closestReading } from "@edgecall/core/history/closest-reading.ts";
+import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import {
+  PAST_NAMED_MAX,
+  type PastAnswer,
+  type PastQuestion,
+  type PastReply,
+} from "@edgecall/core/protocol/past.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { SourcedReading } from "@edgecall/discovery/device.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import { DAY_MS } from "@edgecall/node/history/day-file.ts";
+import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
+import type { GatewayLink } from "../gateway/gateway.ts";
+
+const MAX_BYTES = 200 * 1024 * 1024;
+/** Silence can make a value unavailable, so all are looked at so often. */
+const LOOK_MS = 10_000;
+/** What is no value that changes over days. */
+const LEFT_OUT = ["camera", "image", "update"];
+/** "Last" is looked for in a few days first: most doors are opened each day. */
+const LAST_DAYS = [2, 14, 90];
+
+export type BridgeHistoryParts = {
+  folder: string;
+  /** Days that are kept. */
+  days: number;
+  catalog: Pick<DeviceCatalog, "mark" | "sourcedReadings">;
+  /** The device's key by its agent's id; undefined: no hosted device has it. */
+  keyOf(agent: string): string | undefined;
+  clock: Clock;
+  gateway: Pick<GatewayLink, "send">;
+  log: Log;
+};
+
+export class BridgeHistory {
+  readonly #parts: BridgeHistoryParts;
+  readonly #recorder: HistoryRecorder;
+  /** The message that brought the value that was looked at last, by device and reading. */
+  readonly #seen = new Map<string, Map<string, number>>();
+  /** What came until this connection to the broker may have changed since. */
+  #before = Number.POSITIVE_INFINITY;
+  /** Monotonic ms. */
+  #lookAt = 0;
+  #work: Promise<unknown> = Promise.resolve();
+  #isBusy = false;
+
+  private constructor(parts: BridgeHistoryParts, recorder: HistoryRecorder) {
+    this.#parts = parts;
+    this.#recorder = recorder;
+  }
+
+  static async open(parts: BridgeHistoryParts): Promise<BridgeHistory> {
+    const { folder, days, clock, log } = parts;
+    const recorder = await HistoryRecorder.open({ folder, days, maxBytes: MAX_BYTES, clock, log });
+    const history = new BridgeHistory(parts, recorder);
+    history.#inOrder(() => recorder.store.resume());
+    return history;
+  }
+
+  /** The devices with these keys may have read a message. */
+  onMessage(keysOn: () => readonly string[]): void {
+    if (this.#before === Number.POSITIVE_INFINITY) return;
+    for (const key of keysOn()) this.#look(key);
+  }
+
+  brokerUp(): void {
+    const { catalog, clock } = this.#parts;
+    this.#before = catalog.mark(clock.wall()).message;
+    this.#recorder.back();
+  }
+
+  brokerLost(): void {
+    this.#before = Number.POSITIVE_INFINITY;
+    this.#recorder.lost("broker");
+  }
+
+  /** Call it every second. */
+  tick(): void {
+    const now = this.#parts.clock.now();
+    if (now >= this.#lookAt && this.#before !== Number.POSITIVE_INFINITY) {
+      this.#lookAt = now + LOOK_MS;
+      for (const key of this.#seen.keys()) this.#look(key);
+    }
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.#inOrder(() => this.#recorder.tick());
+    this.#inOrder(async () => {
+      this.#isBusy = false;
+    });
+  }
+
+  /** A person has removed the device: its past goes too. */
+  forget(key: string): void {
+    this.#seen.delete(key);
+    this.#inOrder(() => this.#recorder.store.forget(key, this.#recorder.now()));
+  }
+
+  async onPast({ id, question }: Extract<HomeFrame, { t: "past" }>): Promise<void> {
+    const reply = await this.answer(question).catch((error: unknown): PastReply => {
+      this.#parts.log("error", "history.not_read", { error: messageOf(error) });
+      return { error: "the home's bridge could not read what it keeps" };
+    });
+    this.#parts.gateway.send({ t: "past", id, reply });
+  }
+
+  async answer(question: PastQuestion): Promise<PastReply> {
+    const { catalog, clock, keyOf } = this.#parts;
+    const key = keyOf(question.agent);
+    if (key === undefined) return { error: `agent_id: the home's bridge has no device ${question.agent}` };
+    const present = (catalog.sourcedReadings(key, clock.wall()) ?? []).filter(isKept);
+    const all = [...present.map((reading) => infoOf(key, reading)), ...this.#recorder.readingsOf(key)];
+    const names = [...new Set(all.map(({ reading }) => reading))];
+    const name = closestReading(question.reading, names);
+    const info = all.find(({ reading }) => reading === name);
+    if (!info) {
+      const error = `reading: nothing is kept of '${question.reading}'`;
+      return { error, readings: names.slice(0, PAST_NAMED_MAX) };
+    }
+    const example = present.find((reading) => reading.name === name)?.value ?? null;
+    const answer =
+      question.ask === "last"
+        ? await this.#last(question, info, example)
+        : await this.#from(question, info, example);
+    return answer.ok ? { answer: answer.value } : { error: answer.error };
+  }
+
+  /** Looks back step by step, at the most to where the files begin. */
+  async #last(
+    question: PastQuestion,
+    info: SeriesInfo,
+    example: KeptValue | null,
+  ): Promise<Parsed<PastAnswer>> {
+    const first = Math.max(question.from, this.#since ?? question.from);
+    const whole = { ...question, from: Math.min(first, question.to - 1) };
+    for (const days of LAST_DAYS) {
+      const from = question.to - days * DAY_MS;
+      if (from <= whole.from) break;
+      const near = await this.#from({ ...question, from }, info, example);
+      if (!near.ok || near.value.facts.last) return near;
+    }
+    return await this.#from(whole, info, example);
+  }
+
+  async #from(
+    question: PastQuestion,
+    info: SeriesInfo,
+    example: KeptValue | null,
+  ): Promise<Parsed<PastAnswer>> {
+    const { store } = this.#recorder;
+    const { from, compare } = question;
+    const to = Math.max(Math.min(question.to, this.#recorder.now()), from + 1);
+    const kept = await store.read(info, from, to);
+    const compared = compare && (await store.read(info, compare.from, compare.to));
+    return answerPast({ ...question, to }, { info, kept, compared, example, since: this.#since });
+  }
+
+  /** Since when values are kept (epoch ms); null: nothing is yet. */
+  get #since(): number | null {
+    const [first] = this.#recorder.store.days();
+    return first === undefined ? null : first * DAY_MS;
+  }
+
+  async stop(): Promise<void> {
+    await this.#work;
+    await this.#recorder.stop();
+  }
+
+  #look(key: string): void {
+    const { catalog, clock } = this.#parts;
+    const readings = catalog.sourcedReadings(key, clock.wall())?.filter(isKept);
+    const seen = this.#seen.get(key) ?? new Map<string, number>();
+    if (readings && readings.length > 0) this.#seen.set(key, seen);
+    const present = new Set<string>();
+    for (const reading of readings ?? []) {
+      const info = infoOf(key, reading);
+      const { name, message, value, retained, unavailable } = reading;
+      present.add(name);
+      if (unavailable || value === null) this.#recorder.absent(info);
+      else if (!retained && message > this.#before && message !== seen.get(name))
+        this.#recorder.came(info, value);
+      seen.set(name, message);
+    }
+    for (const info of this.#recorder.readingsOf(key))
+      if (!present.has(info.reading)) this.#recorder.absent(info);
+  }
+
+  /** One after the other: each writes files. */
+  #inOrder(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#parts.log("error", "history.failed", { error: messageOf(error) });
+    });
+  }
+}
+
+/** Free text is a stranger's, and a picture is none of these values. */
+function isKept({ tainted, kind }: SourcedReading): boolean {
+  return !tainted && !LEFT_OUT.includes(kind);
+}
+
+function infoOf(device: string, { name, unit, class: of, kind }: SourcedReading): SeriesInfo {
+  return {
+    device,
+    reading: name,
+    kind,
+    ...(unit !== undefined && { unit }),
+    ...(of !== undefined && { class: of }),
+  };
+}
