@@ -3,6 +3,7 @@ import { exports } from "cloudflare:workers";
 import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
+import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { HomeStatus } from "../worker/kernel/api/answers.ts";
 import { TOKENS } from "./tokens.ts";
 import { until } from "./wait.ts";
@@ -58,6 +59,8 @@ export class TestBridge {
   takes = true;
   /** The answer to Home's question for readings; undefined = none. */
   onStates: (frame: HomeFrame & { t: "states" }) => DeviceReadings[] | undefined = () => undefined;
+  /** The answer to a question about the past; undefined = none. */
+  onPast: (frame: HomeFrame & { t: "past" }) => PastReply | undefined = () => undefined;
   /** True if this agent answers a ping. */
   isThere: (agent: string) => boolean = () => true;
 
@@ -168,6 +171,8 @@ export class TestBridge {
     if (frame.t === "publish") this.#answerPing(frame);
     const devices = frame.t === "states" ? this.onStates(frame) : undefined;
     if (frame.t === "states" && devices) this.send({ t: "states", id: frame.id, devices, last: true });
+    const reply = frame.t === "past" ? this.onPast(frame) : undefined;
+    if (frame.t === "past" && reply) this.send({ t: "past", id: frame.id, reply });
     if (frame.t !== "call") return;
     const { route } = JSON.parse(frame.payload) as { route?: string };
     if (route !== undefined) TestBridge.#routes.set(frame.id, route);

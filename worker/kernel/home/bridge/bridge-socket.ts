@@ -16,6 +16,7 @@ import {
   KEEPALIVE_LOST_SLOW_MS,
   TRACE_FEATURE,
 } from "@edgecall/core/protocol/names.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import type { BridgeUpdate } from "../../api/answers.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import { slot } from "../slot.ts";
@@ -51,12 +52,13 @@ type Attachment = {
   trace?: boolean;
   devices?: boolean;
   rules?: boolean;
+  history?: boolean;
   update?: BridgeUpdate;
 };
 
 /**
  * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own,
- * devices that it hosts, and rules on them.
+ * devices that it hosts, rules on them, and values that it keeps of them.
  */
 type BridgeFeature =
   | "session"
@@ -64,7 +66,8 @@ type BridgeFeature =
   | "call"
   | typeof TRACE_FEATURE
   | typeof DEVICES_FEATURE
-  | typeof RULES_FEATURE;
+  | typeof RULES_FEATURE
+  | typeof HISTORY_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -136,6 +139,7 @@ export class BridgeSocket {
       trace: features.includes(TRACE_FEATURE),
       devices: features.includes(DEVICES_FEATURE),
       rules: features.includes(RULES_FEATURE),
+      history: features.includes(HISTORY_FEATURE),
     });
   }
 

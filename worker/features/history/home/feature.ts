@@ -1,0 +1,9 @@
+/** What history adds to a home: questions about the past of a device, which its bridge answers. */
+import type { HomeFeature } from "../../../kernel/home/feature.ts";
+import { historyTools } from "../model-tools.ts";
+import { runPast } from "./past.ts";
+
+export const history = {
+  tools: historyTools,
+  tool: runPast,
+} satisfies HomeFeature;
