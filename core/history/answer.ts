@@ -15,7 +15,7 @@ import { joined, piecesOf } from "./pieces.ts";
 import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo } from "./sample.ts";
 
 /** What was kept in a part of time. */
-export type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean };
+type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean };
 
 export type PastSource = {
   info: SeriesInfo;

@@ -4,7 +4,7 @@ import type { Gap, KeptValue, Sample } from "./sample.ts";
 
 /** From `from` up to, and without, `to`. null: nothing is known, for the reason `why`. */
 export type Piece = { from: number; to: number; value: KeptValue; why?: never } | UnknownPiece;
-export type UnknownPiece = { from: number; to: number; value: null; why: UnknownCause };
+type UnknownPiece = { from: number; to: number; value: null; why: UnknownCause };
 
 type Change = { at: number; value: KeptValue | null; why: UnknownCause };
 

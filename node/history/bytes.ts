@@ -1,7 +1,7 @@
 /** Writes and reads the history's bytes: whole numbers of variable length (LEB128, up to 2^53), texts, floats. */
 
 /** Zigzag doubles a number, which has to stay exact. */
-export const WHOLE_MAX = 2 ** 51;
+const WHOLE_MAX = 2 ** 51;
 
 export class ByteWriter {
   #bytes = Buffer.alloc(1_024);

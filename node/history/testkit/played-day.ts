@@ -7,7 +7,7 @@ export type PlayedDay = { series: SeriesInfo[]; messages: Message[] };
 const DAY_MS = 86_400_000;
 
 /** Numbers from 0 to 1 (mulberry32). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
