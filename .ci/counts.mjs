@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
-const ERROR_LINES = 12;
+const ERROR_LINES = 16;
 const ERROR_LINE_CHARS = 300;
 
 /** The errors stand far above, among thousands of lines, and a log is often kept in part. */

@@ -1,5 +1,8 @@
 // A reporter of vitest's: writes what counts.mjs reads to the file that REPORT names. Vitest's own report in JSON has no errors of hooks.
 import { writeFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+
+const DIFFERING_LINES = 8;
 
 export default class Report {
   onTestRunEnd(modules, unhandledErrors) {
@@ -27,6 +30,11 @@ export default class Report {
   }
 }
 
-function text(error) {
-  return error.stack ?? error.message;
+/** The message of a comparison has no values: the lines of its difference stand behind it. */
+function text({ message, stack = message, diff = "" }) {
+  const differing = stripVTControlCharacters(diff)
+    .split("\n")
+    .filter((line) => /^[+-] /.test(line));
+  const [first, ...rest] = stack.split("\n");
+  return [first, ...differing.slice(0, DIFFERING_LINES), ...rest].join("\n");
 }

@@ -99,7 +99,7 @@ describe("V18: attributes", () => {
     expect(one.catalog.read("thing", { names: ["error"] }, one.now)).toMatchObject({
       text: "error: filter full (0 s ago)",
     });
-    expect(one.catalog.topics().has("attr/json")).toBe(true);
+    expect(one.catalog.mqtt.topics().has("attr/json")).toBe(true);
   });
 
   test("V18: of a template, and of a name", () => {
@@ -159,13 +159,13 @@ describe("V18: a device", () => {
       { identifiers: ["A4C138000002"], name: "Another" },
       { identifiers: ["A4C1380000"], name: "Short" },
     ];
-    for (const [at, device] of devices.entries()) catalog.config(...config(`e${at}`, device), NOW);
+    for (const [at, device] of devices.entries()) catalog.mqtt.config(...config(`e${at}`, device), NOW);
     expect(catalog.devices(NOW).map(({ id }) => id)).toEqual(["another", "probe", "short"]);
     expect(catalog.readings("probe", NOW)).toHaveLength(4);
     // It keeps its id when it is written otherwise alone.
     const later = newCatalog();
     later.restore(JSON.parse(JSON.stringify(catalog.dump())));
-    later.config(...config("new", { identifiers: ["0xA4C138000001"], name: "Renamed" }), NOW);
+    later.mqtt.config(...config("new", { identifiers: ["0xA4C138000001"], name: "Renamed" }), NOW);
     expect(later.devices(NOW).map(({ id }) => id)).toEqual(["probe"]);
   });
 

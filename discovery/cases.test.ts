@@ -6,12 +6,12 @@ import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
 import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import { describe, expect, test } from "vitest";
 import type { DeviceCatalog } from "./catalog.ts";
-import { type HostedDevice, LINE_MAX } from "./device.ts";
+import { type HostedDevice, LINE_MAX } from "./model/device.ts";
 import { CASES, NOW, newCatalog } from "./testkit/device-cases.ts";
 
 function everything(): DeviceCatalog {
   const catalog = newCatalog();
-  for (const { topic, payload } of CASES.configs) catalog.config(topic, JSON.stringify(payload), NOW);
+  for (const { topic, payload } of CASES.configs) catalog.mqtt.config(topic, JSON.stringify(payload), NOW);
   return catalog;
 }
 
@@ -34,7 +34,7 @@ describe("each config alone", () => {
     "%s",
     (topic, { payload, expect: wanted }) => {
       const catalog = newCatalog();
-      expect(catalog.config(topic, JSON.stringify(payload), NOW)).toBe(true);
+      expect(catalog.mqtt.config(topic, JSON.stringify(payload), NOW)).toBe(true);
       const [device, ...others] = catalog.devices(NOW);
       expect(others).toEqual([]);
       expect(device && { device: device.name, ...told(catalog, device) }).toEqual(wanted);
@@ -73,8 +73,8 @@ test("what is told of each device is within the bounds of the wire, and its sche
 test("the states of all of them are read", () => {
   const catalog = everything();
   for (const { topic, payload, retained } of CASES.states) {
-    expect(catalog.topics().has(topic), topic).toBe(true);
-    catalog.state(topic, payload, { now: NOW, retained });
+    expect(catalog.mqtt.topics().has(topic), topic).toBe(true);
+    catalog.mqtt.state(topic, payload, { now: NOW, retained });
   }
   const texts = (id: string) =>
     Object.fromEntries(catalog.readings(id, NOW + 1_000, true).map(({ name, text }) => [name, text]));
@@ -115,7 +115,7 @@ test("the states of all of them are read", () => {
 test("what the broker had kept has no age, and what came live has one", () => {
   const catalog = everything();
   for (const { topic, payload, retained } of CASES.states)
-    catalog.state(topic, payload, { now: NOW, retained });
+    catalog.mqtt.state(topic, payload, { now: NOW, retained });
   expect(catalog.read("power-meter", {}, NOW + 9_000)).toEqual({
     text: "power: 92 W (kept by the broker, age unknown)",
     tainted: false,

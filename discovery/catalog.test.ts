@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { DeviceCatalog } from "./catalog.ts";
-import { GHOST_AFTER_MS } from "./device.ts";
+import { GHOST_AFTER_MS } from "./model/device.ts";
 import { NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
 
 const DAY = 24 * 3_600_000;
 
 function add(catalog: DeviceCatalog, kind: string, object: string, config: Record<string, unknown>): boolean {
-  return catalog.config(`homeassistant/${kind}/${object}/config`, JSON.stringify(config), NOW);
+  return catalog.mqtt.config(`homeassistant/${kind}/${object}/config`, JSON.stringify(config), NOW);
 }
 
 const sensor = (id: string, more: Record<string, unknown> = {}) => ({
@@ -26,8 +26,8 @@ describe("configs", () => {
     expect(add(catalog, "sensor", "a", sensor("a"))).toBe(true);
     expect(add(catalog, "sensor", "a", sensor("a"))).toBe(false);
     expect(add(catalog, "sensor", "a", sensor("a", { name: "b" }))).toBe(true);
-    expect(catalog.config("homeassistant/sensor/a/state", "5", NOW)).toBe(false);
-    expect(catalog.configTopics()).toEqual([
+    expect(catalog.mqtt.config("homeassistant/sensor/a/state", "5", NOW)).toBe(false);
+    expect(catalog.mqtt.configTopics()).toEqual([
       "homeassistant/+/+/config",
       "homeassistant/+/+/+/config",
       "tasmota/discovery/+/config",
@@ -44,11 +44,11 @@ describe("configs", () => {
     };
     add(catalog, "device", "d", device);
     expect(ids(catalog)).toEqual(["a", "d"]);
-    expect(catalog.config("homeassistant/device/d/config", "", NOW)).toBe(true);
+    expect(catalog.mqtt.config("homeassistant/device/d/config", "", NOW)).toBe(true);
     expect(ids(catalog)).toEqual(["a"]);
-    expect(catalog.config("homeassistant/sensor/a/config", "", NOW)).toBe(true);
-    expect(catalog.config("homeassistant/sensor/a/config", "", NOW)).toBe(false);
-    expect(catalog.topics()).toEqual(new Map([["homeassistant/status", 0]]));
+    expect(catalog.mqtt.config("homeassistant/sensor/a/config", "", NOW)).toBe(true);
+    expect(catalog.mqtt.config("homeassistant/sensor/a/config", "", NOW)).toBe(false);
+    expect(catalog.mqtt.topics()).toEqual(new Map([["homeassistant/status", 0]]));
     expect(catalog.counts()).toEqual({ configs: 0, ignored: [] });
   });
 
@@ -57,7 +57,7 @@ describe("configs", () => {
     const x = { p: "sensor", uniq_id: "x", stat_t: "x", name: "X" };
     const config = (y: Record<string, unknown>) => ({ dev: { ids: ["d"], name: "D" }, cmps: { x, y } });
     add(catalog, "device", "d", config({ p: "sensor", uniq_id: "y", stat_t: "y", name: "Y" }));
-    catalog.state("x", "1", { now: NOW, retained: false });
+    catalog.mqtt.state("x", "1", { now: NOW, retained: false });
     expect(catalog.readings("d", NOW).map(({ name }) => name)).toEqual(["X", "Y"]);
     add(catalog, "device", "d", config({ p: "sensor" }));
     expect(catalog.readings("d", NOW)).toMatchObject([{ name: "X", value: "1" }]);
@@ -67,8 +67,8 @@ describe("configs", () => {
     const catalog = newCatalog();
     const old = "homeassistant/sensor/a/config";
     add(catalog, "sensor", "a", sensor("a"));
-    catalog.state("s/a", "5", { now: NOW, retained: false });
-    catalog.config(old, '{"migrate_discovery":true}', NOW);
+    catalog.mqtt.state("s/a", "5", { now: NOW, retained: false });
+    catalog.mqtt.config(old, '{"migrate_discovery":true}', NOW);
     expect(ids(catalog, NOW + 60_000)).toEqual(["a"]);
     const device = {
       dev: { ids: ["a"], name: "a" },
@@ -76,12 +76,12 @@ describe("configs", () => {
     };
     add(catalog, "device", "a", device);
     expect(catalog.readings("a", NOW)).toMatchObject([{ name: "New", value: "5" }]);
-    catalog.config(old, "", NOW);
+    catalog.mqtt.config(old, "", NOW);
     expect(catalog.readings("a", NOW)).toMatchObject([{ name: "New" }]);
 
     const alone = newCatalog();
     add(alone, "sensor", "a", sensor("a"));
-    alone.config(old, '{"migrate_discovery":true}', NOW);
+    alone.mqtt.config(old, '{"migrate_discovery":true}', NOW);
     expect(ids(alone, NOW + 60_001)).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe("configs", () => {
     add(catalog, "sensor", "b", sensor("a", { name: "Impostor", device: { identifiers: ["z"], name: "z" } }));
     expect(ids(catalog)).toEqual(["a"]);
     expect(catalog.counts().ignored).toEqual([{ why: "another config has the same unique_id", count: 1 }]);
-    catalog.config("homeassistant/sensor/a/config", "", NOW);
+    catalog.mqtt.config("homeassistant/sensor/a/config", "", NOW);
     expect(ids(catalog)).toEqual(["z"]);
   });
 
@@ -133,7 +133,7 @@ describe("devices", () => {
     const before = catalog.devices(NOW).map(({ id, key }) => [id, key]);
     add(catalog, "sensor", "c", sensor("c", { device: { identifiers: ["c", "b", "a"], name: "c" } }));
     expect(ids(catalog)).toEqual(["a"]);
-    catalog.config("homeassistant/sensor/c/config", "", NOW);
+    catalog.mqtt.config("homeassistant/sensor/c/config", "", NOW);
     expect(catalog.devices(NOW).map(({ id, key }) => [id, key])).toEqual(before);
     // An identifier that has moved to another device.
     add(catalog, "sensor", "a", sensor("a", { device: { identifiers: ["a", "x"], name: "a" } }));
@@ -157,7 +157,7 @@ describe("devices", () => {
   test("the topic's node is no device", () => {
     const catalog = newCatalog();
     for (const id of ["a", "b"])
-      catalog.config(`homeassistant/sensor/lnxlink/${id}/config`, JSON.stringify(sensor(id)), NOW);
+      catalog.mqtt.config(`homeassistant/sensor/lnxlink/${id}/config`, JSON.stringify(sensor(id)), NOW);
     expect(ids(catalog)).toEqual(["a", "b"]);
   });
 
@@ -249,8 +249,8 @@ describe("read", () => {
   add(catalog, "sensor", "t", sensor("t", { device }));
   add(catalog, "sensor", "u", sensor("u", { device }));
   add(catalog, "sensor", "bat", sensor("bat", { device, entity_category: "diagnostic" }));
-  catalog.state("s/t", "5", { now: NOW - 3 * DAY, retained: false });
-  catalog.state("s/u", "6", { now: NOW - 500, retained: true });
+  catalog.mqtt.state("s/t", "5", { now: NOW - 3 * DAY, retained: false });
+  catalog.mqtt.state("s/u", "6", { now: NOW - 500, retained: true });
 
   test.each([
     [{}, { text: "t: 5 W (3 days ago)\nu: 6 W (kept by the broker, age unknown)", tainted: false }],
@@ -287,7 +287,8 @@ describe("read", () => {
       const { tainted } = strange.read("d", { ...parameters }, NOW) as { tainted?: boolean };
       return tainted;
     };
-    const say = (topic: string, text: string) => strange.state(topic, text, { now: NOW, retained: false });
+    const say = (topic: string, text: string) =>
+      strange.mqtt.state(topic, text, { now: NOW, retained: false });
     say("s/t", "5");
     say("s/v", "idle");
     expect(read({ names: ["Temperature", "Mode"] })).toBe(false);
@@ -487,9 +488,9 @@ describe("what is kept in a file", () => {
       "b",
       sensor("b", { device: { identifiers: ["b"], name: "a" }, availability_topic: "up" }),
     );
-    before.state("s/a", "5", { now: NOW - 60_000, retained: false });
-    before.state("s/b", "6", { now: NOW - 60_000, retained: true });
-    before.state("up", "online", { now: NOW - 60_000, retained: true });
+    before.mqtt.state("s/a", "5", { now: NOW - 60_000, retained: false });
+    before.mqtt.state("s/b", "6", { now: NOW - 60_000, retained: true });
+    before.mqtt.state("up", "online", { now: NOW - 60_000, retained: true });
     const devices = before.devices(NOW);
     const dump: unknown = JSON.parse(JSON.stringify(before.dump()));
     // An availability of then says nothing of now.
@@ -518,9 +519,9 @@ describe("what is kept in a file", () => {
     expect(after.readings("a", NOW)).toMatchObject([{ value: 5, at: NOW - 60_000 }]);
     expect(after.readings("a-2", NOW)).toMatchObject([{ value: 6, at: null }]);
     // The broker's copy of the same message does not make it younger or older.
-    after.state("s/a", "5", { now: NOW, retained: true });
+    after.mqtt.state("s/a", "5", { now: NOW, retained: true });
     expect(after.readings("a", NOW)).toMatchObject([{ value: 5, at: NOW - 60_000 }]);
-    after.state("s/a", "7", { now: NOW, retained: true });
+    after.mqtt.state("s/a", "7", { now: NOW, retained: true });
     expect(after.readings("a", NOW)).toMatchObject([{ value: 7, at: null }]);
   });
 
@@ -528,7 +529,7 @@ describe("what is kept in a file", () => {
     const plug = { unique_id: "p", name: "p", command_topic: "a", state_topic: "s" };
     const before = newCatalog();
     add(before, "switch", "p", plug);
-    before.state("s", "ON", { now: NOW, retained: false });
+    before.mqtt.state("s", "ON", { now: NOW, retained: false });
     const after = newCatalog();
     after.restore(before.dump());
     const mark = after.mark(NOW);
@@ -541,7 +542,7 @@ describe("what is kept in a file", () => {
   test("before the first config it is written again as it was", () => {
     const before = newCatalog();
     add(before, "sensor", "a", sensor("a"));
-    before.state("s/a", "5", { now: NOW, retained: false });
+    before.mqtt.state("s/a", "5", { now: NOW, retained: false });
     before.devices(NOW);
     const after = newCatalog();
     after.restore(before.dump());
@@ -587,7 +588,7 @@ describe("bounds", () => {
       ignored: [{ why: "there are more than 2000 configs", count: 3_000 }],
     });
     expect(catalog.devices(NOW)).toHaveLength(200);
-    catalog.config("homeassistant/sensor/s0/config", "", NOW);
+    catalog.mqtt.config("homeassistant/sensor/s0/config", "", NOW);
     expect(add(catalog, "sensor", "s4000", config(4_000))).toBe(true);
     expect(catalog.counts().ignored).toEqual([{ why: "there are more than 2000 configs", count: 2_999 }]);
   });
@@ -625,8 +626,8 @@ describe("bounds", () => {
 
   test("what cannot be read, and unknown kinds", () => {
     const catalog = newCatalog();
-    catalog.config("homeassistant/sensor/a/config", "{", NOW);
-    catalog.config("homeassistant/sensor/b/config", "[]", NOW);
+    catalog.mqtt.config("homeassistant/sensor/a/config", "{", NOW);
+    catalog.mqtt.config("homeassistant/sensor/b/config", "[]", NOW);
     add(catalog, "teapot", "c", { unique_id: "c" });
     add(catalog, "device", "d", {});
     expect(catalog.devices(NOW)).toEqual([]);
@@ -643,7 +644,7 @@ describe("bounds", () => {
     add(catalog, "sensor", "a", sensor("a", { unit_of_measurement: undefined }));
     add(catalog, "camera", "c", { unique_id: "c", name: "c", topic: "pic" });
     const say = (topic: string, payload: string | Uint8Array) =>
-      catalog.state(topic, payload, { now: NOW, retained: false });
+      catalog.mqtt.state(topic, payload, { now: NOW, retained: false });
     say("s/a", "short");
     say("s/a", "x".repeat(16 * 1_024 + 1));
     say("s/a", new Uint8Array(16 * 1_024 + 1));
@@ -665,7 +666,7 @@ describe("bounds", () => {
     for (let n = 0; n < 50; n += 1)
       add(catalog, "camera", `c${n}`, { unique_id: `c${n}`, name: `c${n}`, topic: `pic/${n}` });
     const picture = Uint8Array.from({ length: 512 * 1_024 }, (_, at) => [0xff, 0xd8, 0xff][at] ?? 0);
-    for (let n = 0; n < 50; n += 1) catalog.state(`pic/${n}`, picture, { now: NOW, retained: false });
+    for (let n = 0; n < 50; n += 1) catalog.mqtt.state(`pic/${n}`, picture, { now: NOW, retained: false });
     const kept = Array.from({ length: 50 }, (_, n) => catalog.picture(`c${n}`, "snapshot", NOW));
     expect(kept.filter((one) => !("error" in one))).toHaveLength(48);
     expect(catalog.counts().ignored).toEqual([{ why: "the states have more than 24 MB together", count: 2 }]);
@@ -693,7 +694,7 @@ test("each topic is subscribed to with the highest QoS that its entities want", 
   add(catalog, "sensor", "a", sensor("a", { state_topic: "s", qos: 1 }));
   add(catalog, "sensor", "b", sensor("b", { state_topic: "s", qos: 2 }));
   add(catalog, "sensor", "c", sensor("c", { state_topic: "t", qos: "7", availability_topic: "up" }));
-  expect(catalog.topics()).toEqual(
+  expect(catalog.mqtt.topics()).toEqual(
     new Map([
       ["homeassistant/status", 0],
       ["s", 2],
@@ -706,7 +707,7 @@ test("each topic is subscribed to with the highest QoS that its entities want", 
 test("an entity that comes later reads what its topic has said", () => {
   const catalog = newCatalog();
   add(catalog, "sensor", "a", sensor("a", { state_topic: "s", value_template: "{{ value_json.a }}" }));
-  catalog.state("s", '{"a":1,"b":2}', { now: NOW, retained: false });
+  catalog.mqtt.state("s", '{"a":1,"b":2}', { now: NOW, retained: false });
   add(catalog, "sensor", "b", sensor("b", { state_topic: "s", value_template: "{{ value_json.b }}" }));
   expect(catalog.readings("b", NOW)).toMatchObject([{ value: 2, at: NOW }]);
 });

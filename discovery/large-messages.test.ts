@@ -1,7 +1,7 @@
 /** Configs and states that are long: how much of them is taken, in which time, and what is said of the rest. */
 import { describe, expect, test } from "vitest";
-import { CONFIG_MAX_BYTES, LARGE_STATE_MAX_BYTES, STATE_MAX_BYTES } from "./bounds.ts";
-import { partOfState } from "./states/large-state.ts";
+import { CONFIG_MAX_BYTES, LARGE_STATE_MAX_BYTES, STATE_MAX_BYTES } from "./mqtt/bounds.ts";
+import { partOfState } from "./mqtt/states/large-state.ts";
 import { NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
 
 /** Panels with sensors, in one config of about 90 KB, as taptap-mqtt sends it. */
@@ -35,12 +35,12 @@ describe("V10: a long config", () => {
     expect(config.length).toBeGreaterThan(70_000);
     const catalog = newCatalog();
     const began = performance.now();
-    expect(catalog.config("homeassistant/device/field/config", config, NOW)).toBe(true);
+    expect(catalog.mqtt.config("homeassistant/device/field/config", config, NOW)).toBe(true);
     const [field] = catalog.devices(NOW);
     expect(performance.now() - began).toBeLessThan(2_000);
     expect(field).toMatchObject({ id: "solar-field", notOffered: [] });
-    catalog.state("field/up", '{"state":"online"}', { now: NOW, retained: true });
-    catalog.state("field/state", '{"nodes":{"panel_23_value_7":31.5}}', { now: NOW, retained: false });
+    catalog.mqtt.state("field/up", '{"state":"online"}', { now: NOW, retained: true });
+    catalog.mqtt.state("field/state", '{"nodes":{"panel_23_value_7":31.5}}', { now: NOW, retained: false });
     expect(catalog.readings("solar-field", NOW)).toHaveLength(192);
     const words = catalog.read("solar-field", { names: ["Panel 23 value 7"] }, NOW);
     expect(words).toMatchObject({ text: "Panel 23 value 7: 31.5 V (0 s ago)" });
@@ -50,7 +50,7 @@ describe("V10: a long config", () => {
     const catalog = newCatalog();
     const add = (id: number, size: number) => {
       const config = { unique_id: `e${id}`, state_topic: "s", icon: "x".repeat(size) };
-      return catalog.config(`homeassistant/sensor/e${id}/config`, JSON.stringify(config), NOW);
+      return catalog.mqtt.config(`homeassistant/sensor/e${id}/config`, JSON.stringify(config), NOW);
     };
     expect(add(0, CONFIG_MAX_BYTES)).toBe(false);
     for (let id = 1; id <= 80; id += 1) add(id, CONFIG_MAX_BYTES - 1_000);
@@ -61,7 +61,7 @@ describe("V10: a long config", () => {
       { why: "the configs have more than 16 MB together", count: 16 },
     ]);
     // What goes makes room.
-    catalog.config("homeassistant/sensor/e1/config", "", NOW);
+    catalog.mqtt.config("homeassistant/sensor/e1/config", "", NOW);
     expect(add(80, CONFIG_MAX_BYTES - 1_000)).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 /** State topics with open levels, and what a device says of a config that is refused. */
 import { describe, expect, test } from "vitest";
+import { refusedCommandTopic, refusedStateTopic } from "./mqtt/topics/topics.ts";
 import { NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
-import { refusedCommandTopic, refusedStateTopic } from "./topics/topics.ts";
 
 const PREFIXES = { prefix: "homeassistant", ownPrefix: "evoclaw" };
 
@@ -41,7 +41,7 @@ describe("V6: a state topic may have open levels", () => {
 
   test("V6: a sensor of any gateway is read, and counts only what its own topics say", () => {
     const one = new OneDevice().add("sensor", sensor);
-    expect(one.catalog.topics().has("+/+/BTtoMQTT/A4C138000001")).toBe(true);
+    expect(one.catalog.mqtt.topics().has("+/+/BTtoMQTT/A4C138000001")).toBe(true);
     expect(one.words()).toEqual({ battery: "not reported yet" });
     one.say("home/OMG_1/BTtoMQTT/A4C138000002", { batt: 3 });
     one.say("home/OMG_1/BTtoMQTT/more/A4C138000001", { batt: 4 });
@@ -51,7 +51,10 @@ describe("V6: a state topic may have open levels", () => {
     expect(one.device.online).toBe(true);
     one.say("attic/OMG_2/BTtoMQTT/A4C138000001", { batt: 76, rssi: -60 });
     expect(one.words()).toEqual({ battery: "76 %" });
-    expect(one.catalog.keysOn("home/x/BTtoMQTT/A4C138000001", one.now)).toEqual([one.device.key]);
+    const { catalog, now } = one;
+    expect(catalog.keysOf(catalog.mqtt.partsOn("home/x/BTtoMQTT/A4C138000001"), now)).toEqual([
+      one.device.key,
+    ]);
   });
 
   test("V6: its value is there after a restart, and is forgotten with its config", () => {
@@ -59,10 +62,10 @@ describe("V6: a state topic may have open levels", () => {
     const later = newCatalog();
     later.restore(JSON.parse(JSON.stringify(one.catalog.dump())));
     const config = { unique_id: "sensor", name: null, device: { identifiers: ["thing"], name: "Thing" } };
-    later.config("homeassistant/sensor/sensor/config", JSON.stringify({ ...config, ...sensor }), NOW);
+    later.mqtt.config("homeassistant/sensor/sensor/config", JSON.stringify({ ...config, ...sensor }), NOW);
     expect(later.readings("thing", NOW)[0]).toMatchObject({ value: 50 });
-    later.config("homeassistant/sensor/sensor/config", "", NOW);
-    expect(later.topics().has("+/+/BTtoMQTT/A4C138000001")).toBe(false);
+    later.mqtt.config("homeassistant/sensor/sensor/config", "", NOW);
+    expect(later.mqtt.topics().has("+/+/BTtoMQTT/A4C138000001")).toBe(false);
     expect(later.dump().states).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** Faults of devices that describe themselves: each was seen with a real publisher, or follows from one. */
 import { describe, expect, test } from "vitest";
-import { GHOST_AFTER_MS } from "./device.ts";
+import { GHOST_AFTER_MS } from "./model/device.ts";
 import { CASES, NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
 
 const PLUG = { command_topic: "a", state_topic: "s" };
@@ -16,7 +16,7 @@ test("unknown keys and unknown classes are no reason to refuse a config, though 
 
 test("two devices of the same name differ by their ids and by their lines", () => {
   const catalog = newCatalog();
-  for (const { topic, payload } of CASES.configs) catalog.config(topic, JSON.stringify(payload), NOW);
+  for (const { topic, payload } of CASES.configs) catalog.mqtt.config(topic, JSON.stringify(payload), NOW);
   const blinds = catalog.devices(NOW).filter(({ name }) => name.toLowerCase() === "bedroom blind");
   expect(blinds.map(({ id }) => id)).toEqual(["bedroom-blind", "bedroom-blind-2"]);
   expect(new Set(blinds.map(({ line }) => line)).size).toBe(2);
@@ -34,7 +34,7 @@ test("null members of a light's state, and -1 for a version, mean nothing", () =
 test("payloads are sent as they are written, JSON and spaces included", () => {
   const payload_on = ' {"id": "0x54",  "é": 1.0} ';
   expect(
-    new OneDevice().add("switch", { ...PLUG, payload_on }).plan("set", { on: true }).publish[0]?.payload,
+    new OneDevice().add("switch", { ...PLUG, payload_on }).plan("set", { on: true }).steps[0]?.payload,
   ).toBe(payload_on);
 });
 
@@ -50,7 +50,7 @@ test("a command that the broker keeps is told, since the device gets it again", 
   const plug = new OneDevice().add("switch", { ...PLUG, retain: true });
   expect(plug.plan("set", { on: true })).toMatchObject({
     retainedCommand: true,
-    publish: [{ retain: true }],
+    steps: [{ retain: true }],
   });
   expect(plug.device.actions[1]).toMatchObject({ retained: true });
   expect(plug.plan("set", { on: true }).retainedCommand).toBe(true);
@@ -77,7 +77,7 @@ describe("somebody else sends commands too", () => {
 test("100 configs in a burst: each says whether something changed, and the same again says that nothing did", () => {
   const catalog = newCatalog();
   const burst = () =>
-    CASES.configs.map(({ topic, payload }) => catalog.config(topic, JSON.stringify(payload), NOW));
+    CASES.configs.map(({ topic, payload }) => catalog.mqtt.config(topic, JSON.stringify(payload), NOW));
   expect(new Set(burst())).toEqual(new Set([true]));
   const before = catalog.devices(NOW);
   expect(new Set(burst())).toEqual(new Set([false]));

@@ -5,8 +5,8 @@ import { check } from "@edgecall/core/protocol/parse.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DeviceCatalog } from "./catalog.ts";
-import { DEVICE_ABBREVIATIONS, ENTITY_ABBREVIATIONS } from "./config/abbreviations.ts";
-import { type HostedDevice, LINE_MAX } from "./device.ts";
+import { type HostedDevice, LINE_MAX } from "./model/device.ts";
+import { DEVICE_ABBREVIATIONS, ENTITY_ABBREVIATIONS } from "./mqtt/config/abbreviations.ts";
 import { NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
 
 const KINDS = [
@@ -175,8 +175,8 @@ function fed(
   states: readonly (readonly [string, string | Uint8Array, boolean])[],
 ) {
   const catalog = newCatalog();
-  for (const [place, payload] of configs) catalog.config(place, payload, NOW);
-  for (const [place, payload, retained] of states) catalog.state(place, payload, { now: NOW, retained });
+  for (const [place, payload] of configs) catalog.mqtt.config(place, payload, NOW);
+  for (const [place, payload, retained] of states) catalog.mqtt.state(place, payload, { now: NOW, retained });
   return catalog;
 }
 
@@ -206,12 +206,13 @@ test("no config and no state throws, and what is told stays within its bounds", 
     fc.property(fc.array(config, { maxLength: 6 }), fc.array(state, { maxLength: 6 }), (configs, states) => {
       const catalog = fed(configs, states);
       checkTold(catalog);
-      for (const topicOf of catalog.topics().keys()) expect(topicOf).not.toMatch(/[+#]|^\$|^evoclaw(?:\/|$)/);
+      for (const topicOf of catalog.mqtt.topics().keys())
+        expect(topicOf).not.toMatch(/[+#]|^\$|^evoclaw(?:\/|$)/);
       // Nothing of a file is lost or changed by reading it.
       const dump: unknown = JSON.parse(JSON.stringify(catalog.dump()));
       const again = newCatalog();
       expect(again.restore(dump)).toBe(true);
-      for (const [place, payload] of configs) again.config(place, payload, NOW);
+      for (const [place, payload] of configs) again.mqtt.config(place, payload, NOW);
       const names = (one: DeviceCatalog) => one.devices(NOW).map(({ id, key }) => `${id} ${key}`);
       expect(names(again)).toEqual(names(catalog));
     }),
@@ -236,8 +237,8 @@ test("each message that an action sends goes where it may, has at most 4 KB, and
             continue;
           }
           plans += 1;
-          expect(plan.publish.length).toBeGreaterThan(0);
-          for (const { topic: sentTo, payload } of plan.publish) {
+          expect(plan.steps.length).toBeGreaterThan(0);
+          for (const { topic: sentTo, payload } of plan.steps) {
             expect(sentTo).not.toMatch(/[+#]|^\$|^evoclaw(?:\/|$)|^homeassistant\/status$|\/config$/);
             expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(4_096);
           }

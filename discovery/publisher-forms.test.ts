@@ -29,11 +29,11 @@ test.each(CASES.map((one) => [one.row, one.publisher, one] as const))(
   (_row, _publisher, { configs, states, large, readings, settings = [], commands = [] }) => {
     const catalog = newCatalog();
     for (const [topic, payload] of configs)
-      expect(catalog.config(topic, JSON.stringify(payload), NOW)).toBe(true);
+      expect(catalog.mqtt.config(topic, JSON.stringify(payload), NOW)).toBe(true);
     for (const [topic, payload] of states) {
       const whole = topic === large && typeof payload === "object" ? { ...payload, config: MORE } : payload;
       const text = typeof whole === "string" ? whole : JSON.stringify(whole);
-      catalog.state(topic, text, { now: NOW, retained: false });
+      catalog.mqtt.state(topic, text, { now: NOW, retained: false });
     }
     const [device, ...others] = catalog.devices(NOW);
     expect(others).toEqual([]);
@@ -44,7 +44,7 @@ test.each(CASES.map((one) => [one.row, one.publisher, one] as const))(
     for (const [action, parameters, sends] of commands) {
       const plan = catalog.plan(device?.id ?? "", action, parameters, NOW);
       expect(
-        "error" in plan ? plan.error : plan.publish.map(({ topic, payload }) => `${topic} ${payload}`),
+        "error" in plan ? plan.error : plan.steps.map(({ topic, payload }) => `${topic} ${payload}`),
       ).toEqual(sends);
     }
   },

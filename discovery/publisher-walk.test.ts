@@ -234,7 +234,7 @@ function added(catalog: Catalog, { kind = "sensor", count = 1, config, raw }: At
   for (let n = 0; n < count; n += 1) {
     const device = { identifiers: [`d${n % 40}`], name: `Device ${n % 40}` };
     const whole = { unique_id: `s${n}`, name: `S${n}`, state_topic: "s", device, ...config(n) };
-    catalog.config(`homeassistant/${kind}/s${n}/config`, raw ?? JSON.stringify(whole), NOW);
+    catalog.mqtt.config(`homeassistant/${kind}/s${n}/config`, raw ?? JSON.stringify(whole), NOW);
   }
   catalog.devices(NOW);
 }
@@ -248,7 +248,8 @@ test.each(Object.entries(ATTEMPTS))("S22: a publisher does not stall the bridge 
     if (say) {
       const messages = list(times, say);
       message = costOf(() => {
-        for (const [topic, payload] of messages) catalog.state(topic, payload, { now: NOW, retained: false });
+        for (const [topic, payload] of messages)
+          catalog.mqtt.state(topic, payload, { now: NOW, retained: false });
       });
     }
     const limit = times > 1 ? HUNDRED_MS : MESSAGE_MS;
@@ -272,7 +273,7 @@ test("S22: 2,000 values of 64 KB are not kept", () => {
   );
   const text = "中é".repeat(2_600);
   for (let n = 0; n < 2_000; n += 1)
-    catalog.state(`t${n}`, `${text}${n}`, { now: NOW + n * 1_000, retained: false });
+    catalog.mqtt.state(`t${n}`, `${text}${n}`, { now: NOW + n * 1_000, retained: false });
   const kept = catalog.devices(NOW).flatMap(({ id }) => catalog.readings(id, NOW + 2_000_000, true));
   expect(kept.filter(({ text }) => text.startsWith("中é")).length).toBeGreaterThan(500);
   expect(Math.max(...kept.map(({ value }) => String(value).length))).toBeLessThan(1_001);

@@ -1,8 +1,8 @@
 /** What is kept and told of a device does not depend on the order in which the broker sends its configs. */
 import { describe, expect, test } from "vitest";
-import { ENTITIES_A_DEVICE_MAX } from "./bounds.ts";
 import type { DeviceCatalog } from "./catalog.ts";
-import type { HostedDevice } from "./device.ts";
+import type { HostedDevice } from "./model/device.ts";
+import { ENTITIES_A_DEVICE_MAX } from "./model/room.ts";
 import { CASES, NOW, newCatalog } from "./testkit/device-cases.ts";
 
 type Config = { topic: string; payload: Record<string, unknown> };
@@ -42,7 +42,7 @@ function shuffled<T>(all: readonly T[], seed: number): T[] {
 function started(configs: readonly Config[], file?: unknown): DeviceCatalog {
   const catalog = newCatalog();
   if (file !== undefined) catalog.restore(JSON.parse(JSON.stringify(file)));
-  for (const { topic, payload } of configs) catalog.config(topic, JSON.stringify(payload), NOW);
+  for (const { topic, payload } of configs) catalog.mqtt.config(topic, JSON.stringify(payload), NOW);
   return catalog;
 }
 
@@ -83,7 +83,7 @@ describe("V7: the same configs in any order, with a restart after each", () => {
     const configs = [one("b", "two"), one("a", "one")];
     const sent = configs.map((_, at) => {
       const plan = started(at === 0 ? configs : configs.toReversed()).plan("big", "set", { on: true }, NOW);
-      return "error" in plan ? plan.error : plan.publish.map(({ topic }) => topic);
+      return "error" in plan ? plan.error : plan.steps.map(({ topic }) => topic);
     });
     expect(sent).toEqual([["one"], ["one"]]);
   });

@@ -44,7 +44,7 @@ describe("commands", () => {
     for (const [topic, payload, retained] of before) device.say(topic, payload, retained);
     device.after(60_000);
     const plan = device.plan(action, parameters);
-    expect(plan.publish.map(({ topic, payload }) => [topic, payload])).toEqual(sends);
+    expect(plan.steps.map(({ topic, payload }) => [topic, payload])).toEqual(sends);
     const mark = device.mark();
     expect(plan.confirm?.(mark)).toBeUndefined();
     device.after(1_000);
@@ -69,7 +69,7 @@ function twice(
     ...config,
   });
   for (const _ of ["first", "second"]) {
-    const [sent] = lamp.plan("set", parameters).publish;
+    const [sent] = lamp.plan("set", parameters).steps;
     const reported = answer(JSON.parse(sent?.payload ?? ""));
     lamp.confirmedBy("set", parameters, ["s", { state: "ON", ...reported }]);
   }
@@ -154,7 +154,7 @@ test.each([100, 99, 255, 10])("V5: all positions, twice, of a cover with a range
       position_open,
     });
     for (const _ of ["first", "second"]) {
-      const [sent] = cover.plan("set_position", { position }).publish;
+      const [sent] = cover.plan("set_position", { position }).steps;
       cover.confirmedBy("set_position", { position }, ["s", sent?.payload ?? ""]);
     }
   }
@@ -170,7 +170,7 @@ test("V14: a password is in no answer, no words and no file; its parameter says 
   });
   gate.say("s", "s3cret-4711");
   const { catalog, now } = gate;
-  const [key] = catalog.keysOn("s", now);
+  const [key] = catalog.keysOf(catalog.mqtt.partsOn("s"), now);
   const told = JSON.stringify([
     catalog.readings("thing", now, true),
     catalog.read("thing", {}, now),

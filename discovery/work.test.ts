@@ -1,6 +1,6 @@
 /** The work that publishers can make: bounded for a message, and for all messages of a second. */
 import { expect, test } from "vitest";
-import { compileTemplate, renderTemplate } from "./template/template.ts";
+import { compileTemplate, renderTemplate } from "./mqtt/template/template.ts";
 import { NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
 import { costOf } from "./testkit/processor-time.ts";
 
@@ -8,7 +8,7 @@ import { costOf } from "./testkit/processor-time.ts";
 function sensors(count: number, template: string, kind = "sensor", more: Record<string, unknown> = {}) {
   const catalog = newCatalog();
   for (let n = 0; n < count; n += 1)
-    catalog.config(
+    catalog.mqtt.config(
       `homeassistant/${kind}/s${n}/config`,
       JSON.stringify({
         unique_id: `s${n}`,
@@ -42,7 +42,7 @@ test("S22: a number of 16,000 characters is read in linear time, as is what is n
 test("S22: 2,000 sensors of one topic share one bound, and one byte does not stall them", () => {
   const loop = "{% for i in range(500) %}{{ loop.index * 2 }}{% endfor %}";
   const catalog = sensors(2_000, loop);
-  const ms = costOf(() => catalog.state("all", "1", { now: NOW, retained: false }));
+  const ms = costOf(() => catalog.mqtt.state("all", "1", { now: NOW, retained: false }));
   expect(ms).toBeLessThan(1_000);
   const told = texts(catalog, NOW);
   expect(told.filter((text) => text.startsWith("246"))).not.toEqual([]);
@@ -55,22 +55,22 @@ test("S22: 2,000 sensors of one topic share one bound, and one byte does not sta
   );
   // The bound is for one message: the next one that is cheap is read by all.
   const cheap = sensors(2_000, "{{ value_json.a }}");
-  cheap.state("all", '{"a":5}', { now: NOW, retained: false });
+  cheap.mqtt.state("all", '{"a":5}', { now: NOW, retained: false });
   expect(new Set(texts(cheap, NOW))).toEqual(new Set(["5"]));
 });
 
 test("S22: what the templates of all devices may take in a second is bounded; the last message of a topic waits for its turn", () => {
   const catalog = sensors(200, "{% for i in range(1000) %}{{ i }}{% endfor %}");
   const honest = { state_topic: "t", unit_of_measurement: "W", unique_id: "p", name: "Power" };
-  catalog.config(
+  catalog.mqtt.config(
     "homeassistant/sensor/p/config",
     JSON.stringify({ ...honest, device: { identifiers: ["p"], name: "Plug" } }),
     NOW,
   );
   const flood = () => {
-    for (let n = 0; n < 500; n += 1) catalog.state("all", String(n), { now: NOW, retained: false });
+    for (let n = 0; n < 500; n += 1) catalog.mqtt.state("all", String(n), { now: NOW, retained: false });
     for (let watts = 1; watts <= 20; watts += 1)
-      catalog.state("t", String(watts), { now: NOW, retained: false });
+      catalog.mqtt.state("t", String(watts), { now: NOW, retained: false });
   };
   expect(costOf(flood)).toBeLessThan(1_500);
   const power = () => catalog.readings("plug", NOW).map(({ text }) => text);
@@ -78,18 +78,18 @@ test("S22: what the templates of all devices may take in a second is bounded; th
   let now = NOW;
   for (let second = 1; second <= 3; second += 1) {
     now += 1_000;
-    expect(costOf(() => catalog.catchUp(now))).toBeLessThan(1_000);
+    expect(costOf(() => catalog.mqtt.catchUp(now))).toBeLessThan(1_000);
   }
   expect(power()).toEqual(["20 W"]);
-  expect(catalog.catchUp(now + 1_000)).toEqual([]);
+  expect(catalog.mqtt.catchUp(now + 1_000)).toEqual([]);
 });
 
 test("S22: a text of 16,000 characters is looked up among 3,000 options at once", () => {
   const options = Array.from({ length: 3_000 }, (_, n) => `o${n}`);
   const catalog = sensors(60, "{{ value }}", "select", { options, command_topic: "x" });
   const long = `${" ".repeat(8_000)}true${" ".repeat(8_000)}`;
-  expect(costOf(() => catalog.state("all", long, { now: NOW, retained: false }))).toBeLessThan(200);
-  catalog.state("all", "o2999", { now: NOW, retained: false });
+  expect(costOf(() => catalog.mqtt.state("all", long, { now: NOW, retained: false }))).toBeLessThan(200);
+  catalog.mqtt.state("all", "o2999", { now: NOW, retained: false });
   expect(new Set(texts(catalog, NOW))).toEqual(new Set(["o2999"]));
 });
 

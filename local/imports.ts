@@ -8,7 +8,7 @@ import { posix } from "node:path";
 /** Each program's folder, and the folders of others that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  // It reads what devices say of themselves by MQTT discovery. The Worker does not need it: the bridge plays those devices.
+  // It has the model of devices, and reads what they say of themselves by MQTT discovery. The Worker does not need it: the bridge plays those devices.
   discovery: ["core"],
   node: ["core"],
   // It needs `fetch` alone.
@@ -33,6 +33,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  * settings → env, and home, conversation → api. No feature imports another one.
  */
 const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
+  // The model of devices knows no source: each source knows the model.
+  [/^discovery\/model\//, /^discovery\/(?!model\/)/],
+  [/^discovery\/mqtt\//, /^discovery\/(?!mqtt\/|model\/)/],
   // An agent works without these packages: this source alone imports them, when their tools are wanted.
   [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
   // The agent's kernel knows no feature. The sources at its root and toolbox/ put the features together.

@@ -338,3 +338,18 @@ describe.each(JUMPS)("O11: a clock that is set %s", (_, by) => {
     expect(next.pending()).toMatchObject([{ since: now + set - 300_000 }]);
   });
 });
+
+test("a clock that is adjusted all the time, or set by seconds each minute, ends a hold when it was measured", async () => {
+  const rules = await open();
+  await rules.change({ set: [rule("w-0001", { hold_ms: HOUR }), rule("w-0002")], drop: [] });
+  rules.step("w-0001", { value: -11 });
+  const isFiring = () => [...rules.all()][0]?.state.open !== undefined;
+  for (let minute = 1; minute <= 60; minute += 1) {
+    expect([minute, isFiring()]).toEqual([minute, false]);
+    now += 60_000;
+    // NTP makes a clock faster by at most 500 millionths.
+    set += minute < 50 ? 30 : minute % 2 ? 20_000 : -20_000;
+    rules.step("w-0001", { value: -11 });
+  }
+  expect(isFiring()).toBe(true);
+});

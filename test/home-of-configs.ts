@@ -152,7 +152,7 @@ const CONFIGS: Config[] = [
 
 const catalog = newCatalog();
 for (const [kind, area, name, config] of CONFIGS)
-  catalog.config(
+  catalog.mqtt.config(
     `homeassistant/${kind}/${name.replaceAll(" ", "_")}/config`,
     JSON.stringify({
       unique_id: name,
@@ -164,7 +164,7 @@ for (const [kind, area, name, config] of CONFIGS)
   );
 for (const [, , , , states = {}] of CONFIGS)
   for (const [topic, payload] of Object.entries(states))
-    catalog.state(topic, payload, { now: NOW, retained: false });
+    catalog.mqtt.state(topic, payload, { now: NOW, retained: false });
 
 const things: Thing[] = catalog.devices(NOW).map((device) => ({
   id: device.id,

@@ -1,6 +1,6 @@
 /**
  * The order of test files: some long ones begin first, so that none of them is waited for at the end. Vitest would go by the size of a file,
- * and `test/bare/bare.test.ts` has 38 lines.
+ * and `test/bare/bare.test.ts` is a small one.
  */
 import type { Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";

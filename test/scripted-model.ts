@@ -297,8 +297,11 @@ function textOf(message: Message | undefined): string {
   return Array.isArray(content) ? content.flatMap((part) => part.text ?? []).join("\n") : "";
 }
 
-/** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
-const SCRIPT = /^script [a-p]{32}: (?![\s\S]*^script [a-p]{32}: )/m;
+/**
+ * Matches at the beginning of a line, since several messages may have been joined into one. The last match counts.
+ * The ids in homes of earlier versions have digits and hyphens.
+ */
+const SCRIPT = /^script [0-9a-p-]{32,36}: (?![\s\S]*^script [0-9a-p-]{32,36}: )/m;
 
 function isScript(message: Message): boolean {
   return message.role === "user" && SCRIPT.test(textOf(message));

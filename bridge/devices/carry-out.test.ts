@@ -42,7 +42,7 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
     ...(!isMute && { state_topic: "lamp/state", brightness_state_topic: "lamp/brightness" }),
     device: { identifiers: ["lamp"], name: "Lamp" },
   };
-  catalog.config("homeassistant/light/lamp/config", JSON.stringify(config), Date.now());
+  catalog.mqtt.config("homeassistant/light/lamp/config", JSON.stringify(config), Date.now());
   const parts: CarryOutParts = {
     prefix: "evoclaw",
     log,
@@ -72,7 +72,7 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
   await until(() => acks.length === 1, { what: "the first message" });
   /** The lamp reports. */
   const say = (topic: string, payload: string) => {
-    catalog.state(topic, payload, { now: Date.now(), retained: false });
+    catalog.mqtt.state(topic, payload, { now: Date.now(), retained: false });
     parts.watch.came();
   };
   return { acks, broker, call, ended, ledger, published, say };

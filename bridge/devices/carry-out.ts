@@ -7,7 +7,7 @@
 
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/discovery/device.ts";
+import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Publisher } from "../broker/broker.ts";
@@ -133,8 +133,8 @@ function prepare(parts: CarryOutParts, call: DeviceCall): Prepared | Ended {
     return plan.offline
       ? { refuse: "agent_offline", message: plan.error }
       : { report: failed(action, "invalid_params", `Error: ${plan.error}`, plan.tainted) };
-  const wrong = plan.publish.find(({ topic }) => !isDeviceTopic(topic, prefix));
-  if (!wrong && plan.publish.length > 0) return { device, plan };
+  const wrong = plan.steps.find(({ topic }) => !isDeviceTopic(topic, prefix));
+  if (!wrong && plan.steps.length > 0) return { device, plan };
   log("error", "devices.command_refused", { device: agent, topic: wrong?.topic.slice(0, 200) });
   return {
     report: failed(
@@ -163,7 +163,7 @@ async function send(
   let isOut = false;
   let isCut = false;
   let refused: Ended | undefined;
-  for (const { topic, payload, retain } of plan.publish) {
+  for (const { topic, payload, retain } of plan.steps) {
     // Before the first message, tooLate has looked.
     if (call.interrupted) {
       isCut = true;

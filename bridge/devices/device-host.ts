@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import { isConfigTopic } from "@edgecall/discovery/config/tasmota.ts";
+import { isConfigTopic } from "@edgecall/discovery/mqtt/config/tasmota.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
@@ -234,7 +234,7 @@ export class DeviceHost {
       return;
     }
     // A copy: the payload is a part of what came from the socket, all of which it would keep in memory.
-    catalog.state(topic, new Uint8Array(payload), { now, retained });
+    catalog.mqtt.state(topic, new Uint8Array(payload), { now, retained });
     if (retained && this.#burst) this.#prolong();
     this.#read(topic);
   }
@@ -251,8 +251,9 @@ export class DeviceHost {
   #read(topic: string): void {
     this.#isStateChanged = true;
     this.#file?.changed("states");
-    this.#rules?.onMessage(topic);
-    this.#history?.onMessage(() => this.#catalog.keysOn(topic, this.#parts.clock.wall()));
+    const { mqtt } = this.#catalog;
+    this.#rules?.onMessage(() => mqtt.partsOn(topic));
+    this.#history?.onMessage(() => mqtt.partsOn(topic));
     this.#watch.came();
   }
 
@@ -302,7 +303,7 @@ export class DeviceHost {
     this.#noticeClock();
     this.#firstReads.tick();
     this.#history?.tick();
-    for (const topic of this.#catalog.catchUp(clock.wall())) this.#read(topic);
+    for (const topic of this.#catalog.mqtt.catchUp(clock.wall())) this.#read(topic);
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
       this.#connectedAt = undefined;
       const gone = [...this.#configs].filter(([, connection]) => connection !== this.#connection);
@@ -334,7 +335,7 @@ export class DeviceHost {
     if (text === "") this.#configs.delete(topic);
     else if (this.#configs.has(topic) || this.#configs.size < CONFIGS_MAX)
       this.#configs.set(topic, this.#connection);
-    const isChanged = this.#catalog.config(topic, text, now);
+    const isChanged = this.#catalog.mqtt.config(topic, text, now);
     if (isChanged) {
       this.#file?.changed("ids");
       this.#openBurst();
@@ -408,11 +409,11 @@ export class DeviceHost {
     const { prefix } = this.#parts;
     const catalog = this.#catalog;
     const subscriptions = this.#subscriptions;
-    const topics = catalog.topics();
+    const topics = catalog.mqtt.topics();
     // The catalog makes another map when a config changes.
     if (topics === this.#topics) return;
     this.#topics = topics;
-    const wanted = new Map<string, 0 | 1 | 2>(catalog.configTopics().map((topic) => [topic, 0]));
+    const wanted = new Map<string, 0 | 1 | 2>(catalog.mqtt.configTopics().map((topic) => [topic, 0]));
     for (const [topic, qos] of topics) if (isDeviceFilter(topic, prefix)) wanted.set(topic, qos);
     subscriptions.want(wanted);
   }

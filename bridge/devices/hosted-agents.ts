@@ -8,7 +8,7 @@ import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/pr
 import { AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { DeviceAction, HostedDevice } from "@edgecall/discovery/device.ts";
+import type { DeviceAction, HostedDevice } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";

@@ -2,7 +2,7 @@
 
 import { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
-import type { HostedDevice, Reading } from "@edgecall/discovery/device.ts";
+import type { HostedDevice, Reading } from "@edgecall/discovery/model/device.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inGroups } from "../gateway/snapshot.ts";

@@ -9,7 +9,7 @@ import {
 import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { Reading as OwnReading } from "@edgecall/discovery/device.ts";
+import type { Reading as OwnReading } from "@edgecall/discovery/model/device.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 
 /** Home reads a frame at once, and is deaf meanwhile. */

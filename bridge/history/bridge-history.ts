@@ -14,7 +14,8 @@ import {
   type PastReply,
 } from "@edgecall/core/protocol/past.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { SourcedReading } from "@edgecall/discovery/device.ts";
+import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
+import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import { DAY_MS } from "@edgecall/node/history/day-file.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
@@ -33,7 +34,7 @@ export type BridgeHistoryParts = {
   folder: string;
   /** Days that are kept. */
   days: number;
-  catalog: Pick<DeviceCatalog, "mark" | "sourcedReadings">;
+  catalog: Pick<DeviceCatalog, "keysOf" | "mark" | "sourcedReadings">;
   /** The device's key by its agent's id; undefined: no hosted device has it. */
   keyOf(agent: string): string | undefined;
   clock: Clock;
@@ -66,10 +67,11 @@ export class BridgeHistory {
     return history;
   }
 
-  /** The devices with these keys may have read a message. */
-  onMessage(keysOn: () => readonly string[]): void {
+  /** The catalog has read a message. @param readBy the parts that it is about */
+  onMessage(readBy: () => readonly Part[]): void {
     if (this.#before === Number.POSITIVE_INFINITY) return;
-    for (const key of keysOn()) this.#look(key);
+    const { catalog, clock } = this.#parts;
+    for (const key of catalog.keysOf(readBy(), clock.wall())) this.#look(key);
   }
 
   brokerUp(): void {

@@ -7,7 +7,8 @@ import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { SourcedReading } from "@edgecall/discovery/device.ts";
+import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
+import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type WatchedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
@@ -23,7 +24,7 @@ type Rule = WatchedRule<z.infer<typeof Place>>;
 
 export type BridgeRulesParts = {
   path: string;
-  catalog: Pick<DeviceCatalog, "keysOn" | "mark" | "readingOf">;
+  catalog: Pick<DeviceCatalog, "keysOf" | "mark" | "readingOf">;
   clock: Clock;
   gateway: Pick<GatewayLink, "send">;
   log: Log;
@@ -100,10 +101,10 @@ export class BridgeRules {
     this.#send();
   }
 
-  /** The catalog has read a message. */
-  onMessage(topic: string): void {
+  /** The catalog has read a message. @param readBy the parts that it is about */
+  onMessage(readBy: () => readonly Part[]): void {
     if (this.#rules.size === 0 || !this.#isBrokerUp) return;
-    const keys = this.#parts.catalog.keysOn(topic, this.#parts.clock.wall());
+    const keys = this.#parts.catalog.keysOf(readBy(), this.#parts.clock.wall());
     if (keys.length > 0)
       for (const rule of this.#rules.all()) if (keys.includes(rule.place.device)) this.#give(rule);
   }

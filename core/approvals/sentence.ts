@@ -10,7 +10,7 @@ import { SLOT_MAX, slotText } from "./slot-text.ts";
 /**
  * A call that waits for a person.
  * @property name of the device or machine, as people call it @property hosted a device of the broker, with the actions of
- * discovery/kinds @property schema of the action's parameters, as advertised
+ * discovery/mqtt/kinds @property schema of the action's parameters, as advertised
  */
 export type AskedCall = {
   name: string;
@@ -55,7 +55,7 @@ function general({ action, parameters }: AskedCall, phrases: Phrases): Sentence 
   };
 }
 
-/** Actions without values, as discovery/kinds names them, and the words for them. */
+/** Actions without values, as discovery/mqtt/kinds names them, and the words for them. */
 const ACTS: Readonly<Record<string, ActWord>> = {
   open: "open",
   close: "close",
@@ -106,7 +106,7 @@ function ofDevice(call: AskedCall, phrases: Phrases): Sentence | undefined {
 /** More values are a table. */
 const SETTINGS_MAX = 4;
 
-/** Parameters as discovery/kinds names them, with our words and the units that they have in any case. */
+/** Parameters as discovery/mqtt/kinds names them, with our words and the units that they have in any case. */
 const SETTINGS: Readonly<Record<string, readonly [reading: ReadingWord, unit?: string]>> = {
   on: ["state"],
   brightness_pct: ["brightness", "%"],

@@ -84,8 +84,12 @@ export function restarted(state: RuleState, at: number): RuleState {
   return { ...kept, at, began: at, missing: at };
 }
 
+/** A clock that is adjusted, also by a step each hour, moves a hold. By more the machine may have been asleep. */
+const ADJUSTED_MS = 30_000;
+
 /**
- * The clock was set while the rule was watched. What was measured stays as long as it was, and a hold begins anew.
+ * The clock was set while the rule was watched. What was measured stays as long as it was. A hold begins anew, unless the clock was
+ * only adjusted: otherwise a hold that is longer than the time between two adjustments would never end.
  * @param by ms; below 0 is back
  * @param now epoch ms by the new clock
  */
@@ -97,7 +101,7 @@ export function withClockSet(state: RuleState, by: number, now: number): RuleSta
     at: now,
     began: moved(began),
     ...(open && { open: { at: moved(open.at), since: moved(open.since) } }),
-    ...(turning !== undefined && { turning: now }),
+    ...(turning !== undefined && { turning: Math.abs(by) > ADJUSTED_MS ? now : moved(turning) }),
     ...(last && { last: { ...last, at: moved(last.at) } }),
     ...(missing !== undefined && { missing: moved(missing) }),
     ...(told_at !== undefined && { told_at: moved(told_at) }),

@@ -26,7 +26,7 @@ export type Act = Do | SetValue | Change;
 /** `or`: the language has one word for both, and a device has only one of them: 打开 switches a lamp on and opens a blind. */
 type Do = { kind: "act"; action: Action; or?: Action; target: Target };
 
-/** As in the adverts of hosted devices (discovery/kinds), where `turn_on` and `turn_off` are `set` with `on`. `stop` also silences a siren, and `open` unlocks a lock that cannot open; `close` locks none. */
+/** As in the adverts of hosted devices (discovery/mqtt/kinds), where `turn_on` and `turn_off` are `set` with `on`. `stop` also silences a siren, and `open` unlocks a lock that cannot open; `close` locks none. */
 export const ACTIONS = [
   "turn_on",
   "turn_off",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { type CatalogOptions, DeviceCatalog } from "../catalog.ts";
-import type { HostedDevice, Mark, Plan } from "../device.ts";
+import type { HostedDevice, Mark, Plan } from "../model/device.ts";
 
 export const NOW = 1_800_000_000_000;
 
@@ -61,7 +61,7 @@ export class OneDevice {
       device: { identifiers: ["thing"], name: "Thing" },
       ...config,
     };
-    this.catalog.config(`homeassistant/${kind}/${object}/config`, JSON.stringify(whole), this.now);
+    this.catalog.mqtt.config(`homeassistant/${kind}/${object}/config`, JSON.stringify(whole), this.now);
     return this;
   }
 
@@ -73,7 +73,7 @@ export class OneDevice {
 
   say(topic: string, payload: unknown, retained = false): this {
     const text = typeof payload === "string" ? payload : JSON.stringify(payload);
-    this.catalog.state(topic, text, { now: this.now, retained });
+    this.catalog.mqtt.state(topic, text, { now: this.now, retained });
     return this;
   }
 
@@ -107,7 +107,7 @@ export class OneDevice {
 
   /** Topics and payloads that an action sends. */
   sent(action: string, parameters: Record<string, unknown> = {}): string[] {
-    return this.plan(action, parameters).publish.map(({ topic, payload }) => `${topic} ${payload}`);
+    return this.plan(action, parameters).steps.map(({ topic, payload }) => `${topic} ${payload}`);
   }
 
   mark(): Mark {

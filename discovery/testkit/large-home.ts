@@ -347,11 +347,11 @@ function announce(
       ...(aside && { entity_category: "diagnostic" }),
       ...rest,
     };
-    catalog.config(`homeassistant/${kind}/${id}-${key}/config`, JSON.stringify(config), NOW);
+    catalog.mqtt.config(`homeassistant/${kind}/${id}-${key}/config`, JSON.stringify(config), NOW);
     // As lamps report it, in mired: 3333 K.
     if (kind === "light")
       Object.assign(state, { state: value, brightness: 200, color_mode: "color_temp", color_temp: 300 });
   }
-  catalog.state(topic, JSON.stringify(state), { now: NOW, retained: false });
+  catalog.mqtt.state(topic, JSON.stringify(state), { now: NOW, retained: false });
   return parts.length;
 }

@@ -24,7 +24,7 @@ class Heard {
       const { topic, payload } = message;
       const now = this.clock.now();
       if (/^homeassistant\/.*\/config$|^tasmota\/discovery\//.test(topic))
-        this.catalog.config(topic, payload, now);
+        this.catalog.mqtt.config(topic, payload, now);
     });
     this.home.begin();
     // A broker gives what it keeps to whoever subscribes later.
@@ -33,7 +33,7 @@ class Heard {
   }
 
   #hear(topic: string, payload: string, retained: boolean): void {
-    this.catalog.state(topic, payload, { now: this.clock.now(), retained });
+    this.catalog.mqtt.state(topic, payload, { now: this.clock.now(), retained });
   }
 
   /** @returns the messages since the last time */
@@ -54,7 +54,7 @@ class Heard {
     const plan = this.catalog.plan(id, action, { ...parameters }, this.clock.now());
     if ("error" in plan) throw new Error(plan.error);
     const mark = this.catalog.mark(this.clock.now());
-    for (const { topic, payload } of plan.publish) this.home.receive(topic, payload);
+    for (const { topic, payload } of plan.steps) this.home.receive(topic, payload);
     const said = this.go(ms).map(({ topic, payload }) => `${topic} ${payload}`);
     return { said, isDone: plan.confirm?.(mark) !== undefined };
   }

@@ -21,8 +21,8 @@ export function demoAdverts(): Record<string, readonly ActionAdvert[]> {
   const parts: ProgramParts = {
     say(topic, payload) {
       const text = typeof payload === "string" ? payload : JSON.stringify(payload);
-      if (topic.endsWith("/config")) catalog.config(topic, text, NOW);
-      else catalog.state(topic, text, { now: NOW, retained: false });
+      if (topic.endsWith("/config")) catalog.mqtt.config(topic, text, NOW);
+      else catalog.mqtt.state(topic, text, { now: NOW, retained: false });
     },
     get: (name) => DEVICES.find((device) => device.name === name)?.starts ?? {},
     command: () => {},

@@ -1,10 +1,10 @@
 /**
  * The README's promise, on a machine with Node and npm alone: `npm install` and `npm start` work, with the demo home too, as a plain
- * user and as root, and so do the unit tests of what runs on such machines. `whole.test.ts` has the rest of `npm test`.
+ * user and as root. `whole.test.ts` runs `npm test` there.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BareDebian, type Ran } from "./bare-debian.ts";
-import { BARE, isGreen, MAY_WAIT, RUN_WITHIN_MS } from "./runs.ts";
+import { BARE, MAY_WAIT, RUN_WITHIN_MS } from "./runs.ts";
 
 describe("C3 with Node and npm alone", BARE, () => {
   let debian: BareDebian;
@@ -36,11 +36,5 @@ describe("C3 with Node and npm alone", BARE, () => {
       const asked = await debian.runs(user, 'npm start --silent -- --ask "How full is the root disk?"');
       expect(asked, asked.err).toMatchObject({ code: 0, out: expect.stringMatching(/^\S.*\d+ %/) });
     }
-  });
-
-  test("the programs' unit tests are green for a plain user, and name once what was left out", async () => {
-    // Other tests run beside them.
-    const line = "npx vitest run --project=unit --maxWorkers=2 pi-agent bridge node local cli";
-    await isGreen(debian, "bare", line);
   });
 });

@@ -4,8 +4,8 @@ import { callText, llamaGrammar } from "@edgecall/core/testkit/llama-grammar.ts"
 import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
 import { CASES, NOW, newCatalog } from "@edgecall/discovery/testkit/device-cases.ts";
 import { describe, expect, test } from "vitest";
-import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
 import { historyTools } from "../../features/history/model-tools.ts";
+import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
 import { ruleTools } from "../../features/rules/model-tools.ts";
 import { sessionTools } from "../../features/sessions/model-tools.ts";
 import { gatewayTools } from "../conversation/tools/registry.ts";
@@ -18,7 +18,7 @@ const COUNTS: HomeCounts = { known: 30, online: 30, kinds: [], areas: [], kindsI
 /** Of devices that real publishers announced. */
 function hosted(): CallTarget[] {
   const catalog = newCatalog();
-  for (const { topic, payload } of CASES.configs) catalog.config(topic, JSON.stringify(payload), NOW);
+  for (const { topic, payload } of CASES.configs) catalog.mqtt.config(topic, JSON.stringify(payload), NOW);
   return catalog.devices(NOW).map(({ id, line, actions }) => target(id, line, [...actions]));
 }
 
@@ -72,7 +72,14 @@ function offered() {
   const roster: Roster = { bridgeOnline: true, agents: hosted().slice(0, 20) };
   const edgeCall = [edgeCallDefinition(roster), edgeCallDefinition({ ...roster, excerptOf: COUNTS })];
   const web = { keys: ["k"], baseUrl: "http://127.0.0.1:1" };
-  const settings = { sessions: true, rules: true, history: true, webfetch: true, websearch: web, codesearch: web };
+  const settings = {
+    sessions: true,
+    rules: true,
+    history: true,
+    webfetch: true,
+    websearch: web,
+    codesearch: web,
+  };
   const tools = [
     ...edgeCall.flatMap((definition) => definition ?? []),
     findAgentsDefinition(),

@@ -12,7 +12,7 @@ import {
 } from "@edgecall/core/sentences/frame.ts";
 import type { Thing } from "./things.ts";
 
-/** As discovery/kinds names them. */
+/** As discovery/mqtt/kinds names them. */
 const NAMES: Readonly<Record<Setting, readonly string[]>> = {
   brightness: ["brightness_pct"],
   color: ["rgb"],

@@ -1,0 +1,199 @@
+/** Plans of changes: the steps that carry an action out, and the judgement of what is reported after them. */
+import { REPORTED_MAX, type ReportedValue } from "@edgecall/core/protocol/devices.ts";
+import { isLabel } from "@edgecall/core/text/label.ts";
+import { Quantity } from "@edgecall/core/text/quantity.ts";
+import type { Mark, Plan, PlanError } from "./device.ts";
+import { plainValue } from "./device-view.ts";
+import type { Command, Entity, Expectation, SlotValue, Value, Values } from "./entity/entity.ts";
+import { harmless } from "./names.ts";
+import { wrongParameter } from "./parameters.ts";
+import type { Part } from "./source.ts";
+
+const WAITS = { cover: 60_000, vacuum: 120_000 };
+
+export type PlanContext = {
+  /** The device's name. */
+  deviceName: string;
+  command: Command;
+  part: Part;
+};
+
+export function planOf(
+  context: PlanContext,
+  parameters: Readonly<Record<string, unknown>>,
+  now: number,
+): Omit<Plan, "readings"> | PlanError {
+  const { command, deviceName } = context;
+  const { source } = context.part;
+  // Its source may replace it meanwhile.
+  const partNow = () => source.partLike(context.part);
+  const part = partNow();
+  if (!part) return { error: `${deviceName} is not there any more` };
+  const { entity } = part;
+  const quotes = entity.quotesStrangers ? { tainted: true as const } : {};
+  const wrong = wrongParameter(command, parameters);
+  if (wrong !== undefined) return { error: wrong, ...quotes };
+  const who = entity.name === undefined ? deviceName : `${deviceName}, ${partName(entity.name, entity.kind)}`;
+  const absence = part.absence(now);
+  if (absence !== undefined) return { error: `${who} is offline: ${absence}`, offline: true };
+  const before = snapshot(part, now);
+  const run = command.run(parameters, before);
+  if ("error" in run) return { ...run, ...quotes };
+  const sending = source.sending(part, run.steps);
+  if ("error" in sending) return { error: `the message for ${who} ${sending.error}` };
+  const isReported = ({ slots }: Expectation) => !slots.some((slot) => sending.isEchoed(slot));
+  const expects = run.expects.filter(isReported);
+  const unreported = [
+    ...run.unreported,
+    ...run.expects.filter((one) => !isReported(one)).map(({ words }) => words),
+  ];
+  const isJudged = expects.length > 0 && unreported.length === 0;
+  const waitMs =
+    (command.wait === "value" ? sending.answersWithinMs : WAITS[command.wait]) + (run.extraMs ?? 0);
+  const failure = (since: Mark): string | undefined => {
+    const found = sending.failure();
+    return found && found.message > since.message ? found.text : undefined;
+  };
+  const confirm = (since: Mark) => {
+    const current = partNow();
+    if (!current) return undefined;
+    const fresh = freshValues(current, since, now);
+    const bringing = expects.map(({ slots }) => slots.map(fresh).find((value) => value !== undefined));
+    if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
+    return { text: confirmedText(who, current.entity, expects, fresh, before, since) };
+  };
+  const unconfirmed = (since: Mark) => {
+    const words = isJudged
+      ? silentText(who, expects, waitMs, partNow(), since, now)
+      : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
+    const why = failure(since);
+    return why === undefined ? words : `${words} ${why}`;
+  };
+  return {
+    steps: sending.steps,
+    ...(isJudged && sending.asks.length > 0 && { ask: sending.asks }),
+    waitMs,
+    confirm: isJudged ? confirm : null,
+    failure,
+    unconfirmed,
+    reported: (since) => {
+      const current = partNow();
+      return current ? reportedValues(current.entity, expects, freshValues(current, since, now)) : [];
+    },
+    retainedCommand: entity.retain,
+  };
+}
+
+/** The words about a command count as nobody's but ours, so a name that reads like more than a label is left out. */
+function partName(name: string, kind: string): string {
+  return isLabel(name) ? name : kind.replaceAll("_", " ");
+}
+
+/** All values as they are before the command. */
+function snapshot(part: Part, now: number): Values {
+  const values = new Map<string, Value | undefined>(
+    part.entity.slots.map(({ name }) => [name, part.value(name, now)]),
+  );
+  return (slot) => values.get(slot);
+}
+
+/** Only what came after the mark, and was not kept from before. */
+function freshValues(part: Part, since: Mark, now: number): Values {
+  return (slot) => {
+    const value = part.value(slot, now);
+    return value && value.message > since.message && !value.retained ? value : undefined;
+  };
+}
+
+function expectationText(entity: Entity, { slots, words }: Expectation, values: Values): string | undefined {
+  const slot = slots.find((one) => values(one) !== undefined);
+  const value = slot === undefined ? undefined : values(slot);
+  if (!value) return undefined;
+  const spec = entity.readings.find((one) => one.slot === slot);
+  if (!spec) return words;
+  return harmless(`${spec.label === undefined ? "" : `${spec.label} `}${spec.words(value.value)}`, 100);
+}
+
+/** The words of a value that nobody asked for. @param strange in place of one that anybody may have written */
+function otherWordsOf(
+  entity: Entity,
+  expect: Expectation,
+  values: Values,
+  strange: string | undefined,
+): string | undefined {
+  const slot = expect.slots.find((one) => values(one) !== undefined);
+  const value = reportedIn(expect, values);
+  // A light in white had no colour.
+  if (value === null && entity.readings.some((one) => one.slot === slot && one.isThere)) return undefined;
+  const isFree = entity.readings.some((one) => one.slot === slot && one.free);
+  if (typeof value === "string" && value !== "" && (isFree || !isLabel(value))) return strange;
+  return expectationText(entity, expect, values);
+}
+
+function reportedIn({ slots }: Expectation, values: Values): SlotValue | undefined {
+  return slots.map(values).find((value) => value !== undefined)?.value;
+}
+
+/** One of each expectation, without free text, and without a value that there is not now. */
+function reportedValues(entity: Entity, expects: readonly Expectation[], fresh: Values): ReportedValue[] {
+  const found = expects.flatMap((expect): ReportedValue[] => {
+    const slot = expect.slots.find((one) => fresh(one) !== undefined);
+    const spec = entity.readings.find((one) => one.slot === slot);
+    const value = plainValue(reportedIn(expect, fresh) ?? null);
+    const isText = typeof value === "string";
+    if (!spec || spec.secret || value === null || (isText && (spec.free || !isLabel(value)))) return [];
+    const { label, unit } = spec;
+    const what = { ...(label !== undefined && { label }), ...(unit !== undefined && { unit }) };
+    return [
+      { ...what, value, kind: entity.kind, ...(entity.class !== undefined && { class: entity.class }) },
+    ];
+  });
+  return found.slice(0, REPORTED_MAX);
+}
+
+/** 21.0 is 21. */
+function isSame(a: SlotValue | undefined, b: SlotValue | undefined): boolean {
+  return a instanceof Quantity && b instanceof Quantity ? a.value === b.value : a === b;
+}
+
+function confirmedText(
+  who: string,
+  entity: Entity,
+  expects: readonly Expectation[],
+  fresh: Values,
+  before: Values,
+  since: Mark,
+): string {
+  const reported = expects.map((expect) => expectationText(entity, expect, fresh) ?? expect.words);
+  const [only] = expects;
+  const isOther = expects.length === 1 && only && !isSame(reportedIn(only, before), reportedIn(only, fresh));
+  const former = isOther ? otherWordsOf(entity, only, before, undefined) : undefined;
+  const was = former === undefined || former === reported[0] ? "" : ` (it was: ${former})`;
+  const times = expects.flatMap(({ slots }) => slots.map((slot) => fresh(slot)?.heard ?? since.at));
+  const seconds = Math.max(0, Math.max(...times) - since.at) / 1_000;
+  return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
+}
+
+function silentText(
+  who: string,
+  expects: readonly Expectation[],
+  waitMs: number,
+  part: Part | undefined,
+  since: Mark,
+  now: number,
+): string {
+  const seconds = Math.round(waitMs / 1_000);
+  const asked = expects.map(({ words }) => words).join(", ");
+  const fresh = part && freshValues(part, since, now);
+  const answers = fresh
+    ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
+    : [];
+  const told = answers.filter((one) => one !== undefined);
+  if (told.length === 0) return `Sent to ${who}; it did not answer within ${seconds} s.`;
+  return `Sent to ${who}; within ${seconds} s it did not report ${asked}. It reports: ${told.join(", ")}.`;
+}
+
+function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {
+  if (expects.length === 0) return "It does not report back, so nobody can say whether it worked.";
+  return `It does not report this, so nobody can say whether it worked: ${unreported.join(", ")}.`;
+}
