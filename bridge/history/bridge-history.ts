@@ -25,8 +25,8 @@ import type { GatewayLink } from "../gateway/gateway.ts";
 const MAX_BYTES = 200 * 1024 * 1024;
 /** Silence can make a value unavailable, so all are looked at so often. */
 const LOOK_MS = 10_000;
-/** What is no value that changes over days. */
-const LEFT_OUT = ["camera", "image", "update"];
+/** What is no value that changes over days, or may be anybody's words. */
+const LEFT_OUT = ["camera", "image", "text", "update"];
 /** "Last" is looked for in a few days first: most doors are opened each day. */
 const LAST_DAYS = [2, 14, 90];
 

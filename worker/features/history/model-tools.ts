@@ -6,6 +6,13 @@ import type { HomeTools } from "../../kernel/api/home-tools.ts";
 
 type Shown = { type?: unknown; enum?: unknown; description?: unknown };
 
+/** In a large home, whose agents need the room. */
+const FOLDED_TEXT = "The past of a device's reading. An error names more params.";
+const FOLDED_SCHEMA = {
+  type: "object",
+  properties: { agent_id: { type: "string" }, reading: { type: "string" }, ask: { type: "string" } },
+};
+
 /** Some of what it takes: an error names the others. */
 const BY: Shown = { type: "string", description: "day, week" };
 
@@ -19,7 +26,8 @@ function shown({ type, enum: values, description }: Shown): Shown {
 
 export const historyTools: HomeTools = {
   all: { [PAST_TOOL.name]: PAST_TOOL },
-  definitions() {
+  definitions(isLarge) {
+    if (isLarge) return [toolDefinition(PAST_TOOL.name, FOLDED_TEXT, FOLDED_SCHEMA)];
     const { properties, required } = jsonSchema(PAST_TOOL.input) as {
       properties: Record<string, Shown>;
       required: string[];
