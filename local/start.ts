@@ -17,6 +17,7 @@ import { offerModel, personAt } from "./offer-model.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
 import { checkBroker, checkMachine, checkSettings } from "./preflight.ts";
+import { ProgramLog } from "./program-log.ts";
 import {
   DEFAULT_PORT,
   demoEnvironment,
@@ -33,8 +34,6 @@ import { waitForAgent } from "./wait-for-agent.ts";
 /** The gateway's address and the owner's token. */
 type Access = { url: string; token: string };
 
-/** Log lines of the programs that are kept, enough to see why there is no answer. */
-const LINES_KEPT = 50;
 /** The port when the broker's address names none. */
 const MQTT_PORT = 1883;
 
@@ -113,13 +112,13 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     throw error;
   }
 
-  const log = programLog(settings.ask !== undefined);
+  const log = new ProgramLog(settings.ask !== undefined);
   const starting = startStack({
     settings,
     port,
     tokens,
     env,
-    say: log.say,
+    say: (name, line) => log.say(name, line),
   });
   let stopping: Promise<void> | undefined;
   let house: DemoHome | undefined;
@@ -148,7 +147,7 @@ async function run(settings: StartSettings, bridge: BridgeSettings, env: Environ
     if (settings.ask === undefined) {
       announce(stack, client, settings, await passkeyCode(client));
       if (settings.demo) console.log(demoText(settings.demo));
-      void offer(client, settings, ended.signal);
+      void offer(client, settings, log, ended.signal);
       return 0;
     }
     code = await answer(client, settings.ask, ended.signal);
@@ -195,25 +194,15 @@ async function answer(client: Access, question: string, signal?: AbortSignal): P
   return code ?? 1;
 }
 
-/** The programs' log. With `--ask` it is held back, and shown when there is no answer. */
-function programLog(keptBack: boolean): { say(name: string, line: string): void; show(): void } {
-  let kept: string[] | undefined = keptBack ? [] : undefined;
-  return {
-    say(name, line) {
-      const text = `[${name}] ${line}`;
-      if (kept) kept = [...kept.slice(-LINES_KEPT), text];
-      else console.error(text);
-    },
-    show() {
-      for (const text of kept ?? []) console.error(text);
-      kept = undefined;
-    },
-  };
-}
-
 /** Beside the home, which runs already. @param signal ends the question */
-async function offer(access: Access, { dir }: StartSettings, signal: AbortSignal): Promise<void> {
-  const ask = personAt(process, signal);
+async function offer(
+  access: Access,
+  { dir }: StartSettings,
+  log: ProgramLog,
+  signal: AbortSignal,
+): Promise<void> {
+  const person = personAt(process, signal);
+  const ask = person && ((question: string) => log.below(question, person(question)));
   const terminal = { say: (line: string) => console.error(line), ...(ask && { ask }) };
   try {
     await offerModel(new Client(access), { page: pageOf(access), dir }, terminal);

@@ -117,7 +117,7 @@ function tableShower(out: (text: string) => void, width: number | undefined, pai
 
 function rowOf(line: AuditLine): string[] {
   const parameters = JSON.stringify(line.parameters) ?? "";
-  const approval = line.approval && (line.approval.approved ? "approved" : "not approved");
+  const approval = line.approval && approvalText(line.approval);
   const by = [line.caller.principal, approval].filter(Boolean).join(", ");
   return [
     ...[clock(line.timestamp), line.agent_id, line.tool],
@@ -131,4 +131,9 @@ function rowOf(line: AuditLine): string[] {
         ? parameters
         : `${line.error}  ${parameters}`,
   ];
+}
+
+function approvalText({ approved, by }: NonNullable<AuditLine["approval"]>): string {
+  if (approved) return "approved";
+  return by === undefined ? "not approved" : `${by} said no`;
 }

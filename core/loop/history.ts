@@ -44,6 +44,8 @@ export type Outcome = Advised & {
   reported?: ReportedValue[];
   /** A person did not approve it, or nobody did in time. */
   approval?: "denied" | "expired";
+  /** Who did not approve it, as people call them. Absent: the person who asked, or it is not known. */
+  deniedBy?: string;
   /** The agent that was chosen for a call that named none, and why. */
   routed?: { agent: string; why: string };
   /** The session that it began or asked. */

@@ -77,6 +77,7 @@ const SHOWN = {
     required: ["do"],
     properties: {
       do: { type: "string", enum: ["list", "pause", "resume", "cancel", "history"] },
+      of: { type: "string" },
       name: { type: "string", maxLength: 60 },
       id: { type: "string" },
     },
@@ -191,6 +192,11 @@ describe("what belongs together in a watch", () => {
 test("all of `rules` but the list name a rule", () => {
   const list: RulesInput = { do: "list" };
   expect(checkRules(list)).toEqual({ ok: true, value: list });
+  expect(checkRules({ do: "list", of: "reminder" }).ok).toBe(true);
+  expect(checkRules({ do: "cancel", of: "reminder", id: "w-7f2c" })).toEqual({
+    ok: false,
+    error: "of: leave it out with 'cancel', which is of one rule",
+  });
   expect(checkRules({ do: "cancel", id: "w-7f2c" }).ok).toBe(true);
   expect(checkRules({ do: "cancel" })).toEqual({
     ok: false,

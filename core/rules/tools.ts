@@ -82,6 +82,8 @@ export type RemindInput = z.infer<typeof Remind>;
 
 const Rules = z.strictObject({
   do: z.enum(["list", "pause", "resume", "cancel", "history"]),
+  /** Of a list: these alone. A briefing is a reminder too. */
+  of: z.optional(matching(/^(?:watch|reminder|briefing)$/, "expected watch, reminder or briefing")),
   name: z.optional(name),
   id: z.optional(id),
 });
@@ -154,6 +156,8 @@ export function checkWatch(input: WatchInput): Parsed<WatchInput> {
 
 /** Checks that `rules` names what it needs. */
 export function checkRules(input: RulesInput): Parsed<RulesInput> {
+  if (input.of !== undefined && input.do !== "list")
+    return { ok: false, error: `of: leave it out with '${input.do}', which is of one rule` };
   if (input.do !== "list" && input.id === undefined && input.name === undefined)
     return { ok: false, error: `name: '${input.do}' needs the name of a rule, or its id` };
   return { ok: true, value: input };

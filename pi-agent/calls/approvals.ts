@@ -74,7 +74,7 @@ export async function askForApproval(
   resume();
   comeBack?.();
   const at = new Date().toISOString();
-  const verdict = verdictOf(tool.name, answered, await hash());
+  const verdict = verdictOf(tool.name, answered, await hash(), call.caller.principal);
   const { principal: by, how } = answered.by === "person" ? answered : {};
   const approval: Approval = {
     approved: verdict.approved,

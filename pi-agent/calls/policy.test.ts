@@ -148,14 +148,23 @@ describe("verdict", () => {
   });
 
   test("only the one word, for exactly the requested call, approves", () => {
-    expect(verdictOf("bash", person("approve"), "h")).toEqual({ approved: true });
+    expect(verdictOf("bash", person("approve"), "h", "anna")).toEqual({ approved: true });
     for (const word of ["yes", "Approve", "approve ", "deny", ""]) {
-      expect(verdictOf("bash", person(word), "h")).toEqual({
+      expect(verdictOf("bash", person(word), "h", "anna")).toEqual({
         approved: false,
         text: "Error: Permission denied for tool 'bash': the user did not approve it. Nothing was run.",
         advice: "Explain to the user; do not try again unless they ask for it.",
       });
     }
+  });
+
+  test("another person's no names them", () => {
+    expect(verdictOf("bash", person("deny"), "h", "telegram:42")).toMatchObject({
+      text: "Error: Permission denied for tool 'bash': anna said no. Nothing was run.",
+    });
+    expect(verdictOf("bash", person("deny"), "h", "home:next door")).toMatchObject({
+      text: expect.stringContaining("the user did not approve it"),
+    });
   });
 
   test.each([
@@ -164,7 +173,7 @@ describe("verdict", () => {
     [{ by: "nobody" as const, afterMs: 600_000 }, "nobody approved it within 10 min"],
     [{ by: "end" as const }, "the call ended while it waited for the approval"],
   ])("no: %o", (answered, why) => {
-    const verdict = verdictOf("bash", answered, "h");
+    const verdict = verdictOf("bash", answered, "h", "anna");
     expect(verdict).toMatchObject({ approved: false });
     expect(verdict).toHaveProperty("text", expect.stringContaining(`'bash': ${why}. Nothing was run.`));
   });

@@ -151,8 +151,9 @@ export type Verdict = { approved: true } | ({ approved: false } & Advised);
 /**
  * Judges the answer to an approval.
  * @param hash of exactly what is about to run, computed after the answer came
+ * @param asker the principal who asked for the call
  */
-export function verdictOf(tool: string, answered: Answered, hash: string): Verdict {
+export function verdictOf(tool: string, answered: Answered, hash: string, asker: string): Verdict {
   const no = (why: string): Verdict => ({
     approved: false,
     text: `Error: Permission denied for tool '${tool}': ${why}. Nothing was run.`,
@@ -166,10 +167,15 @@ export function verdictOf(tool: string, answered: Answered, hash: string): Verdi
     case "end":
       return no("the call ended while it waited for the approval");
     case "person":
-      if (answered.text !== APPROVE) return no("the user did not approve it");
+      if (answered.text !== APPROVE) return no(refusalText(answered.principal, asker));
       if (answered.hash === undefined) return no("the approval did not say what it was for");
       return answered.hash === hash ? { approved: true } : no("the approval was for something else");
   }
+}
+
+/** Another home learns no names. */
+function refusalText(person: string, asker: string): string {
+  return person === asker || asker.startsWith("home:") ? "the user did not approve it" : `${person} said no`;
 }
 
 function minutes(ms: number): string {

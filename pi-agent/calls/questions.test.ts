@@ -114,7 +114,7 @@ test("S7 a question that the gateway refuses to show fails with the reason, and 
     ok: true,
   });
   expect(await answered).toEqual({ by: "gateway", why: refused });
-  expect(verdictOf("bash", { by: "gateway", why: refused }, "00")).toEqual({
+  expect(verdictOf("bash", { by: "gateway", why: refused }, "00", "anna")).toEqual({
     approved: false,
     advice: expect.any(String),
     text: expect.stringContaining("the gateway asked nobody: Not asked: 3 questions"),

@@ -27,6 +27,15 @@ const FOCUS = `(() => {
 })()`;
 type Focus = { name: string; href: string; isInside: boolean; isMarked: boolean };
 
+/** Whether the toast, over the screen's head, leaves the home itself free: chips stand first in a calm one. */
+async function endsAboveHome(page: Page): Promise<boolean> {
+  const [toast, home] = await Promise.all([
+    page.getByRole("status").locator(".toast").first().boundingBox(),
+    page.locator(".home").boundingBox(),
+  ]);
+  return toast !== null && home !== null && toast.y >= 0 && toast.y + toast.height <= home.y;
+}
+
 describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000 }, () => {
   let browser: Browser;
   let page: Page;
@@ -58,6 +67,9 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
       .getByText(/Freezer/)
       .first()
       .waitFor(TOLD);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => endsAboveHome(page)).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 800 });
     expect(await axeFinds(page)).toEqual([]);
     expect(await bell(page).getAttribute("aria-label")).toBe("News, 1 unread");
     expect(await bell(page).textContent()).toBe("1");
@@ -223,10 +235,14 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
     await always.check();
     await sheet.getByText(/^on and off; for you, until /).waitFor();
     await sheet.getByRole("button", { name: "Switch off", exact: true }).click();
-    const toast = page.getByRole("status").locator(".toast.kept");
+    const toast = page.getByRole("status").locator(".toast.permission");
     await toast.getByText("Not asked any more: Switch Dryer off?").waitFor();
     await toast.getByText(/^on and off; for you, until /).waitFor();
     expect(await axeFinds(page)).toEqual([]);
+    await page.evaluate(`location.hash = "#/home"`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => endsAboveHome(page)).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await toast.getByRole("button", { name: "Undo" }).click();
     await toast.getByText("It asks again.").waitFor();
     const listed = await stack.gateway.fetch("/v1/permissions");

@@ -219,7 +219,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     });
     expect(notification?.actions).toHaveLength(2);
     await press("0");
-    await waitForText(sent, /was not approved/);
+    await waitForText(sent, / said no/);
     // It was not taken back from a phone that was off meanwhile.
     await deliver(message);
     await untilShown((all) => all.length > 0, "it is shown again");
@@ -265,7 +265,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await deliver(message);
     await untilShown((all) => all.some(({ actions }) => actions.length === 2), "it is shown");
     await stack.gateway.answer(message.id, "deny");
-    await waitForText(sent, /was not approved/);
+    await waitForText(sent, / said no/);
     await deliver(await takenBack(message));
     await untilShown((all) => !all.some(({ actions }) => actions.length === 2), "it is gone");
   });

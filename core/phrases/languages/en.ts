@@ -218,6 +218,7 @@ export const en = {
     waitsForApproval: "{name}: waits for your approval.",
     waitsForOthers: "{name}: waits for the approval of {people}.",
     denied: "{name}: not approved, nothing was done.",
+    deniedBy: "{name}: {person} said no, nothing was done.",
     notApprovedInTime: "{name}: nobody approved it in time, nothing was done.",
     notAllowed: "{name}: you may not do that, nothing was done.",
     mayBeDone: "{name}: it may or may not have been done. Please check before you try again.",
@@ -322,11 +323,15 @@ export const en = {
     cancelSeveral: "Cancel {count} rule? {names}|Cancel {count} rules? {names}",
     pauseSeveral: "Pause {count} rule? {names}|Pause {count} rules? {names}",
     noSuchRule: "There is no such rule.",
+    haveAlready: "There is this watch already. {watch}",
     sayYes: "yes/yes please/ok/okay/sure/do it",
     sayNo: "no/no thanks/never mind",
     severalMeanings: "That can mean several things. Which one?",
     hasNoReading: "{name} has no {reading}. It has: {readings}.",
     hasNoReadings: "{name} has no {reading}.",
+    reportsNot: "{name} does not report that.",
+    nearestReports: "The nearest that does: {names}.",
+    noSensorNear: "No sensor near it does.",
     cannotAct: "{name}: it cannot do that. It can: {acts}.",
     cannotActAtAll: "{name}: it cannot do that.",
     valueFromTo: "{name}: {setting} goes from {from} to {to}.",
@@ -353,6 +358,8 @@ export const en = {
 
     // The model.
     noModel: "No model is set up, so I understand plain sentences about this home alone.",
+    chooseModel:
+      "Choose a model in the console (Setup, Model), or set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).",
     modelUnreachable: "The model cannot be reached now.",
     modelSpent: "The model's limit is used up for now.",
 

@@ -58,6 +58,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["vypni lampu na čtení, když se otevřou dveře", "? condition"],
   ["Proč jsou vchodové dveře otevřené?", "? question"],
   ["Zeptej se modelu: co je láska?", "model co je láska?"],
+  ["Jaké mám připomínky?", "rules list reminder all true"],
+  ["Jaká mám pravidla?", "rules list all true"],
   ["Ukaž všechna pravidla", "rules list all true"],
   ["Smaž všechny připomínky", "rules cancel reminder all true"],
   ["Která zařízení jsou online?", "devices online which"],

@@ -62,6 +62,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["schalte die Leselampe aus, wenn die Tür aufgeht", "? condition"],
   ["Warum ist die Haustür offen?", "? question"],
   ["Frag das Modell: Was ist Liebe?", "model Was ist Liebe?"],
+  ["Welche Erinnerungen habe ich?", "rules list reminder all true"],
+  ["Welche Regeln habe ich?", "rules list all true"],
   ["Zeig mir alle Regeln", "rules list all true"],
   ["Lösche alle Erinnerungen", "rules cancel reminder all true"],
   ["Welche Geräte sind online?", "devices online which"],

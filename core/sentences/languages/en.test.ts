@@ -12,6 +12,8 @@ const lexicons = [makeLexicon(en)];
 const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["How much power does the washing machine use?", "ask value power <washing_machine one>"],
   ["Did I leave anything on?", "ask any on <everything>"],
+  ["What reminders do I have?", "rules list reminder all true"],
+  ["What rules do I have?", "rules list all true"],
   ["What are you watching?", "rules list watch all true"],
   ["show me what is on", "ask which on <everything>"],
   ["what is on my list", "? no_sense"],

@@ -67,6 +67,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["¿Por qué está encendida la lámpara de lectura?", "? question"],
   ["Pregunta al modelo: ¿qué es el amor?", "model qué es el amor?"],
   ["¿Qué dispositivos están en línea?", "devices online which"],
+  ["¿Qué recordatorios tengo?", "rules list reminder all true"],
+  ["¿Qué reglas tengo?", "rules list all true"],
   ["borra todos mis recordatorios", "rules cancel reminder all true"],
   ["¿Qué puedes hacer?", "help"],
   ["¿Qué hora es?", "clock time"],

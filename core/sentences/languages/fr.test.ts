@@ -113,6 +113,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["dois-je éteindre la liseuse ?", "? question"],
   ["Demande au modèle : c'est quoi l'amour ?", "model c'est quoi l'amour ?"],
   ["Quels appareils sont en ligne ?", "devices online which"],
+  ["Quels rappels ai-je ?", "rules list reminder all true"],
+  ["Quelles règles est-ce que j'ai ?", "rules list all true"],
   ["annule tous mes rappels", "rules cancel reminder all true"],
   ["Que peux-tu faire ?", "help"],
   ["Quelle heure est-il ?", "clock time"],

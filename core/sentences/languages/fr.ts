@@ -464,12 +464,17 @@ export const fr: LanguageData = {
     "ack:snooze":
       "répète plus tard, rappelle moi plus tard, snooze, reporter, reporte, rappelle le moi plus tard",
     "rule:rule": "règle, automatisation, automatisme",
+    "show rule:rule+": "(quelles|quels) (règles|automatisations|automatismes) (ai je|est ce que j ai)",
     "rule:rule+": "règles, automatisations, automatismes",
     "rule:watch": "alerte, surveillance, notification, avertissement",
+    "show rule:watch+":
+      "(quelles|quels) (alertes|surveillances|notifications|avertissements) (ai je|est ce que j ai)",
     "rule:watch+": "alertes, surveillances, notifications, avertissements",
     "rule:reminder": "rappel, minuteur, réveil, minuterie",
+    "show rule:reminder+": "(quels|quelles) (rappels|minuteurs|minuteries|réveils) (ai je|est ce que j ai)",
     "rule:reminder+": "rappels, minuteurs, réveils",
     "rule:briefing": "briefing, rapport, résumé",
+    "show rule:briefing+": "quels (briefings|rapports|résumés) (ai je|est ce que j ai)",
     "rule:briefing+": "briefings, rapports, résumés",
     "cancel:cancel": "(annul|supprim|effac|enlèv|arrêt|désactiv)(e|er|ez)",
     "cancel:pause": "suspend[s|re|ez], mets en pause, mettre en pause, mettez en pause",

@@ -57,6 +57,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["accendi la lampada da lettura quando si apre la porta", "? condition"],
   ["Perché la lampada da lettura è accesa?", "? question"],
   ["Quali dispositivi sono online?", "devices online which"],
+  ["Che promemoria ho?", "rules list reminder all true"],
+  ["Quali regole ho?", "rules list all true"],
   ["cancella tutti i promemoria", "rules cancel reminder all true"],
   ["Cosa puoi fare?", "help"],
   ["Che ore sono?", "clock time"],

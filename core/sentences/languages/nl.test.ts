@@ -61,6 +61,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["doe de leeslamp uit als de deur opengaat", "? condition"],
   ["Waarom is de voordeur open?", "? question"],
   ["Vraag het model: wat is liefde?", "model wat is liefde?"],
+  ["Welke herinneringen heb ik?", "rules list reminder all true"],
+  ["Welke regels heb ik?", "rules list all true"],
   ["Toon alle regels", "rules list all true"],
   ["Verwijder alle herinneringen", "rules cancel reminder all true"],
   ["Welke apparaten zijn online?", "devices online which"],

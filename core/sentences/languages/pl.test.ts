@@ -61,6 +61,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["wyłącz lampę do czytania, gdy drzwi się otworzą", "? condition"],
   ["Dlaczego drzwi wejściowe są otwarte?", "? question"],
   ["Zapytaj model: co to jest miłość?", "model co to jest miłość?"],
+  ["Jakie mam przypomnienia?", "rules list reminder all true"],
+  ["Jakie reguły mam?", "rules list all true"],
   ["Pokaż wszystkie reguły", "rules list all true"],
   ["Usuń wszystkie przypomnienia", "rules cancel reminder all true"],
   ["Które urządzenia są online?", "devices online which"],

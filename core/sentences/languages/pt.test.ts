@@ -54,6 +54,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["liga o candeeiro de leitura quando a porta abrir", "? condition"],
   ["Porque está ligado o candeeiro de leitura?", "? question"],
   ["Que dispositivos estão online?", "devices online which"],
+  ["Que lembretes tenho?", "rules list reminder all true"],
+  ["Quais regras eu tenho?", "rules list all true"],
   ["cancela todos os lembretes", "rules cancel reminder all true"],
   ["O que podes fazer?", "help"],
   ["Que horas são?", "clock time"],

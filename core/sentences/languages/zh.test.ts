@@ -45,6 +45,8 @@ const SENTENCES: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
   ["哪些设备在线？", "devices online which"],
   ["你能做什么？", "help"],
   ["现在几点了？", "clock time"],
+  ["我有哪些提醒？", "rules list reminder all true"],
+  ["我有哪些规则？", "rules list all true"],
   ["取消所有提醒", "rules cancel reminder all true"],
   ["列出规则", "rules list all true"],
   ["问模型：什么是爱情？", "model 什么是爱情？"],

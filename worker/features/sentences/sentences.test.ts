@@ -7,6 +7,7 @@ import { modelRequests } from "../../../test/model-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { conversationOf } from "../../../test/states.ts";
 import { hold, stop } from "../../../test/stopping.ts";
+import { TOKENS } from "../../../test/tokens.ts";
 import { answerQuestion } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
@@ -72,6 +73,17 @@ describe("without a model", () => {
     const counted = async () =>
       (await (await ask("/metrics")).text()).match(/turns_without_model_total\{[^}]*\} (\d+)/)?.[1];
     await until(async () => (await counted()) === "1", { what: "the turn is counted" });
+  });
+
+  test("what an owner may do about it is said in the answer's language, and to nobody else", async () => {
+    await home();
+    const { body } = await say("german", "Bitte erzähle mir jetzt eine Geschichte");
+    expect(body).toMatchObject({ status: "failed", error: { code: "no_model" } });
+    expect(body.answer).toMatch(/Wähle ein Modell in der Konsole \(Einrichtung, Modell\)[^\n]*$/);
+    expect(body.answer).not.toContain("model");
+    const other = await say("guest", "Bitte erzähle mir jetzt eine Geschichte", { token: TOKENS.member });
+    expect(other.body.answer).toContain("Es ist kein Modell eingerichtet");
+    expect(other.body.answer).not.toContain("LLM_BASE_URL");
   });
 
   test("a device that does not answer is not confirmed", async () => {
@@ -236,6 +248,16 @@ describe("more than one thing", () => {
     const question = await until(async () => (await questions())[0], { what: "the question" });
     await answerQuestion(question.id, "deny");
     expect((await turn).body.answer.split("\n")[0]).toMatch(/^Lamp \d: not approved, nothing was done\.$/);
+    expect(bridge.calls()).toEqual([]);
+  });
+
+  test("a person whose request another one refused is told who did", async () => {
+    const bridge = await lamps();
+    const turn = say("no", "turn off all lights", { token: TOKENS.member });
+    const question = await until(async () => (await questions())[0], { what: "the question" });
+    await answerQuestion(question.id, "deny");
+    const [first] = (await turn).body.answer.split("\n");
+    expect(first).toMatch(/^Lamp \d: anna said no, nothing was done\.$/);
     expect(bridge.calls()).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ import { logError, logInfo } from "../log.ts";
 import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { phrasesOf, readLanguage } from "../phrases.ts";
-import { NO_MODEL, type Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { withUnread } from "./briefing.ts";
 import { turnsOfChat } from "./client-context.ts";
 import { isClients, lastOffered, offered, withoutOthers } from "./client-tools.ts";
@@ -126,10 +126,11 @@ async function askModel(step: Step): Promise<void> {
     if (plan.reply && (plan.reply.first || !hasModel) && beginUnaided(context, turn, history, plan.reply))
       return;
     if (!hasModel) {
-      const { instead } = plan.reply ?? {};
+      const phrases = await phrasesFor(step);
+      const { instead = phrases.say("noModel") } = plan.reply ?? {};
       // An owner can change that.
-      const reasons = turn.origin.role === "owner" ? [instead, NO_MODEL] : [instead ?? NO_MODEL];
-      return failTurn(context, turn, paragraphs(reasons.filter((one) => one !== undefined)), "no_model");
+      const advice = turn.origin.role === "owner" ? [phrases.say("chooseModel")] : [];
+      return failTurn(context, turn, paragraphs([instead, ...advice]), "no_model");
     }
     const isReplaceable = turn.origin.replaceable === true;
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);

@@ -168,9 +168,6 @@ function readBrokerUrl({ BROKER_URL: text }: Env): string | undefined {
   throw new SettingsError(`BROKER_URL: expected mqtt://host:port without a user, got '${text}'`);
 }
 
-export const NO_MODEL =
-  "No model is configured: choose one in the console (Setup, Model), or set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).";
-
 /** True if the variables name a model. Then no other one is set in the console. */
 export function namesModel(env: Env): boolean {
   return Boolean(env.LLM_BASE_URL || env.LLM_MODEL || env.LLM_MODELS?.trim());

@@ -1,7 +1,7 @@
 /** How a call of the record came to be allowed or refused, in words. Pure. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import type { AuditLine } from "./figures.ts";
-import { dateText } from "./kept-text.ts";
+import { dateText } from "./permission-text.ts";
 import { EXPIRED, outcomeText } from "./person-text.ts";
 import { locale, say } from "./texts/say.ts";
 

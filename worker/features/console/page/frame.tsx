@@ -8,7 +8,6 @@ import { Bell, Toasts } from "./bell.tsx";
 import { useLostSince, watchGateway } from "./connection.ts";
 import { Small } from "./controls.tsx";
 import { Home } from "./home/home.tsx";
-import { KeptToast } from "./kept-toast.tsx";
 import { LaterSheet } from "./later-sheet.tsx";
 import { lazy, type ScreenProps } from "./lazy.tsx";
 import { Me } from "./me.ts";
@@ -18,6 +17,7 @@ import { openPalette, Palette } from "./palette.tsx";
 import { Icon } from "./parts/icon.tsx";
 import type { IconName } from "./parts/icon-paths.ts";
 import { Round } from "./parts/parts.tsx";
+import { PermissionToast } from "./permission-toast.tsx";
 import { ScreenTools } from "./screen-tools.ts";
 import { SignOut } from "./sign-out.tsx";
 import { language, say, type TextKey, timeText } from "./texts/say.ts";
@@ -166,7 +166,7 @@ export function Frame({ session, place: address }: { session: SessionView; place
                 />
               )}
               <Toasts current={talksIn} />
-              <KeptToast />
+              <PermissionToast />
               <Palette
                 screens={names.map((name) => ({ title: say(NAMES[name]), address: addressOf(name) }))}
               />

@@ -5,8 +5,8 @@
 import type { PermissionOffer, Routes, TurnQuestion } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useContext, useId, useState } from "preact/hooks";
-import { boundsText, dateText, endText, labelOf, whoText } from "./kept-text.ts";
 import { Me } from "./me.ts";
+import { boundsText, dateText, endText, labelOf, whoText } from "./permission-text.ts";
 import { say } from "./texts/say.ts";
 
 export type Keep = NonNullable<Routes["POST /v1/questions/{id}"]["body"]["keep"]>;
@@ -138,7 +138,7 @@ function Less({
   return (
     <div class="less">
       {lines.map((line) => (
-        <label key={line.id} class="kept-line">
+        <label key={line.id} class="permission-line">
           <input
             type="checkbox"
             checked={ticked.includes(line)}

@@ -6,11 +6,11 @@ import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { actionText } from "./change-text.ts";
 import { Panel, Small } from "./controls.tsx";
-import { boundsText, dateText, endText } from "./kept-text.ts";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Me } from "./me.ts";
 import { Pager, useSlice } from "./pager.tsx";
 import { Line, Mark } from "./parts/parts.tsx";
+import { boundsText, dateText, endText } from "./permission-text.ts";
 import { language, say } from "./texts/say.ts";
 import { useRepeated } from "./use-repeated.ts";
 

@@ -2,9 +2,9 @@
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
-import { announceKept } from "./kept-toast.tsx";
 import type { Keep } from "./next-time.tsx";
 import { sentenceOf } from "./open-questions.tsx";
+import { announcePermissions } from "./permission-toast.tsx";
 
 export type Answering = {
   /** It is on its way, or there. */
@@ -23,7 +23,7 @@ export function useAnswer({ id, text }: Pick<TurnQuestion, "id" | "text">, onDon
     setProblem(undefined);
     try {
       await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer, ...(keep && { keep }) } });
-      if (keep) announceKept({ sentence: sentenceOf({ text }), questions: keep.questions ?? [id] });
+      if (keep) announcePermissions({ sentence: sentenceOf({ text }), questions: keep.questions ?? [id] });
       onDone?.();
     } catch (error) {
       setProblem(errorText(error));

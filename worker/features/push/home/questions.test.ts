@@ -83,7 +83,7 @@ test("a no denies it, and the notification is taken back", async () => {
   const turn = change(call());
   const { id } = await question();
   expect(await press((await first()).buttons?.[0]?.link)).toMatchObject({ done: true });
-  expect((await turn).body.answer).toContain("was not approved");
+  expect((await turn).body.answer).toContain("anna said no. Nothing was run.");
   expect(await first(2)).toEqual({ id, over: true });
   expect(servers.pushed[1]?.headers).toMatchObject({ topic: id.replaceAll("-", ""), urgency: "normal" });
   expect(changesSent()).toEqual([]);

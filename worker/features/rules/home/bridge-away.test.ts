@@ -101,7 +101,7 @@ describe("in quiet hours", () => {
   test("an absence that is over by the morning is told only to those with a critical watch", async () => {
     let bridge = await TestBridge.connect(shed(true));
     await say("annas", script(watch({ for_minutes: 60 }), { text: "ok" }));
-    await say("safety", script(watch({ for_minutes: 60 }), { text: "ok" }));
+    await say("safety", script(watch({ name: "Shed away", for_minutes: 60 }), { text: "ok" }));
     const rules = await rowsOf<{ id: string; maker: string }>(ruleHome(), "SELECT id, maker FROM rule");
     const id = rules.find(({ maker }) => maker.includes("safety"))?.id;
     const body = JSON.stringify({ severity: "critical" });

@@ -21,7 +21,8 @@ export function spokenRules(home: HomeContext, { viewer, conversation }: Asker):
     });
 }
 
-function kindOf(row: RuleRow): SpokenRule["of"] {
+/** What people call it. */
+export function kindOf(row: RuleRow): SpokenRule["of"] {
   if (row.kind === "watch") return "watch";
   return row.rule.do === "brief" ? "briefing" : "reminder";
 }

@@ -44,6 +44,8 @@ import { findRecipient, secondOf } from "./recipients.ts";
 import { phrasesFor, readLanguages } from "./rule-languages.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
+import { sameWatch } from "./same-watch.ts";
+import { kindOf } from "./spoken.ts";
 import { watchPhase, withStatus } from "./views.ts";
 import { agentOf, canChange, placeOf, readingsOf, watchedDevice } from "./watched.ts";
 
@@ -82,8 +84,8 @@ async function run(home: HomeContext, request: HomeToolRequest): Promise<Reply> 
 }
 
 async function watch(home: HomeContext, request: HomeToolRequest, input: WatchInput): Promise<Reply> {
-  const before = withoutMaking(home, request);
-  if (before) return before;
+  const refusal = withoutMaking(home, request);
+  if (refusal) return refusal;
   const maker = makerOf(request);
   const device = watchedDevice(home, input.agent_id);
   const reach = request.origin.limits?.agents;
@@ -102,17 +104,23 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   if (!to.ok) return invalid(to.error);
   const then = await secondOf(home, maker, input.then_to, input.then_minutes);
   if (!then.ok) return invalid(then.error);
+  const wanted = { ...rule.value, ...(then.value && { then_to: then.value }) };
+  const asWanted = () => sameWatch(rulesOf(home).all(), { rule: wanted, maker, to: to.value });
+  const before = asWanted();
+  if (before) return haveAlready(home, before, request);
   const asked = await askFirst(home, request, othersText([to.value, then.value?.to ?? null]));
   if (asked) return asked;
   const meanwhile = withoutMaking(home, request);
   if (meanwhile) return meanwhile;
+  const other = asWanted();
+  if (other) return haveAlready(home, other, request);
   const now = Date.now();
   // Another call may have taken the first one meanwhile.
   const id = freeId(home, "w");
   const row: WatchRow = {
     kind: "watch",
     id,
-    rule: { ...rule.value, id, ...(then.value && { then_to: then.value }), ...languageOf(request) },
+    rule: { ...wanted, id, ...languageOf(request) },
     maker,
     to: to.value,
     said: { to: [], at: [] },
@@ -136,6 +144,13 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   // Its agent has just refused it.
   rulesOf(home).remove(id);
   return invalid(`reading: ${device.name} cannot watch that: ${placed.why}`);
+}
+
+/** No second one is made, which would tell everything twice. */
+function haveAlready(home: HomeContext, row: WatchRow, { language }: HomeToolRequest): ToolAnswer {
+  const phrases = phrasesOf(language);
+  const text = phrases.say("haveAlready", { watch: rowText(home, row, phrases) });
+  return { ...answer(`${row.id}: ${text}`, "The person sees this text."), shown: { text } };
 }
 
 /** Who is told beside the maker, for the question whether that may be. */
@@ -281,7 +296,12 @@ async function rules(home: HomeContext, request: HomeToolRequest, input: RulesIn
   const mine = rulesOf(home)
     .all()
     .filter((row) => mayChange(row, request));
-  if (input.do === "list") return answer(listText(home, mine, phrases));
+  if (input.do === "list") {
+    const listed = mine.filter((row) => isListed(row, input.of));
+    return answer(
+      listed.length === 0 && mine.length > 0 ? phrases.say("noSuchRule") : listText(home, listed, phrases),
+    );
+  }
   const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
   const found = findRule(named, input);
   if (!found.ok) return invalid(found.error);
@@ -313,6 +333,12 @@ async function changeRule(
 /** Whoever was told here may answer too. */
 function isNotifiedIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
   return here.some((one) => maker.conversation === one || said.to.includes(one));
+}
+
+/** A briefing comes at its time, as a reminder does. */
+function isListed(row: RuleRow, of: RulesInput["of"]): boolean {
+  const kind = kindOf(row);
+  return of === undefined || kind === of || (of === "reminder" && kind === "briefing");
 }
 
 function listText(home: HomeContext, rows: readonly RuleRow[], phrases: Phrases): string {

@@ -107,7 +107,7 @@ const NOTHING_DONE = / Nothing was done\.$/;
 
 /** What became of one call to a device, in words. */
 function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {
-  const { status, errorType, confirmed, reported = [], unsent, approval } = outcome;
+  const { status, errorType, confirmed, reported = [], unsent, approval, deniedBy: person } = outcome;
   const value = reported.length > 0 ? reportedText(reported, phrases) : undefined;
   if (status === "success") {
     if (confirmed === true)
@@ -129,6 +129,7 @@ function outcomeText(outcome: Outcome, name: string, phrases: Phrases): string {
         ? phrases.say("failed", { name, reason: reasonOf(outcome) })
         : phrases.say("mayBeDone", { name });
     case "permission_denied":
+      if (person !== undefined) return phrases.say("deniedBy", { name, person });
       return phrases.say(approval === undefined ? "notAllowed" : APPROVALS[approval], { name });
     default:
       return phrases.say("failed", { name, reason: reasonOf(outcome) });

@@ -6,6 +6,7 @@ import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { Ask, Reading as Asked, Comparison, Devices, State } from "@edgecall/core/sentences/frame.ts";
 import type { States } from "../../../kernel/home/devices/device-states.ts";
 import { compares, readingsOf, stateIn, valueText } from "./readings.ts";
+import { reportedNear } from "./reported-near.ts";
 import { byState, choices, findTarget, type Problem, type TargetContext } from "./targets.ts";
 import { isOfType, type Thing } from "./things.ts";
 
@@ -55,8 +56,11 @@ export async function answerAsk(given: Ask, context: AskContext): Promise<Answer
   if (told.length > TOLD_MAX * 5)
     return { problem: { text: phrases.say("tooMany", { count: told.length, max: String(TOLD_MAX) }) } };
   const [only] = told;
-  if (!only || (told.length === 1 && !isAbout(only.thing)))
-    return { problem: hasNone(askedOf(ask), only ?? { thing: found.things[0], readings: [] }, phrases) };
+  if (!only || (told.length === 1 && !isAbout(only.thing))) {
+    const none = only ?? { thing: found.things[0], readings: [] };
+    if ("state" in ask && none.thing) return { problem: await reportedNear(none.thing, ask, context) };
+    return { problem: hasNone(askedOf(ask), none, phrases) };
+  }
   const about = told.map(({ thing }) => thing.id);
   if (ask.form === "value") return { answer: values(ask.reading, told, context), about };
   const judged = told.map((one) => ({ ...one, ...judge(ask, one) }));

@@ -141,6 +141,18 @@ describe("a question is answered from what devices report", () => {
     expect(await answerTo(sentence)).toBe(answer);
   });
 
+  test.each([
+    ["tell me when the front door opens", "Front door does not report that. No sensor near it does."],
+    ["is the front door open?", "Front door does not report that. No sensor near it does."],
+    [
+      "tell me when the counter light opens",
+      "Counter light does not report that. The nearest that does: Kitchen window.",
+    ],
+    ["tell me when vm opens", "vm does not report that. No sensor near it does."],
+  ])("%s: the nearest that reports it is named", async (sentence, answer) => {
+    expect(await answerTo(sentence)).toBe(answer);
+  });
+
   test("a reading that the device does not have is said with those that it has", async () => {
     expect(await answerTo("what is the humidity of the freezer?")).toBe(
       "Freezer has no humidity. It has: temperature.",

@@ -19,7 +19,8 @@ const NAMED_MAX = 20;
 
 export function ruleEnds(frame: Rules, context: RuleEndContext): RuleEnds {
   const { phrases } = context;
-  if (frame.do === "list" && !frame.target) return { calls: [{ name: "rules", args: { do: "list" } }] };
+  if (frame.do === "list" && !frame.target)
+    return { calls: [{ name: "rules", args: { do: "list", ...(frame.of && { of: frame.of }) } }] };
   const rules = meant(frame, context);
   if ("problem" in rules) return rules;
   const [first, other] = rules;

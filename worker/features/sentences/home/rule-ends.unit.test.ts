@@ -30,6 +30,8 @@ describe("rules are ended by what they are about", () => {
   }
 
   test.each([
+    ["What reminders do I have?", [{ do: "list", of: "reminder" }]],
+    ["What rules do I have?", [{ do: "list" }]],
     ["stop watching the freezer", [{ do: "cancel", id: "w-1" }]],
     ["stop watching the front door", "There is no such rule."],
     ["cancel all reminders", "Cancel 2 rules? the r-1, the r-2"],

@@ -9,6 +9,7 @@ import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import { type AskContext, hasNone } from "./asks.ts";
 import { machineWatch, unwatchable } from "./machines.ts";
 import { readingsOf, stateIn, wantedValue } from "./readings.ts";
+import { reportedNear } from "./reported-near.ts";
 import { type RuleEndContext, ruleEnds } from "./rule-ends.ts";
 import { byState, findTarget, type Problem } from "./targets.ts";
 import type { Thing } from "./things.ts";
@@ -81,6 +82,8 @@ async function watchCalls(watch: Watch, context: RuleContext): Promise<RuleCalls
   const [first] = found.things;
   if (able.length > WATCHED_MAX)
     return { problem: { text: phrases.say("tooMany", { count: able.length, max: String(WATCHED_MAX) }) } };
+  if (able.length === 0 && first && "state" in condition && !isPresence)
+    return { problem: await reportedNear(first, condition, context) };
   if (able.length === 0)
     return {
       problem: first

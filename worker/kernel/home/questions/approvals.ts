@@ -1,5 +1,6 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 
+import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { askedText } from "@edgecall/core/phrases/asked-text.ts";
 import { approvalHash, canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
@@ -43,7 +44,7 @@ import { confirmAnswer } from "./answer-levels.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { decidedInTurn } from "./decided-before.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
-import { refusalAfterDenials, tellOfDenials } from "./denials.ts";
+import { refusalAfterDenials, refuserText, tellOfDenials } from "./denials.ts";
 import { describeApproval, languageOf, readingsNow } from "./describe-approval.ts";
 import { askMore, askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
@@ -180,7 +181,7 @@ export async function askBeforeSending(
   const call = holdForApproval(home, newCall);
   const denied = refusalAfterDenials(home, call);
   if (denied !== undefined) {
-    await settleNotSent(home, call, denied, "denied");
+    await settleNotSent(home, call, denied, { approval: "denied" });
     return call.endsAt;
   }
   const parameters = shownPayload(home, { agent, command, payload });
@@ -374,28 +375,31 @@ async function decideHeldCall(
   home: HomeContext,
   call: LedgerCall,
   answer: string,
-  { asked = [] }: Question,
+  question: Question,
 ): Promise<void> {
   if (answer === "approve") {
     if (await settleOutdated(home, call)) return;
     return await releaseApproved(home, call);
   }
-  const approval = answer === EXPIRED ? "expired" : "denied";
+  const { asked = [] } = question;
   const whom = asked.length === 0 ? "" : ` (${askedText(askedPeople(asked)).replace(/\.$/, "")})`;
-  const why = approval === "expired" ? `nobody approved it in time${whom}` : "it was not approved";
-  await settleNotSent(home, call, why, approval);
+  if (answer === EXPIRED)
+    return await settleNotSent(home, call, `nobody approved it in time${whom}`, { approval: "expired" });
+  const deniedBy = refuserText(home, question, call.caller.principal);
+  const why = deniedBy === undefined ? "it was not approved" : `${deniedBy} said no`;
+  await settleNotSent(home, call, why, { approval: "denied", ...(deniedBy !== undefined && { deniedBy }) });
 }
 
 async function settleNotSent(
   home: HomeContext,
   call: LedgerCall,
   why: string,
-  approval: "denied" | "expired",
+  decided: Pick<Outcome, "approval" | "deniedBy">,
 ): Promise<void> {
   await settleByGateway(home, call, {
     status: "error",
     errorType: "permission_denied",
-    approval,
+    ...decided,
     text: `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.`,
     advice: "Explain this to the user; do not try it another way.",
     elapsedMs: Date.now() - call.createdAt,

@@ -60,7 +60,7 @@ test("after three denials its calls are refused in words for an hour, and the ow
   expect(await denied("four", TOKENS.owner)).toContain("was not approved");
   await passUntil(T0 + 62 * MINUTE);
   await hosting(LAMPS);
-  expect(await denied("four")).toContain("was not approved");
+  expect(await denied("four")).toContain("anna said no");
 });
 
 test("three denials in more than ten minutes change nothing", async () => {
@@ -69,7 +69,7 @@ test("three denials in more than ten minutes change nothing", async () => {
   await passUntil(T0 + 11 * MINUTE);
   await hosting(LAMPS);
   await denied("three");
-  expect(await denied("four")).toContain("was not approved");
+  expect(await denied("four")).toContain("anna said no");
 });
 
 test("a person's no to what they asked for themselves does not count, but to their program's it does", async () => {

@@ -64,6 +64,16 @@ export function wasDenied(home: HomeContext, hash: string, now: number): boolean
     );
 }
 
+/** Who said no, where that is another person than the one who asked. Another home learns no names. @param asker a principal */
+export function refuserText(
+  home: HomeContext,
+  { answeredBy, answeredByName }: Pick<Question, "answeredBy" | "answeredByName">,
+  asker: string,
+): string | undefined {
+  if (answeredBy === null || answeredBy === asker || asker.startsWith("home:")) return undefined;
+  return personText(home, { principal: answeredBy, displayName: answeredByName });
+}
+
 /** Whether a denial counts against a caller: not where a person says no to what they asked for themselves. */
 function counts(home: HomeContext, question: Question, caller: string): boolean {
   // A question that lists several has no call: its members have.

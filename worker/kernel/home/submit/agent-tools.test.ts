@@ -243,7 +243,7 @@ test(
     // It is shown where ann was asked, too.
     expect((await turnsOf(id))[0]?.questions).toMatchObject([{ id: question.id }]);
     await answerQuestion(question.id, "deny");
-    expect((await outcomeOf(sent)).text).toContain("it was not approved");
+    expect((await outcomeOf(sent)).text).toContain("anna said no");
     await annReports(call, "done");
     await waiting;
   },

@@ -47,6 +47,7 @@ import { permissionsOf } from "../permissions/permission-store.ts";
 import { prepareStanding, standingFor } from "../permissions/standing.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
 import { decidedInTurn } from "../questions/decided-before.ts";
+import { refuserText } from "../questions/denials.ts";
 import { repliesOf } from "../questions/replies.ts";
 import { showIfComplete } from "../questions/together.ts";
 import { countersOf } from "../usage/usage-counters.ts";
@@ -203,7 +204,11 @@ async function acceptNamedCall(
       { conversation, idempotent, flags: call.flags ?? {} },
       await approvalHash(call.agent, command, payload),
     );
-    if (before?.answer === "deny") return refusal("permission_denied", deniedBefore(call.agent));
+    if (before?.answer === "deny")
+      return refusal(
+        "permission_denied",
+        deniedBefore(call.agent, refuserText(home, before, caller.principal)),
+      );
     if (before === undefined)
       return accepted({ deadline: await askBeforeSending(home, call, why, tainted ? unread : []) });
     // It may have been submitted again while the hash was made.
@@ -389,9 +394,9 @@ const READS_ONLY: Advised = {
     "Use an action that reads, by its name, or explain to the user that this has to be asked in another chat.",
 };
 
-function deniedBefore(agent: string): Advised {
+function deniedBefore(agent: string, refuser = "the user"): Advised {
   return {
-    text: `Error: The call was not sent to '${agent}': the user did not approve it a moment ago. Nothing was run.`,
+    text: `Error: The call was not sent to '${agent}': ${refuser} said no to it a moment ago. Nothing was run.`,
     advice: "Explain this to the user; do not try it again.",
   };
 }

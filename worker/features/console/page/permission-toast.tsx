@@ -5,19 +5,19 @@ import { addressOfPlace } from "./address.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Small } from "./controls.tsx";
-import { boundsText, endText } from "./kept-text.ts";
 import { Problem } from "./load.tsx";
 import { Me } from "./me.ts";
 import { Icon } from "./parts/icon.tsx";
+import { boundsText, endText } from "./permission-text.ts";
 import { say } from "./texts/say.ts";
 
-/** @property sentence the question @property questions ids of the calls for which it was kept */
-type Kept = { sentence: string; questions: readonly string[] };
+/** @property sentence the question @property questions ids of the calls for which it was given */
+type Given = { sentence: string; questions: readonly string[] };
 
-const listeners = new Set<(kept: Kept) => void>();
+const listeners = new Set<(given: Given) => void>();
 
-export function announceKept(kept: Kept): void {
-  for (const listener of listeners) listener(kept);
+export function announcePermissions(given: Given): void {
+  for (const listener of listeners) listener(given);
 }
 
 /** Long enough to be read and pressed. */
@@ -26,34 +26,34 @@ const ENDED_MS = 5_000;
 
 type Shown = { sentence: string; made: readonly PermissionView[]; ended: boolean };
 
-export function KeptToast() {
+export function PermissionToast() {
   const [shown, setShown] = useState<Shown>();
   const { failed, busy, attempt } = useAttempt();
   const me = useContext(Me);
   useEffect(() => {
-    const onKept = ({ sentence, questions }: Kept) =>
+    const onGiven = ({ sentence, questions }: Given) =>
       void attempt(async () => {
         const { permissions } = await client.json("GET /v1/permissions");
         const made = permissions.filter(({ question }) => question !== null && questions.includes(question));
         if (made.length > 0) setShown({ sentence, made, ended: false });
       });
-    listeners.add(onKept);
-    return () => void listeners.delete(onKept);
+    listeners.add(onGiven);
+    return () => void listeners.delete(onGiven);
   }, []);
   useEffect(() => {
     if (!shown) return;
     const timer = setTimeout(() => setShown(undefined), shown.ended ? ENDED_MS : SHOWN_MS);
     return () => clearTimeout(timer);
   }, [shown]);
-  const undo = (given: Shown) =>
+  const undo = (before: Shown) =>
     attempt(async () => {
-      for (const { id } of given.made) await client.json("DELETE /v1/permissions/{id}", { path: { id } });
-      setShown({ ...given, ended: true });
+      for (const { id } of before.made) await client.json("DELETE /v1/permissions/{id}", { path: { id } });
+      setShown({ ...before, ended: true });
     });
   return (
     <div class="toasts" role="status">
       {shown && (
-        <div class="toast kept">
+        <div class="toast permission">
           <Icon name="shield" />
           <p class="grow">
             <span class="title">
