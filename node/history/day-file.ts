@@ -13,8 +13,8 @@ import type { Gap, KeptValue, Sample, SeriesInfo } from "@edgecall/core/history/
 import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
 import { readGap, readInfo, readValue, writeGap, writeInfo, writeValue } from "./records.ts";
 
-/** Times are kept to a tenth of a second. Finer ones do not compress. */
-export const TICK_MS = 100;
+/** Times are kept to a second. Finer ones do not compress. */
+export const TICK_MS = 1_000;
 export const DAY_MS = 86_400_000;
 
 const CHUNK_BYTES = 16 * 1024;

@@ -5,7 +5,7 @@
 import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { GapCause } from "@edgecall/core/protocol/past.ts";
 import { type Clock, SteadyTime } from "../clock.ts";
-import { dayOf, type SeriesName } from "./day-file.ts";
+import { dayOf, type SeriesName, TICK_MS, toTick } from "./day-file.ts";
 import { nameOf } from "./day-logs.ts";
 import { keptValue, SeriesKeeper } from "./keeper.ts";
 import { HistoryStore, type StoreOptions } from "./store.ts";
@@ -34,6 +34,8 @@ export class HistoryRecorder {
   #valuesToday = 0;
   #isFull = false;
   #isStopped = false;
+  /** The end of the last gap (epoch ms). */
+  #notBefore = 0;
 
   private constructor(options: StoreOptions & { clock: Clock }, store: HistoryStore) {
     this.#options = options;
@@ -70,7 +72,7 @@ export class HistoryRecorder {
     const kept = value === undefined ? undefined : this.#keptOf(info);
     if (value === undefined) this.absent(info);
     if (value === undefined || !kept) return;
-    const at = this.now();
+    const at = Math.max(this.now(), this.#notBefore);
     kept.isThere = true;
     if (!kept.keeper.offer({ at, value }, this.#isSparse(at))) return;
     this.store.add(kept.info, { at, value });
@@ -82,7 +84,7 @@ export class HistoryRecorder {
   absent(name: SeriesName): void {
     const kept = this.#series.get(nameOf(name));
     if (!kept?.isThere) return;
-    const at = this.now();
+    const at = Math.max(this.now(), this.#notBefore);
     kept.isThere = false;
     kept.keeper.reset();
     this.store.add(kept.info, { at, value: null });
@@ -103,7 +105,9 @@ export class HistoryRecorder {
     if (!this.#away) return;
     const { at, why } = this.#away;
     this.#away = undefined;
-    this.#unknown({ from: at, to: this.now(), why });
+    // Values of the second in which it is back come behind the gap.
+    this.#notBefore = toTick(this.now()) + TICK_MS;
+    this.#unknown({ from: at, to: this.#notBefore, why });
   }
 
   /** Call it every second. */
@@ -170,6 +174,7 @@ export class HistoryRecorder {
   /** What was said between the two times is not known: one of the clocks was wrong. */
   #clockSet(at: number, by: number): void {
     const before = at - by;
+    this.#notBefore = 0;
     this.#options.log("warn", "history.clock_set", { by_s: Math.round(by / 1_000) });
     if (this.#away) this.#away.at += by;
     this.#unknown({ from: Math.min(before, at), to: Math.max(before, at), why: "clock" });

@@ -53,7 +53,8 @@ async function passes(recorder: HistoryRecorder, ms: number): Promise<void> {
   }
 }
 
-const valuesOf = async (recorder: HistoryRecorder, info: SeriesInfo, from = T0 - DAY_MS, to = now + 1) =>
+/** Values of the second in which the recorder began stand in the next one. */
+const valuesOf = async (recorder: HistoryRecorder, info: SeriesInfo, from = T0 - DAY_MS, to = now + 1_001) =>
   (await recorder.store.read(info, from, to)).samples.map(({ at, value }) => [(at - T0) / 1_000, value]);
 
 async function opens(recorder: HistoryRecorder, times: number): Promise<void> {
@@ -69,7 +70,7 @@ test("what came is read at once, after a restart, and from the file of its day",
   now += 5_000;
   recorderCame(first, DOOR, false);
   const wanted = [
-    [0, true],
+    [1, true],
     [5, false],
   ];
   expect(await valuesOf(first, DOOR)).toEqual(wanted);
@@ -127,7 +128,7 @@ test("a kill costs what was not written, and the answer has that gap", async () 
   expect(gaps.some(({ why, to }) => why === "bridge" && to === now)).toBe(true);
   next.came(DOOR, true);
   await next.stop();
-  expect((await valuesOf(await started(), DOOR)).at(-1)).toEqual([(now - T0) / 1_000, true]);
+  expect((await valuesOf(await started(), DOOR)).at(-1)).toEqual([(now - T0) / 1_000 + 1, true]);
 });
 
 test("a clock that is set ahead or back is a gap over both of its times", async () => {
