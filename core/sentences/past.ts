@@ -1,0 +1,48 @@
+/** What a question about the past asks: one state of one thing, in one part of time. Each of its roles is used, or it means nothing. Pure. */
+import type { Past, State, Target } from "./frame.ts";
+import { fitting, or, Roles } from "./part-roles.ts";
+import type { BuiltParts } from "./parts.ts";
+import type { Either, Item } from "./roles.ts";
+import { TARGET_ROLES, targetOf } from "./target.ts";
+
+/** States of a place, without a thing: "when was there motion in the hall last?" */
+const OF_PLACES: ReadonlySet<State> = new Set<State>(["motion", "occupied", "smoke", "gas", "wet"]);
+
+export function past(items: readonly Item[]): BuiltParts {
+  const isTarget = ({ role }: Item) => TARGET_ROLES.has(role);
+  const found = targetOf(items.filter(isTarget));
+  const [target, other] = found?.targets ?? [];
+  const left = new Roles(items.filter((item) => !isTarget(item)));
+  for (const role of ["request", "show", "becomes"] as const) left.take(role);
+  const [is, was, latest] = (["be", "was", "latest"] as const).map((role) => left.take(role).length > 0);
+  const form = left.one("past");
+  const states = left.take("state");
+  const period = left.one("period");
+  const [state] = states;
+  // "Wann ist sie fertig?", "什么时候结束？" ask what comes.
+  if (form === "last" && is && !was && !latest && period === undefined) return undefined;
+  if (!left.isUsed() || !form || !state || period === null || !isSame(states)) return undefined;
+  if (!target || other || found?.any || !isOne(target, state)) return undefined;
+  const frame: Past = {
+    kind: "past",
+    // "wie lange ist sie gestern gelaufen" asks how long it was so.
+    form: form === "since" && period !== undefined ? "duration" : form,
+    state: fitting(state, target),
+    ...or(state, target),
+    target,
+    ...(period !== undefined && { period }),
+  };
+  return { meanings: [[frame]] };
+}
+
+/** "wann lief … gelaufen" says it twice. */
+function isSame(states: readonly Either<State>[]): boolean {
+  return states.every(({ is }) => is === states[0]?.is);
+}
+
+/** Figures of several things are no answer to one question. */
+function isOne(target: Target, { is }: Either<State>): boolean {
+  if (target.of === "named") return true;
+  if (target.of === "type") return target.number === "one";
+  return target.of === "earlier" ? !target.many : target.of === "place" && OF_PLACES.has(is);
+}

@@ -1,0 +1,149 @@
+/** Answers questions about the past from what the bridge keeps: which reading is meant its states tell, and the bridge has the figures. */
+import { questionOf } from "@edgecall/core/history/past-tool.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
+import type { PastAnswer, PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { Past, PastPeriod, State } from "@edgecall/core/sentences/frame.ts";
+import type { Answer, AskContext } from "./asks.ts";
+import { stateIn } from "./readings.ts";
+import { byState, choices, findTarget } from "./targets.ts";
+import type { Thing } from "./things.ts";
+
+export type PastContext = AskContext & {
+  /** The home's. */
+  zone: string;
+  /** Asks the bridge; it answers undefined where it is away. Undefined: this person, or this home, has no past. */
+  past: ((question: PastQuestion) => Promise<PastReply | undefined>) | undefined;
+};
+
+/** As `readPeriod` of core/history has them. */
+const PERIODS: Readonly<Record<PastPeriod, string>> = {
+  today: "today",
+  yesterday: "yesterday",
+  last_night: "last night",
+  day: "24 h",
+  this_week: "this week",
+  last_week: "last week",
+  this_month: "this month",
+  last_month: "last month",
+};
+
+/** Words of a state: those of on or off of a class. */
+const WORDS: Readonly<Partial<Record<State, readonly [of: string | undefined, at: 0 | 1]>>> = {
+  on: [undefined, 0],
+  off: [undefined, 1],
+  open: ["door", 0],
+  closed: ["door", 1],
+  unlocked: ["lock", 0],
+  locked: ["lock", 1],
+  running: ["running", 0],
+  motion: ["motion", 0],
+  no_motion: ["motion", 1],
+  occupied: ["occupancy", 0],
+  wet: ["moisture", 0],
+  dry: ["moisture", 1],
+  smoke: ["smoke", 0],
+  gas: ["gas", 0],
+  home: ["presence", 0],
+  away: ["presence", 1],
+  charging: ["battery_charging", 0],
+};
+
+export async function answerPast(frame: Past, context: PastContext): Promise<Answer> {
+  const { things, phrases, past, now, zone } = context;
+  const notYet = { problem: { text: phrases.say("notYet") } };
+  if (!past) return notYet;
+  const target = byState(frame.target, frame);
+  const hosted = things.filter((thing) => thing.hosted);
+  // Which devices have the reading their states alone tell, so all that may be meant are asked.
+  const wide = findTarget(target, { ...context, things: hosted }, (thing) => thing.hosted, true);
+  if ("problem" in wide) return wide;
+  const states = await context.states(wide.things.map(({ id }) => id));
+  if (!states) return { problem: { text: phrases.say("pastAway") } };
+  const readingsIn = ({ id }: Thing): readonly Reading[] => states.get(id)?.readings ?? [];
+  const found = findTarget(target, { ...context, things: wide.things }, (thing) => meantIn(frame, readingsIn(thing)) !== undefined);
+  if ("problem" in found) return found;
+  const [thing] = found.things;
+  const meant = thing && meantIn(frame, readingsIn(thing));
+  if (!thing || !meant) return { problem: { text: phrases.say("notKnownOf", { names: phrases.list(choices(found.things), "and") }) } };
+  const { period, form } = frame;
+  const question = questionOf(
+    {
+      agent_id: thing.id,
+      reading: meant.reading.name,
+      ask: form === "since" ? "last" : form,
+      is: meant.is,
+      ...(period !== undefined && { period: PERIODS[period] }),
+    },
+    zone,
+    now,
+  );
+  const words = WORDS[meant.state];
+  if (!question.ok || !words) return notYet;
+  const reply = await past(question.value);
+  if (!reply) return { problem: { text: phrases.say("pastAway") } };
+  if ("error" in reply) return notYet;
+  const state = phrases.stateWords(words[0])[words[1]];
+  return { answer: pastText({ name: thing.name, state, answer: reply.answer, form }, { phrases, zone, now }), about: [thing.id] };
+}
+
+/** The reading that tells the state, and what its value has to be. */
+type Meant = { reading: Reading; state: State; is: string };
+
+function meantIn({ state, or }: Past, readings: readonly Reading[]): Meant | undefined {
+  for (const one of [state, ...(or ? [or] : [])]) {
+    const reading = stateIn(readings, one)?.by;
+    const is = reading && valueFor(reading, one);
+    if (reading && is !== undefined) return { reading, state: one, is };
+  }
+  return undefined;
+}
+
+/** Of a number: the comparisons by which `stateIn` reads states. */
+const LIMITS: ReadonlyArray<readonly [is: string, yes: number, no: number]> = [
+  [">5", 6, 5],
+  [">0", 1, 0],
+  ["<=5", 5, 6],
+  ["<=0", 0, 1],
+];
+
+/** @returns the value of this reading by which it is so, in the words of the tool; undefined: there is more than one */
+function valueFor({ unavailable: _, ...reading }: Reading, state: State): string | undefined {
+  const isSo = (value: Reading["value"]) => {
+    const found = stateIn([{ ...reading, value }], state);
+    return found?.by.name === reading.name && found.so === true;
+  };
+  const isNot = (value: Reading["value"]) => stateIn([{ ...reading, value }], state)?.so === false;
+  if (isSo(true) && isNot(false)) return "on";
+  if (isSo(false) && isNot(true)) return "off";
+  const limit = LIMITS.find(([, yes, no]) => isSo(yes) && isNot(no));
+  if (limit) return limit[0];
+  return isSo(state) ? state : undefined;
+}
+
+/** Shorter ones are not told: a bridge that is updated is away for some seconds. */
+const SHORT_MS = 60_000;
+
+function pastText(
+  { name, state, answer, form }: { name: string; state: string; answer: PastAnswer; form: Past["form"] },
+  { phrases, zone, now }: { phrases: Phrases; zone: string; now: number },
+): string {
+  const { facts, from, to, unknown_ms } = answer;
+  const time = (at: number) => phrases.time(at, zone, now);
+  if (facts.known_ms === 0) return phrases.say("pastNothing", { name });
+  const period = phrases.say("fromTo", { from: time(from), to: time(to) });
+  const missing = unknown_ms >= SHORT_MS && form !== "last" && form !== "since";
+  const unknown = missing ? phrases.say("pastUnknown", { span: phrases.span(unknown_ms) }) : "";
+  return phrases.sentences(factText(), unknown);
+
+  function factText(): string {
+    const { last, count = 0, ms = 0 } = facts;
+    if (form === "count") return phrases.say("pastCount", { name, state, count, period });
+    if (form === "duration") return phrases.say("pastDuration", { name, state, span: phrases.span(ms), period });
+    if (!last) return phrases.say("pastNever", { name, state, time: time(from) });
+    const begun = time(last.at);
+    if (!last.is_over) return phrases.say("pastSince", { name, state, time: begun, span: phrases.span(to - last.at) });
+    if (last.to === null) return phrases.say("pastUnseen", { name, state, time: begun });
+    return phrases.say("pastLast", { name, state, from: begun, to: time(last.to) });
+  }
+}
