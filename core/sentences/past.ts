@@ -1,5 +1,5 @@
 /** What a question about the past asks: one state of one thing, in one part of time. Each of its roles is used, or it means nothing. Pure. */
-import type { Past, State, Target } from "./frame.ts";
+import type { Past, PastPeriod, State, Target } from "./frame.ts";
 import { fitting, or, Roles } from "./part-roles.ts";
 import type { BuiltParts } from "./parts.ts";
 import type { Either, Item } from "./roles.ts";
@@ -8,19 +8,28 @@ import { TARGET_ROLES, targetOf } from "./target.ts";
 /** States of a place, without a thing: "when was there motion in the hall last?" */
 const OF_PLACES: ReadonlySet<State> = new Set<State>(["motion", "occupied", "smoke", "gas", "wet"]);
 
+const OVER: ReadonlySet<PastPeriod> = new Set<PastPeriod>([
+  "yesterday",
+  "last_night",
+  "day",
+  "last_week",
+  "last_month",
+]);
+
 export function past(items: readonly Item[]): BuiltParts {
   const isTarget = ({ role }: Item) => TARGET_ROLES.has(role);
   const found = targetOf(items.filter(isTarget));
   const [target, other] = found?.targets ?? [];
   const left = new Roles(items.filter((item) => !isTarget(item)));
-  for (const role of ["request", "show", "becomes"] as const) left.take(role);
-  const [is, was, latest] = (["be", "was", "latest"] as const).map((role) => left.take(role).length > 0);
+  for (const role of ["request", "show", "be", "becomes"] as const) left.take(role);
+  const has = (role: "was" | "latest" | "tenseless") => left.take(role).length > 0;
+  const [was, latest, isTenseless] = [has("was"), has("latest"), has("tenseless")];
   const form = left.one("past");
   const states = left.take("state");
   const period = left.one("period");
   const [state] = states;
-  // "Wann ist sie fertig?", "什么时候结束？" ask what comes.
-  if (form === "last" && is && !was && !latest && period === undefined) return undefined;
+  // "Wann ist sie fertig?", "什么时候结束？" ask of what comes, also with "today".
+  if (isTenseless && !was && !latest && !(period && OVER.has(period))) return undefined;
   if (!left.isUsed() || !form || !state || period === null || !isSame(states)) return undefined;
   if (!target || other || found?.any || !isOne(target, state)) return undefined;
   const frame: Past = {

@@ -18,7 +18,7 @@ const PLAIN: ReadonlySet<string> = new Set<Role>([
   ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by from minus changes becomes both".split(
     " ",
   ),
-  ..."watch remind timer that model help at for after every oclock latest was".split(" "),
+  ..."watch remind timer that model help at for after every oclock latest was tenseless".split(" "),
 ] as Role[]);
 
 const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };

@@ -114,6 +114,8 @@ export type RoleValues = {
   latest: null;
   /** "was", "did" behind such a word. Alone it asks what the reader does not know. */
   was: null;
+  /** Beside a head that does not tell whether it asks of the past: "wann ist", "combien de temps". */
+  tenseless: null;
   period: PastPeriod;
   // Of times.
   at: null;

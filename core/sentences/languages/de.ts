@@ -441,7 +441,7 @@ export const de: LanguageData = {
     "cancel:pause": "pausier[e|en], setze aus",
     "cancel:resume": "setze fort, fortsetzen, reaktiviere",
     "past:last": "(wann|um wie viel uhr|um wieviel uhr) (war|waren|wurde|wurden|ging|gingen)",
-    "past:last be": "(wann|um wie viel uhr|um wieviel uhr) (ist|sind|hat|haben)",
+    "past:last tenseless": "(wann|um wie viel uhr|um wieviel uhr) (ist|sind|hat|haben)",
     "past:last state:running": "(wann|um wie viel uhr) (lief|liefen)",
     "past:since": "(wie lange|seit wann|wie lang) (ist|sind|hat|haben) [schon]",
     "past:since state:running": "(seit wann|wie lange schon) (läuft|laufen)",

@@ -451,7 +451,7 @@ export const en: LanguageData = {
     "cancel:cancel rule:reminder": "stop reminding me, stop reminding me about",
     "past:last":
       "(when|what time|at what time) (was|were|did), when was there, when was the last time [that], when did it happen last that",
-    "past:last be": "when (has|have)",
+    "past:last tenseless": "when (has|have)",
     "past:since": "(how long|since when|for how long) (has|have|is|are), since when has it been that",
     "past:duration":
       "[for] how long (was|were|did), [for] how long had, how much time was, how many (hours|minutes) (was|were|did)",
