@@ -25,8 +25,8 @@ export class HistoryRecorder {
   readonly #options: StoreOptions & { clock: Clock };
   readonly #time: SteadyTime;
   readonly #series = new Map<string, Kept>();
-  /** Since when nothing can come: the program has begun, or what brings values is away. */
-  #away: { at: number; why: GapCause } | undefined;
+  /** When the program began (epoch ms), until values may come. */
+  #begunAt: number | undefined;
   /** Monotonic ms. */
   #syncAt: number;
   #packAt: number;
@@ -43,7 +43,7 @@ export class HistoryRecorder {
     this.#syncAt = now + SYNC_MS;
     this.#packAt = now;
     const { at } = this.#time.read();
-    this.#away = { at, why: "bridge" };
+    this.#begunAt = at;
     if (store.alive > 0)
       store.addGap({ from: Math.min(store.alive, at), to: Math.max(store.alive, at), why: "bridge" });
   }
@@ -89,21 +89,12 @@ export class HistoryRecorder {
     this.#syncSoon();
   }
 
-  /** What brings the values is away. */
-  lost(why: GapCause): void {
-    if (this.#away) return;
-    const at = this.now();
-    this.#away = { at, why };
-    // A program that is ended meanwhile has said it.
-    this.#unknown({ from: at, to: at, why });
-  }
-
-  /** It is there again. */
-  back(): void {
-    if (!this.#away) return;
-    const { at, why } = this.#away;
-    this.#away = undefined;
-    this.#unknown({ from: at, to: this.now(), why });
+  /** Values may come from now on. */
+  begin(): void {
+    if (this.#begunAt === undefined) return;
+    const from = this.#begunAt;
+    this.#begunAt = undefined;
+    this.#unknown({ from, to: this.now(), why: "bridge" });
   }
 
   /** Call it every second. */
@@ -171,7 +162,7 @@ export class HistoryRecorder {
   #clockSet(at: number, by: number): void {
     const before = at - by;
     this.#options.log("warn", "history.clock_set", { by_s: Math.round(by / 1_000) });
-    if (this.#away) this.#away.at += by;
+    if (this.#begunAt !== undefined) this.#begunAt += by;
     this.#unknown({ from: Math.min(before, at), to: Math.max(before, at), why: "clock" });
   }
 
