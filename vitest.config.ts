@@ -139,6 +139,7 @@ const NIGHTLY = [
   "bridge-service",
   "devices-publishers",
   "home-assistant",
+  "home-assistant-side-by-side",
   "power",
   "service",
   "trial",

@@ -12,6 +12,8 @@ export type TurnTimes = {
   calls: number[];
   /** Milliseconds that the endpoint itself took, for all requests. */
   own: number;
+  /** The bodies of all requests. */
+  requests: string[];
 };
 
 export type Endpoint = {
@@ -67,6 +69,7 @@ export async function startEndpoint(): Promise<Endpoint> {
       response.end(TEXT_REPLY);
       return;
     }
+    script.requests.push(body);
     if (script.repliedAt !== undefined) script.calls.push(askedAt - script.repliedAt);
     const batch = script.left.shift();
     if (batch) {
@@ -93,7 +96,7 @@ export async function startEndpoint(): Promise<Endpoint> {
     url: `http://127.0.0.1:${port}/v1`,
     script(batches) {
       lastTurn += 1;
-      const script: Script = { left: [...batches], repliedAt: undefined, calls: [], own: 0 };
+      const script: Script = { left: [...batches], repliedAt: undefined, calls: [], own: 0, requests: [] };
       scripts.set(String(lastTurn), script);
       return { text: `bench-turn-${lastTurn}`, times: script };
     },

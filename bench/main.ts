@@ -14,6 +14,8 @@ import { measureCpu } from "./cpu.ts";
 import { startMqttFloor, startPathFloor } from "./floors.ts";
 import { type Fronts, measureFronts } from "./fronts/measure.ts";
 import { FRONT_NOTES, frontTable } from "./fronts/table.ts";
+import { measureHomeAssistant } from "./home-assistant/measure.ts";
+import { HOME_ASSISTANT_NOTES, homeAssistantTable } from "./home-assistant/table.ts";
 import { type Calls, judge } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
 import { startMosquitto } from "./mosquitto.ts";
@@ -46,6 +48,7 @@ const USAGE = `npm run bench -- [options]
   --scale        many agents, turns and homes alone
   --sentences    plain sentences that need no model alone
   --page         the first paint of the console alone (it needs Chromium)
+  --home-assistant   a large Home Assistant, only with this option (.ci/peers/home-assistant.sh installs it)
   --disk         the rows on this machine's disk, in place of its memory
   --json FILE    the figures as JSON too
   --tools        the device's tools; npm run bench -- --tools --help
@@ -73,6 +76,7 @@ const FULL = {
   fronts: { acksMs: 30_000, firstTokens: 60 },
   sentences: { rounds: 15, turns: 100, warmUp: 10 },
   page: { rounds: 21 },
+  homeAssistant: { devices: [300, 600], idleMs: 20_000, rounds: 5 },
   scale: {
     fleets: {
       fleets: (["real", "slim"] as const).flatMap((advert) =>
@@ -98,6 +102,7 @@ const QUICK = {
   fronts: { acksMs: 3_000, firstTokens: 10 },
   sentences: { rounds: 3, turns: 10, warmUp: 2 },
   page: { rounds: 5 },
+  homeAssistant: { devices: [30], idleMs: 3_000, rounds: 2 },
   scale: {
     fleets: {
       fleets: [1, 10, 100].map((agents) => ({ agents, advert: "real" as const })),
@@ -132,6 +137,8 @@ const options = readOptions(USAGE, {
   sentences: { type: "boolean", default: false },
   /** Measures only the first paint of the console. */
   page: { type: "boolean", default: false },
+  /** Measures only a large Home Assistant, which no other run does. */
+  "home-assistant": { type: "boolean", default: false },
   json: { type: "string" },
 });
 const plan = options.quick ? QUICK : FULL;
@@ -201,13 +208,16 @@ async function benchPage(): Promise<FirstPaint> {
 
 try {
   const parts = ["calls", "among", "fronts", "scale", "sentences", "page"] as const;
-  const isAll = parts.every((part) => !options[part]);
+  const isAll = parts.every((part) => !options[part]) && !options["home-assistant"];
   const calls = isAll || options.calls ? await benchCalls() : undefined;
   const among = isAll || options.among ? await benchAmong() : undefined;
   const fronts = isAll || options.fronts ? await benchFronts() : undefined;
   const scale = isAll || options.scale ? await measureScale(dir, plan.scale, say) : undefined;
   const sentences = isAll || options.sentences ? await benchSentences() : undefined;
   const page = isAll || options.page ? await benchPage() : undefined;
+  const homeAssistant = options["home-assistant"]
+    ? await measureHomeAssistant(dir, processes, plan.homeAssistant, say)
+    : undefined;
   const counts = calls && scale && countsOf(calls.costs, scale.fleets);
   const about = {
     node: process.version,
@@ -226,6 +236,7 @@ try {
     ...(scale ? SCALE_NOTES : []),
     ...(sentences ? SENTENCES_NOTES : []),
     ...(page ? PAGE_NOTES : []),
+    ...(homeAssistant ? HOME_ASSISTANT_NOTES : []),
   ];
   const limits = judge({ calls, scale, sentences });
   const tables = [
@@ -235,12 +246,25 @@ try {
     ...(scale ? [scaleTables(scale)] : []),
     ...(sentences ? [sentencesTable(sentences)] : []),
     ...(page ? [pageTable(page)] : []),
+    ...(homeAssistant ? [homeAssistantTable(homeAssistant)] : []),
     ...(counts ? [modelTables(counts, USUAL_USE)] : []),
     ...(limits.length > 0 ? [limitLines(limits)] : []),
   ];
   console.log(`\n${[...tables, notes.join("\n")].join("\n\n")}`);
   if (options.json !== undefined) {
-    const json = { ...about, notes, limits, ...calls, among, fronts, scale, sentences, page, counts };
+    const json = {
+      ...about,
+      notes,
+      limits,
+      ...calls,
+      among,
+      fronts,
+      scale,
+      sentences,
+      page,
+      homeAssistant,
+      counts,
+    };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {

@@ -22,17 +22,17 @@ import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
 import { Counts } from "./counts.ts";
 import { DeviceHost } from "./devices/device-host.ts";
-import { HostedAgents } from "./devices/hosted-agents.ts";
+import { HostedAgents, type HostedAgentsOptions } from "./devices/hosted-agents.ts";
 import { GatewayLink, type Welcome } from "./gateway/gateway.ts";
 import { HomeOutbox, RETAINED_WITHIN_MS } from "./gateway/outbox.ts";
 import { BrokerLogins } from "./ops/broker-logins.ts";
-import { type Readiness, serveHealth } from "./ops/health.ts";
+import { isReady, type Readiness, serveHealth } from "./ops/health.ts";
 import { SelfUpdate } from "./ops/self-update.ts";
 import type { Watched } from "./ops/service.ts";
-import type { BridgeSettings } from "./settings.ts";
+import type { BridgeSettings, DeviceSettings } from "./settings.ts";
 
 export type Bridge = Watched & {
-  /** Welcomed by the gateway and connected to the broker. */
+  /** Welcomed by the gateway, and connected to the broker or to Home Assistant. */
   ready(): boolean;
   /** The port of the health server; undefined without one. */
   healthPort(): number | undefined;
@@ -48,6 +48,13 @@ export function startBridge(settings: BridgeSettings, log: Log): Bridge {
   const running = new RunningBridge(settings, log);
   running.start();
   return running;
+}
+
+/** Without a folder for the ledger the bridge changes nothing. */
+function modesOf({ folder, mode, homeAssistant }: DeviceSettings): HostedAgentsOptions["modes"] {
+  const of = (wanted: DeviceSettings["mode"] | undefined) =>
+    folder === undefined || wanted !== "allow" ? "read" : "allow";
+  return { mqtt: of(mode), "home-assistant": of(homeAssistant?.mode) };
 }
 
 class RunningBridge implements Bridge {
@@ -92,11 +99,12 @@ class RunningBridge implements Bridge {
     this.#tracer = settings.trace && nodeTracer("bridge", randomUUID(), settings.trace, log);
     this.#spans = this.#tracer && new CallSpans(this.#tracer, prefix);
     if (brokerFiles !== undefined) {
-      const hasDevices = settings.devices !== undefined;
+      const hasDevices = settings.devices !== undefined && settings.devices.mode !== "off";
       this.#logins = new BrokerLogins(brokerFiles, prefix, mqttPassword ?? "", log, hasDevices);
     }
     this.#broker = new BrokerLink({
-      url: settings.mqttUrl,
+      // Without one it is never started.
+      url: settings.mqttUrl ?? "",
       username: settings.mqttUsername,
       password: settings.mqttPassword,
       ca: settings.mqttCa,
@@ -141,8 +149,7 @@ class RunningBridge implements Bridge {
     this.#hosted =
       settings.devices &&
       new HostedAgents({
-        // Without a folder for the ledger the bridge changes nothing.
-        mode: settings.devices.folder === undefined ? "read" : settings.devices.mode,
+        modes: modesOf(settings.devices),
         roster: this.#roster,
         clock: systemClock,
         log,
@@ -192,7 +199,7 @@ class RunningBridge implements Bridge {
       this.#health = serveHealth({ port, host }, links, () => this.#metrics(), this.#log);
     }
     this.#ticks = setInterval(() => this.#tick(), TICK_MS);
-    this.#broker.start();
+    if (this.#settings.mqttUrl !== undefined) this.#broker.start();
     // The hello says which rules there are.
     void Promise.resolve(this.#devices?.loaded).then(() => {
       if (this.#stopping === undefined) this.#gateway.start();
@@ -201,12 +208,13 @@ class RunningBridge implements Bridge {
 
   links(): Readiness {
     const { up: gateway, problem } = this.#gateway;
-    return { gateway, broker: this.#broker.up, problem };
+    const broker = this.#settings.mqttUrl === undefined ? undefined : this.#broker.up;
+    return { gateway, broker, homeAssistant: this.#devices?.homeAssistant?.up, problem };
   }
 
   conditions(): Condition[] {
-    const broker = this.#broker.condition();
-    return broker ? [broker] : [];
+    const all = [this.#broker.condition(), this.#devices?.homeAssistant?.condition()];
+    return all.filter((one) => one !== undefined);
   }
 
   /** Home is told at each change. */
@@ -218,7 +226,7 @@ class RunningBridge implements Bridge {
   }
 
   ready(): boolean {
-    return this.#stopping === undefined && this.#gateway.up && this.#broker.up;
+    return this.#stopping === undefined && isReady(this.links());
   }
 
   healthPort(): number | undefined {
@@ -248,6 +256,7 @@ class RunningBridge implements Bridge {
     return this.#counts.page({
       gatewayUp: this.#gateway.up,
       brokerUp: this.#broker.up,
+      homeAssistantUp: this.#devices?.homeAssistant?.up,
       agents: this.#roster.now(),
       devices: this.#devices?.counts(),
       queues: {

@@ -13,6 +13,8 @@ const AGENTS_MAX = 200;
 export type BridgeNow = {
   gatewayUp: boolean;
   brokerUp: boolean;
+  /** Undefined: the settings name no Home Assistant. */
+  homeAssistantUp?: boolean | undefined;
   agents: readonly Pick<AgentState, "id" | "online" | "foreign">[];
   /** Hosted devices, and the configs on the broker that describe them; undefined: the bridge hosts none. */
   devices?: HostedNow | undefined;
@@ -80,6 +82,11 @@ export class Counts {
       ...processFamilies("bridge", { residentBytes, cpuSeconds, startedAt: performance.timeOrigin / 1_000 }),
       gauge("gateway_up", "1 while the gateway has welcomed the bridge.", [{ value: now.gatewayUp ? 1 : 0 }]),
       gauge("broker_up", "1 while the broker is connected.", [{ value: now.brokerUp ? 1 : 0 }]),
+      gauge(
+        "home_assistant_up",
+        "1 while Home Assistant is connected and runs.",
+        now.homeAssistantUp === undefined ? [] : [{ value: now.homeAssistantUp ? 1 : 0 }],
+      ),
       counter(
         "connections_total",
         "Connections made. Each but the first of a side is a reconnect.",

@@ -5,10 +5,10 @@
  *
  * In a container the same file is also the health check (`health`) and sets up a broker (`broker-files`).
  */
-import { messageOf } from "@edgecall/node/log.ts";
+import { jsonLog, messageOf } from "@edgecall/node/log.ts";
 import { brokerFilesCommand } from "./ops/broker-files.ts";
 import { healthCommand } from "./ops/health-check.ts";
-import { becomeNobody, withHomeAssistant } from "./ops/home-assistant.ts";
+import { becomeNobody, offerMcp, withHomeAssistant } from "./ops/home-assistant.ts";
 import { cannotStart, runBridge } from "./run.ts";
 
 const [verb, ...rest] = process.argv.slice(2);
@@ -32,3 +32,6 @@ async function environment(): Promise<Record<string, string | undefined>> {
 const env = await environment();
 if (process.env.SUPERVISOR_TOKEN) becomeNobody(env.BRIDGE_STATE);
 runBridge({ env });
+const refused = await offerMcp(env);
+if (refused !== undefined)
+  jsonLog({ program: "bridge" })("warn", "home_assistant.no_card", { error: refused });

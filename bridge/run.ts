@@ -30,7 +30,7 @@ export function runBridge({ env, onTrial = false }: Run): void {
   log("info", "bridge.starting", {
     bridge: settings.bridgeId,
     gateway: settings.gatewayUrl,
-    broker: new URL(settings.mqttUrl).host,
+    broker: settings.mqttUrl === undefined ? "off" : new URL(settings.mqttUrl).host,
   });
   const bridge = startBridge(settings, log);
   service.started(bridge);

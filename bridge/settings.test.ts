@@ -71,6 +71,47 @@ test("the settings of devices", () => {
   expect(off.ok && off.settings.devices).toBeUndefined();
 });
 
+const ASSISTANT = { HA_URL: "http://homeassistant.local:8123", HA_TOKEN: "ha-token" };
+
+test("Home Assistant's devices do not depend on the broker's, nor on a broker", () => {
+  const devicesOf = (env: Record<string, string>) => {
+    const read = readSettings({ ...NEEDED, ...env });
+    if (!read.ok) throw new Error(read.errors.join("; "));
+    return read.settings.devices;
+  };
+  const url = "ws://homeassistant.local:8123/api/websocket";
+  const one = devicesOf({ ...ASSISTANT, MQTT_URL: "mqtts://broker.example.com" });
+  expect(one).toMatchObject({ mode: "off", homeAssistant: { url, mode: "allow" } });
+  expect(one?.homeAssistant?.token()).toBe("ha-token");
+  expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "read", MQTT_DEVICES: "allow" })).toMatchObject({
+    mode: "allow",
+    homeAssistant: { mode: "read" },
+  });
+  expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off" })).toMatchObject({ homeAssistant: undefined });
+  expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off", MQTT_DEVICES: "off" })).toBeUndefined();
+  const alone = readSettings({ ...NEEDED, ...ASSISTANT, MQTT_URL: "off" });
+  expect(alone).toMatchObject({ settings: { mqttUrl: undefined, devices: { mode: "off" } } });
+});
+
+test.each([
+  ["https://ha.example/", "wss://ha.example/api/websocket"],
+  ["http://ha.example/behind/", "ws://ha.example/behind/api/websocket"],
+  ["ws://supervisor/core/websocket", "ws://supervisor/core/websocket"],
+])("Home Assistant at %s", (HA_URL, url) => {
+  const read = readSettings({ ...NEEDED, ...ASSISTANT, HA_URL });
+  expect(read.ok && read.settings.devices?.homeAssistant?.url).toBe(url);
+});
+
+test("a token in a file is read again", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "bridge-")), "token");
+  writeFileSync(file, "first\n");
+  const read = readSettings({ ...NEEDED, HA_URL: ASSISTANT.HA_URL, HA_TOKEN_FILE: file });
+  const assistant = read.ok ? read.settings.devices?.homeAssistant : undefined;
+  expect(assistant?.token()).toBe("first");
+  writeFileSync(file, "second\n");
+  expect(assistant?.token()).toBe("second");
+});
+
 test.each([
   ["http://127.0.0.1:8787", "ws://127.0.0.1:8787/bridge"],
   ["http://127.0.0.1:8787/", "ws://127.0.0.1:8787/bridge"],
@@ -112,6 +153,8 @@ test.each([
   ["MQTT_HISTORY", "yes"],
   ["MQTT_HISTORY", "0"],
   ["MQTT_HISTORY", "5000"],
+  ["MQTT_URL", "off"],
+  ["HA_DEVICES", "yes"],
 ])("a wrong %s (%s) is named, and no token is shown", (name, value) => {
   const result = readSettings({ ...NEEDED, [name]: value });
   expect(result).toMatchObject({ ok: false });
@@ -119,6 +162,19 @@ test.each([
   expect(errors).toHaveLength(1);
   expect(errors[0]).toMatch(new RegExp(`^${name}: `));
   expect(errors[0]).not.toContain("two words");
+});
+
+test.each([
+  ["HA_URL", ""],
+  ["HA_URL", "homeassistant.local:8123"],
+  ["HA_URL", "http://anna:secret@ha.local"],
+  ["HA_TOKEN", ""],
+  ["HA_TOKEN", "two words"],
+])("with Home Assistant, a wrong %s (%s) is named, and no token is shown", (name, value) => {
+  const result = readSettings({ ...NEEDED, ...ASSISTANT, [name]: value });
+  const errors = result.ok ? [] : result.errors;
+  expect(errors).toEqual([expect.stringMatching(new RegExp(`^${name}: `))]);
+  expect(errors[0]).not.toMatch(/two words|ha-token|secret/);
 });
 
 test("a secret may be in a file, without its line's end; an unreadable file is named", () => {

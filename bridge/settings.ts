@@ -21,7 +21,8 @@ export type BridgeSettings = {
   /** The bridge shows one of the two to the gateway. */
   bridgeToken: string | undefined;
   ownKey: OwnKey | undefined;
-  mqttUrl: string;
+  /** Undefined: there is no broker, and only Home Assistant's devices are agents. */
+  mqttUrl: string | undefined;
   mqttUsername: string | undefined;
   mqttPassword: string | undefined;
   /** PEM text of the authorities that may have signed the broker's certificate; undefined: Node's own list. */
@@ -42,15 +43,26 @@ export type BridgeSettings = {
   devices: DeviceSettings | undefined;
 };
 
-export type DeviceSettings = {
-  /** `read`: a change is refused unless a person has allowed the device. */
+type HomeAssistantSettings = {
+  /** `ws(s)://HOST:PORT/api/websocket`; of the Supervisor `ws://supervisor/core/websocket`. */
+  url: string;
+  /** As of the broker's devices. */
   mode: "read" | "allow";
+  /** The token of now: its file may have been written anew. */
+  token(): string;
+};
+
+export type DeviceSettings = {
+  /** Of the broker's devices. `off`: they are no agents. `read`: a change is refused unless a person has allowed the device. */
+  mode: "off" | "read" | "allow";
   /** The prefix of the topics on which devices describe themselves. */
   prefix: string;
   /** True if the bridge says there that it has started, so that publishers send again. */
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerText: readonly string[];
+  /** Undefined: none. */
+  homeAssistant?: HomeAssistantSettings | undefined;
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
   /** Days for which values are kept; undefined: none are. */
@@ -77,8 +89,8 @@ export function readSettings(env: Environment): SettingsResult {
     return (env[name] || ("default" in entry ? entry.default : undefined)) as never;
   };
   /** A secret may be in a file (NAME_FILE), where `docker inspect` does not show it. */
-  const secret = (name: SecretVariable): string | undefined =>
-    get(name) ?? readSecret(name, env[`${name}_FILE`] || undefined, errors);
+  const secret = (name: SecretVariable, problems = errors): string | undefined =>
+    get(name) ?? readSecret(name, env[`${name}_FILE`] || undefined, problems);
 
   const bridgeToken = readToken(secret("BRIDGE_TOKEN"), errors);
   // The folder for files of the bridge: the one that is named, or the one that systemd gives the service.
@@ -93,7 +105,7 @@ export function readSettings(env: Environment): SettingsResult {
   const brokerFiles = get("BROKER_FILES");
   const mqttUsername = get("MQTT_USERNAME") ?? (brokerFiles === undefined ? undefined : BRIDGE_USER);
   const mqttUrl = readMqttUrl(get("MQTT_URL"), errors);
-  const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl, env, existsSync), errors);
+  const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl ?? "", env, existsSync), errors);
   const topicPrefix = readPrefix("TOPIC_PREFIX", get("TOPIC_PREFIX"), errors);
   const healthPort = readPort(get("HEALTH_PORT"), errors);
   const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);
@@ -106,7 +118,10 @@ export function readSettings(env: Environment): SettingsResult {
     OTEL_EXPORTER_OTLP_HEADERS: secret("OTEL_EXPORTER_OTLP_HEADERS"),
   });
   if (!trace.ok) errors.push(trace.error);
-  const devices = readDevices(get, { mqttUrl, topicPrefix, folder }, errors);
+  const homeAssistant = readHomeAssistant(get, (problems) => secret("HA_TOKEN", problems), errors);
+  if (mqttUrl === undefined && homeAssistant === undefined)
+    errors.push("MQTT_URL: should not be off while HA_URL names no Home Assistant: there would be no agents");
+  const devices = readDevices(get, { mqttUrl, topicPrefix, folder, homeAssistant }, errors);
   if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
@@ -137,16 +152,14 @@ function readDevices(
     mqttUrl,
     topicPrefix,
     folder,
-  }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix"> & Pick<DeviceSettings, "folder">,
+    homeAssistant,
+  }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix"> & Pick<DeviceSettings, "folder" | "homeAssistant">,
   errors: string[],
 ): DeviceSettings | undefined {
-  const isOwn = isPrivateHost(URL.parse(mqttUrl)?.hostname.toLowerCase() ?? "");
-  const mode = get("MQTT_DEVICES") ?? (isOwn ? "allow" : "off");
-  if (mode === "off") return undefined;
-  if (mode !== "read" && mode !== "allow") {
-    errors.push("MQTT_DEVICES: should be off, read or allow");
-    return undefined;
-  }
+  const isOwn = isPrivateHost(URL.parse(mqttUrl ?? "")?.hostname.toLowerCase() ?? "");
+  const wanted = readMode("MQTT_DEVICES", get("MQTT_DEVICES") ?? (isOwn ? "allow" : "off"), errors);
+  const mode = mqttUrl === undefined ? "off" : wanted;
+  if (mode === "off" && homeAssistant === undefined) return undefined;
   const birth = get("MQTT_DEVICES_BIRTH");
   if (birth !== "on" && birth !== "off") errors.push("MQTT_DEVICES_BIRTH: should be on or off");
   const prefix = readPrefix("MQTT_DEVICES_PREFIX", get("MQTT_DEVICES_PREFIX"), errors);
@@ -160,7 +173,7 @@ function readDevices(
   const dangerText = words.filter((word) => word !== "");
   const days = readHistory(get("MQTT_HISTORY"), errors);
   const historyDays = folder === undefined ? undefined : days;
-  return { mode, prefix, birth: birth === "on", dangerText, folder, historyDays };
+  return { mode, prefix, birth: birth === "on", dangerText, folder, historyDays, homeAssistant };
 }
 
 const HISTORY_DAYS_MAX = 3_650;
@@ -171,6 +184,41 @@ function readHistory(value: string, errors: string[]): number | undefined {
   if (days < 1 || days > HISTORY_DAYS_MAX)
     errors.push(`MQTT_HISTORY: should be off, or a number of days from 1 to ${HISTORY_DAYS_MAX}`);
   return days;
+}
+
+function readMode(name: string, value: string, errors: string[]): DeviceSettings["mode"] {
+  if (value === "off" || value === "read" || value === "allow") return value;
+  errors.push(`${name}: should be off, read or allow`);
+  return "off";
+}
+
+/** Reads where Home Assistant is reached. @returns undefined: none is named, or its devices are not wanted */
+function readHomeAssistant(
+  get: Get,
+  token: (errors: string[]) => string | undefined,
+  errors: string[],
+): HomeAssistantSettings | undefined {
+  const mode = readMode("HA_DEVICES", get("HA_DEVICES"), errors);
+  const address = get("HA_URL");
+  const first = token(errors);
+  if (mode === "off" || (address === undefined && first === undefined)) return undefined;
+  const url = URL.parse(address ?? "");
+  const isKnown = url !== null && /^(?:https?|wss?):$/.test(url.protocol);
+  if (!isKnown || url.username !== "" || url.search !== "")
+    errors.push("HA_URL: should be Home Assistant's address, like http://homeassistant.local:8123");
+  if (first === undefined)
+    errors.push(
+      "HA_TOKEN: missing; make a long-lived token in Home Assistant, as a user without administrator rights",
+    );
+  else if (!/^[\x21-\x7e]+$/.test(first))
+    errors.push("HA_TOKEN: holds a space, a line break or another character that no token has");
+  if (!isKnown || first === undefined) return undefined;
+  const path = url.pathname.replace(/\/$/, "");
+  // The Supervisor's own address is a socket's, and whole.
+  const socket = url.protocol.startsWith("ws")
+    ? `${url.protocol}//${url.host}${path}`
+    : `${url.origin.replace(/^http/, "ws")}${path}/api/websocket`;
+  return { url: socket, mode, token: () => token([]) ?? first };
 }
 
 /** Reads the key that pairing wrote. */
@@ -235,7 +283,8 @@ function readToken(value: string | undefined, errors: string[]): string | undefi
   return undefined;
 }
 
-function readMqttUrl(value: string, errors: string[]): string {
+function readMqttUrl(value: string, errors: string[]): string | undefined {
+  if (value === "off") return undefined;
   const url = URL.parse(value);
   if (!url || !["mqtt:", "mqtts:", "ws:", "wss:"].includes(url.protocol) || url.hostname === "") {
     errors.push("MQTT_URL: not an address of a broker; it should look like mqtt://127.0.0.1:1883");

@@ -26,7 +26,11 @@ export const BRIDGE_VARIABLES = {
       "The folder of `key.json` and `gateway.json`, which pairing writes, and of [devices of the broker](#devices-of-the-broker).",
     standard: "systemd's `STATE_DIRECTORY`",
   },
-  MQTT_URL: { about: "The broker; `mqtts://` for TLS.", default: "mqtt://127.0.0.1:1883" },
+  MQTT_URL: {
+    about:
+      "The broker; `mqtts://` for TLS. `off`: none, for a home whose devices are all [Home Assistant's](../guides/home-assistant.md).",
+    default: "mqtt://127.0.0.1:1883",
+  },
   MQTT_USERNAME: {
     about: "The bridge's user at the broker.",
     standard: "none; its own with `BROKER_FILES`",
@@ -59,6 +63,20 @@ export const BRIDGE_VARIABLES = {
     about:
       "For how many days the bridge keeps what devices report ([history](../using/history.md)), in at most 200 MB of its folder; `off`: not at all.",
     default: "400",
+  },
+  HA_URL: {
+    about:
+      "The address of a [Home Assistant](../guides/home-assistant.md) whose devices are agents too: `http://HOST:8123`.",
+  },
+  HA_TOKEN: {
+    about:
+      "A long-lived token of a user of it who is no administrator. Its file is read again at each connect.",
+    secret: true,
+  },
+  HA_DEVICES: {
+    about:
+      "Whether its devices are agents, as `MQTT_DEVICES` for those of the broker: `off`, `read` or `allow`.",
+    default: "allow",
   },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },
   // Loopback, since /readyz would tell a stranger which home is down.

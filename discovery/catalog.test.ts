@@ -593,15 +593,15 @@ describe("bounds", () => {
     expect(catalog.counts().ignored).toEqual([{ why: "there are more than 2000 configs", count: 2_999 }]);
   });
 
-  test("300 devices of 256 parts", () => {
+  test("600 devices of 256 parts", () => {
     const catalog = newCatalog();
-    for (let n = 0; n < 310; n += 1) add(catalog, "sensor", `d${n}`, sensor(`d${n}`));
+    for (let n = 0; n < 610; n += 1) add(catalog, "sensor", `d${n}`, sensor(`d${n}`));
     for (let n = 0; n < 272; n += 1)
       add(catalog, "sensor", `p${n}`, sensor(`p${n}`, { device: { identifiers: ["d0"], name: "d0" } }));
-    expect(catalog.devices(NOW)).toHaveLength(300);
+    expect(catalog.devices(NOW)).toHaveLength(600);
     expect(catalog.readings("d0", NOW)).toHaveLength(256);
     expect(catalog.counts().ignored).toEqual([
-      { why: "there are more than 300 devices", count: 10 },
+      { why: "there are more than 600 devices", count: 10 },
       { why: "a device has more than 256 entities", count: 17 },
     ]);
   });

@@ -1,7 +1,7 @@
 /** Faults of devices that describe themselves: each was seen with a real publisher, or follows from one. */
 import { describe, expect, test } from "vitest";
 import { GHOST_AFTER_MS } from "./model/device.ts";
-import { CASES, NOW, newCatalog, OneDevice } from "./testkit/device-cases.ts";
+import { CASES, NOW, newCatalog, OneDevice, published } from "./testkit/device-cases.ts";
 
 const PLUG = { command_topic: "a", state_topic: "s" };
 
@@ -34,7 +34,7 @@ test("null members of a light's state, and -1 for a version, mean nothing", () =
 test("payloads are sent as they are written, JSON and spaces included", () => {
   const payload_on = ' {"id": "0x54",  "é": 1.0} ';
   expect(
-    new OneDevice().add("switch", { ...PLUG, payload_on }).plan("set", { on: true }).steps[0]?.payload,
+    published(new OneDevice().add("switch", { ...PLUG, payload_on }).plan("set", { on: true }))[0]?.payload,
   ).toBe(payload_on);
 });
 

@@ -1,7 +1,7 @@
 /** What publishers send in forms of their own (test/cases/publisher-forms.json), with what is read of it and sent for it. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { NOW, newCatalog } from "./testkit/device-cases.ts";
+import { NOW, newCatalog, published } from "./testkit/device-cases.ts";
 
 type Case = {
   row: string;
@@ -44,7 +44,7 @@ test.each(CASES.map((one) => [one.row, one.publisher, one] as const))(
     for (const [action, parameters, sends] of commands) {
       const plan = catalog.plan(device?.id ?? "", action, parameters, NOW);
       expect(
-        "error" in plan ? plan.error : plan.steps.map(({ topic, payload }) => `${topic} ${payload}`),
+        "error" in plan ? plan.error : published(plan).map(({ topic, payload }) => `${topic} ${payload}`),
       ).toEqual(sends);
     }
   },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DeviceCatalog } from "./catalog.ts";
 import type { HostedDevice } from "./model/device.ts";
 import { ENTITIES_A_DEVICE_MAX } from "./model/room.ts";
-import { CASES, NOW, newCatalog } from "./testkit/device-cases.ts";
+import { CASES, NOW, newCatalog, published } from "./testkit/device-cases.ts";
 
 type Config = { topic: string; payload: Record<string, unknown> };
 
@@ -83,7 +83,7 @@ describe("V7: the same configs in any order, with a restart after each", () => {
     const configs = [one("b", "two"), one("a", "one")];
     const sent = configs.map((_, at) => {
       const plan = started(at === 0 ? configs : configs.toReversed()).plan("big", "set", { on: true }, NOW);
-      return "error" in plan ? plan.error : plan.steps.map(({ topic }) => topic);
+      return "error" in plan ? plan.error : published(plan).map(({ topic }) => topic);
     });
     expect(sent).toEqual([["one"], ["one"]]);
   });
@@ -134,7 +134,7 @@ describe("V7: a large device", () => {
         topic: `homeassistant/sensor/${name}/config`,
         payload: { unique_id: name, state_topic: name, name: null, device: { identifiers: [name], name } },
       }));
-    const old = Array.from({ length: 300 }, (_, at) => `old-${at}`);
+    const old = Array.from({ length: 600 }, (_, at) => `old-${at}`);
     const first = started(many(old));
     const ids = first.devices(NOW).map(({ id }) => id);
     const later = started([...many(["a-new", "another"]), ...many(old)], first.dump());

@@ -1,7 +1,7 @@
 /** What a value is, how it is told, and when a report fits what was asked: test/cases/device_values.json, and all steps of the usual scales. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { OneDevice } from "./testkit/device-cases.ts";
+import { OneDevice, published } from "./testkit/device-cases.ts";
 
 type Message = [topic: string, payload: string, retained?: boolean];
 type Entity = { row: string; kind: string; config: Record<string, unknown> };
@@ -44,7 +44,7 @@ describe("commands", () => {
     for (const [topic, payload, retained] of before) device.say(topic, payload, retained);
     device.after(60_000);
     const plan = device.plan(action, parameters);
-    expect(plan.steps.map(({ topic, payload }) => [topic, payload])).toEqual(sends);
+    expect(published(plan).map(({ topic, payload }) => [topic, payload])).toEqual(sends);
     const mark = device.mark();
     expect(plan.confirm?.(mark)).toBeUndefined();
     device.after(1_000);
@@ -69,7 +69,7 @@ function twice(
     ...config,
   });
   for (const _ of ["first", "second"]) {
-    const [sent] = lamp.plan("set", parameters).steps;
+    const [sent] = published(lamp.plan("set", parameters));
     const reported = answer(JSON.parse(sent?.payload ?? ""));
     lamp.confirmedBy("set", parameters, ["s", { state: "ON", ...reported }]);
   }
@@ -154,7 +154,7 @@ test.each([100, 99, 255, 10])("V5: all positions, twice, of a cover with a range
       position_open,
     });
     for (const _ of ["first", "second"]) {
-      const [sent] = cover.plan("set_position", { position }).steps;
+      const [sent] = published(cover.plan("set_position", { position }));
       cover.confirmedBy("set_position", { position }, ["s", sent?.payload ?? ""]);
     }
   }

@@ -36,6 +36,7 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   // The model of devices knows no source: each source knows the model.
   [/^discovery\/model\//, /^discovery\/(?!model\/)/],
   [/^discovery\/mqtt\//, /^discovery\/(?!mqtt\/|model\/)/],
+  [/^discovery\/home-assistant\//, /^discovery\/(?!home-assistant\/|model\/)/],
   // An agent works without these packages: this source alone imports them, when their tools are wanted.
   [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
   // The agent's kernel knows no feature. The sources at its root and toolbox/ put the features together.

@@ -33,9 +33,10 @@ export async function checkSettings(env: Environment): Promise<Parsed<BridgeSett
   return bridge.ok ? { ok: true, value: bridge.settings } : { ok: false, error: bridge.errors.join("\n") };
 }
 
-/** Logs in at the broker once. @throws an error for people that names the settings to check */
+/** Logs in at the broker once, if there is one. @throws an error for people that names the settings to check */
 export async function checkBroker(settings: BridgeSettings): Promise<void> {
   const { mqttUrl, mqttUsername, mqttPassword, mqttCa } = settings;
+  if (mqttUrl === undefined) return;
   // Without user and password.
   const { host } = new URL(mqttUrl);
   const client = connect(mqttUrl, {

@@ -21,6 +21,8 @@ const AppConfig = z.strictObject({
   arch: z.array(z.enum(["aarch64", "amd64"])),
   breaking_versions: z.array(z.string().check(z.regex(/^\d+\.\d+\.0$/))),
   tmpfs: z.boolean(),
+  homeassistant_api: z.literal(true),
+  discovery: z.array(z.literal("mcp")),
   services: z.array(z.string().check(z.regex(/^(mqtt|mysql):(provide|want|need)$/))),
   ports: z.record(z.string().check(z.regex(/^\d+\/(tcp|udp)$/)), z.nullable(z.number())),
   ports_description: z.record(z.string(), z.string()),

@@ -201,7 +201,7 @@ describe("an unreachable server", () => {
 
 describe("a gateway of ours", () => {
   /** A gateway that serves the home with this key. @returns its address, and the names of its clients */
-  async function gateway(key: string) {
+  async function gateway(key: string | undefined, names: readonly string[] = ["edge_call"]) {
     const clients: unknown[] = [];
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -212,9 +212,9 @@ describe("a gateway of ours", () => {
         protocolVersion: "2025-11-25",
         capabilities: { tools: {} },
         serverInfo: { name: "edgecall", version: "1" },
-        _meta: { [MCP_GATEWAY_KEY]: key },
+        ...(key !== undefined && { _meta: { [MCP_GATEWAY_KEY]: key } }),
       };
-      const tools = [{ name: "edge_call", inputSchema: { type: "object" } }];
+      const tools = names.map((name) => ({ name, inputSchema: { type: "object" } }));
       const result = method === "initialize" ? hello : { tools };
       response.statusCode = id === undefined ? 202 : 200;
       response.setHeader("content-type", "application/json");
@@ -235,6 +235,23 @@ describe("a gateway of ours", () => {
     expect(servers.tools().map(({ name }) => name)).toEqual(["s1_edge_call"]);
     expect(servers.missing()).toMatchObject([{ name: "s0_*", why: expect.stringContaining("own gateway") }]);
     expect(other.clients).toEqual(["edgecall agent eye"]);
+  });
+
+  test("one that another server passes on is refused, in words; what the owner names beside it is used", async () => {
+    // As Home Assistant's own server does it, once it is signed in to a gateway.
+    const names = ["intent__HassTurnOn", "edge_call", "edge_list", "vm__bash"];
+    const { url } = await gateway(undefined, names);
+    const named = await gateway(undefined, ["intent__HassTurnOn", "mcp_01k__edge_list"]);
+    const { servers } = await open(
+      { url, token: TOKEN },
+      { url, token: TOKEN, tools: ["intent__HassTurnOn"] },
+      { url: named.url, token: TOKEN },
+    );
+    expect(servers.tools().map(({ name }) => name)).toEqual(["s1_intent__HassTurnOn"]);
+    expect(servers.missing()).toMatchObject([
+      { name: "s0_*", why: expect.stringMatching(/edgecall gateway \(edge_call\).*Assist/) },
+      { name: "s2_*", why: expect.stringContaining("mcp_01k__edge_list") },
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
+import { GATEWAY_TOOLS } from "@edgecall/core/protocol/names.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -22,6 +23,8 @@ const CONNECT_WITHIN_MS = 20_000;
 const RETRIES: Backoff = { baseMs: 1_000, capMs: 60_000 };
 const OWN_GATEWAY =
   "it is this agent's own gateway, and calls with its token would be the token owner's; the agent's model calls other agents with edge_call";
+const PASSED_ON = (tool: string) =>
+  `it passes on the tools of an edgecall gateway (${tool}), so a call would go round in a circle, with the rights of another person. Name the tools that you want of it in \`tools\`; in Home Assistant choose the API "Assist" alone`;
 /** The limit of one server, since the advert of all tools has to pass the broker. */
 const TOOLS_MAX = 64;
 
@@ -140,6 +143,11 @@ class McpServer {
         await client.close();
         throw error;
       });
+      const passedOn = client.gatewayKey === undefined && this.#wanted(listed).find(isOfGateway);
+      if (passedOn) {
+        await client.close();
+        throw new Error(PASSED_ON(passedOn.name));
+      }
       this.#client = client;
       this.#failures = 0;
       void client.ended.then((why) => this.#lost(client, why));
@@ -160,11 +168,15 @@ class McpServer {
     return stdioLink({ exec: place.exec, argv: reach.argv, env: reach.env, grants: this.#places.grants });
   }
 
+  /** Those that the owner wants of it. */
+  #wanted(listed: readonly ListedTool[]): readonly ListedTool[] {
+    const { only } = this.#settings;
+    return only === undefined ? listed : listed.filter((tool) => only.includes(tool.name));
+  }
+
   #offer(listed: readonly ListedTool[]): void {
-    const { only, timeoutMs = this.#places.timeoutMs } = this.#settings;
-    const offered = listed
-      .filter((tool) => only === undefined || only.includes(tool.name))
-      .slice(0, TOOLS_MAX);
+    const { timeoutMs = this.#places.timeoutMs } = this.#settings;
+    const offered = this.#wanted(listed).slice(0, TOOLS_MAX);
     // A reconnect with the same tools is no change.
     if (JSON.stringify(offered) !== JSON.stringify(this.#listed)) {
       this.#listed = offered;
@@ -187,4 +199,9 @@ class McpServer {
     this.#retry.unref();
     this.#failures += 1;
   }
+}
+
+/** Home Assistant sets the name of its own source before a name that two of them have, and two underlines. */
+function isOfGateway({ name }: ListedTool): boolean {
+  return GATEWAY_TOOLS.some((tool) => name === tool || name.endsWith(`__${tool}`));
 }

@@ -36,7 +36,7 @@ async function playDay(): Promise<void> {
     clock,
     log: quiet,
   });
-  recorder.back();
+  recorder.begin();
   const before = { heap: heap(), written: written() };
   const began = performance.now();
   let [messages, ticks] = [0, 0];

@@ -3,11 +3,10 @@ import { INLINE_MAX_CHARS, InlineMedia } from "@edgecall/core/protocol/media.ts"
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
-import type { Publisher } from "../broker/broker.ts";
 import type { DeviceCall, Ended } from "./device-call.ts";
 import type { MessageWatch } from "./message-watch.ts";
 import { FRESH, failed, succeeded } from "./reports.ts";
-import { isDeviceTopic } from "./topics.ts";
+import type { Senders } from "./sender.ts";
 
 /** A device with mains power answers within a second. */
 const ASKED_WAIT_MS = 3_000;
@@ -15,10 +14,8 @@ const ASKED_WAIT_MS = 3_000;
 const MORE_MS = 150;
 
 export type ReadParts = {
-  /** The prefix of agents' topics, on which nothing is asked. */
-  prefix: string;
   clock: Clock;
-  broker: Publisher;
+  senders: Senders;
   catalog: DeviceCatalog;
   watch: MessageWatch;
 };
@@ -26,7 +23,7 @@ export type ReadParts = {
 export async function answerRead(parts: ReadParts, call: DeviceCall): Promise<Ended> {
   const { catalog, clock } = parts;
   const { agent, action } = call;
-  if (action !== "read") return snapshot(parts, call);
+  if (action !== "read") return (await asked(parts, call)) ?? (await snapshot(parts, call));
   const { [FRESH]: fresh, ...parameters } = call.parameters;
   if (fresh !== undefined && typeof fresh !== "boolean")
     return { report: failed(action, "invalid_params", `Error: ${FRESH}: it has to be true or false`) };
@@ -42,12 +39,13 @@ export async function answerRead(parts: ReadParts, call: DeviceCall): Promise<En
 
 /** Asks the device for its values, where its publisher can, and waits until it answers. */
 async function askDevice(parts: ReadParts, call: DeviceCall): Promise<void> {
-  const { broker, catalog, clock, prefix, watch } = parts;
-  const asks = catalog.asks(call.agent, clock.wall()).filter(({ topic }) => isDeviceTopic(topic, prefix));
-  if (asks.length === 0 || !broker.up) return;
+  const { catalog, clock, senders, watch } = parts;
+  const sender = senders[catalog.device(call.agent, clock.wall())?.source ?? "mqtt"];
+  const asks = catalog.asks(call.agent, clock.wall()).filter((step) => sender.forbidden(step) === undefined);
+  if (asks.length === 0 || sender.problem() !== undefined) return;
   const heard = () => catalog.device(call.agent, clock.wall())?.lastSeen ?? 0;
   const before = heard();
-  for (const { topic, payload } of asks) void broker.publish(topic, payload, ASKED_WAIT_MS);
+  for (const step of asks) void sender.send(step, ASKED_WAIT_MS);
   const wait = Math.min(ASKED_WAIT_MS, call.deadline - clock.now() - MORE_MS);
   const isHeard = await watch.until(
     wait,
@@ -59,10 +57,29 @@ async function askDevice(parts: ReadParts, call: DeviceCall): Promise<void> {
   if (isHeard) await watch.until(MORE_MS, () => undefined);
 }
 
+/** What no state has: the source is asked for it. @returns undefined: the device has no such action */
+async function asked(
+  { catalog, clock, senders }: ReadParts,
+  { agent, action, parameters }: DeviceCall,
+): Promise<Ended | undefined> {
+  const query = catalog.query(agent, action, parameters, clock.wall());
+  if (query === undefined) return undefined;
+  if ("error" in query) return { report: failed(action, "invalid_params", `Error: ${query.error}`) };
+  const answer = await senders[query.source].ask(query.call);
+  if ("why" in answer)
+    return { report: failed(action, "execution_failed", `Error: ${answer.why}`, answer.tainted) };
+  return { report: succeeded(action, query.words(answer.response), { tainted: true }) };
+}
+
 /** The last picture of a camera. */
-function snapshot({ catalog, clock }: ReadParts, { agent, action }: DeviceCall): Ended {
+async function snapshot(
+  { catalog, clock, senders }: ReadParts,
+  { agent, action }: DeviceCall,
+): Promise<Ended> {
   const now = clock.wall();
-  const picture = catalog.picture(agent, action, now);
+  const known = catalog.picture(agent, action, now);
+  const source = catalog.device(agent, now)?.source ?? "mqtt";
+  const picture = "key" in known ? await senders[source].picture(known.key) : known;
   if ("error" in picture) return { report: failed(action, "execution_failed", `Error: ${picture.error}`) };
   const { mediaType, bytes, at } = picture;
   const data = Buffer.from(bytes).toString("base64");

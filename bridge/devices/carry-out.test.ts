@@ -13,6 +13,7 @@ import { type CarryOutParts, carryOut } from "./carry-out.ts";
 import { DeviceLedger } from "./command-ledger.ts";
 import type { DeviceCall, Interruption } from "./device-call.ts";
 import { MessageWatch } from "./message-watch.ts";
+import { homeAssistantSender, mqttSender } from "./sender.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 const log = () => {};
@@ -44,12 +45,13 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
   };
   catalog.mqtt.config("homeassistant/light/lamp/config", JSON.stringify(config), Date.now());
   const parts: CarryOutParts = {
-    prefix: "evoclaw",
     log,
     clock: systemClock,
-    broker,
+    senders: {
+      mqtt: mqttSender({ prefix: "evoclaw", broker, subscriptions: new Subscriptions(broker, log) }),
+      "home-assistant": homeAssistantSender(undefined),
+    },
     catalog,
-    subscriptions: new Subscriptions(broker, log),
     watch: new MessageWatch(),
     onCommand: () => () => {},
   };

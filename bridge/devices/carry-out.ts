@@ -10,26 +10,18 @@ import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import type { Publisher } from "../broker/broker.ts";
 import type { DeviceLedger } from "./command-ledger.ts";
 import { type DeviceCall, type Ended, notRun } from "./device-call.ts";
 import type { MessageWatch } from "./message-watch.ts";
 import { failed, type Outcome, succeeded, unknown } from "./reports.ts";
-import type { Subscriptions } from "./subscriptions.ts";
-import { isDeviceTopic } from "./topics.ts";
+import type { Sender, Senders } from "./sender.ts";
 
 /** Home and the line to it need this of a call's time. */
 const REPORT_MS = 500;
-/** The broker answers a subscription within this, or is not there. */
-const SUBSCRIBED_WITHIN_MS = 2_000;
 /** A report counts when the device has not taken it back after so long. */
 const HOLDS_MS = 20;
 /** After the publisher's own error a confirmation may still come, of another part of the command. */
 const AFTER_FAILURE_MS = 500;
-/** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
-const FAILURE_WITHIN_MS = 1_000;
-/** The broker acknowledges within this, or may be gone: whoever waits behind this command must not wait for that. */
-const ACKED_WITHIN_MS = 3_000;
 
 const NO_FOLDER = {
   text: "Error: The bridge has no folder for its files, so after a restart it could send a command twice. It only reads devices until BRIDGE_STATE names a folder. Nothing was sent.",
@@ -37,13 +29,10 @@ const NO_FOLDER = {
 };
 
 export type CarryOutParts = {
-  /** The prefix of agents' topics, on which no command is sent. */
-  prefix: string;
   log: Log;
   clock: Clock;
-  broker: Publisher;
+  senders: Senders;
   catalog: DeviceCatalog;
-  subscriptions: Subscriptions;
   watch: MessageWatch;
   /**
    * Hears of each command that is sent: what it changes is no news.
@@ -52,7 +41,7 @@ export type CarryOutParts = {
   onCommand(device: string, readings: readonly string[], waitMs: number): () => void;
 };
 
-type Prepared = { device: HostedDevice; plan: Plan };
+type Prepared = { device: HostedDevice; plan: Plan; sender: Sender };
 
 /** @returns how the call would end at once if it had its turn now; undefined: it would be sent */
 export function problemOf(
@@ -71,15 +60,11 @@ export async function carryOut(
   ledger: DeviceLedger | undefined,
   call: DeviceCall,
 ): Promise<Ended> {
-  const { catalog, clock, subscriptions } = parts;
+  const { catalog, clock } = parts;
   const { id, agent, action, route } = call;
   if (!ledger) return { report: failed(action, "permission_denied", NO_FOLDER) };
-  const isSubscribed = await within(
-    SUBSCRIBED_WITHIN_MS,
-    subscriptions.settled().then(() => true),
-  );
-  if (!isSubscribed)
-    return { refuse: "broker_offline", message: "the broker does not answer a subscription" };
+  const unready = await senderOf(parts, call).ready();
+  if (unready !== undefined) return { refuse: "broker_offline", message: unready };
   const prepared = prepare(parts, call);
   if (!("plan" in prepared)) return prepared;
   const { device, plan } = prepared;
@@ -103,18 +88,18 @@ export async function carryOut(
   }
   const since = catalog.mark(clock.wall());
   const endOwn = parts.onCommand(device.key, plan.readings, plan.waitMs);
-  const sent = await send(parts, ledger, call, prepared);
+  const sent = await send(ledger, call, prepared);
   if (sent === "all") {
     const report = await outcomeOf(parts, call, prepared, since);
     if (report.payload.confirmed === true) endOwn();
     return { report };
   }
-  return sent === "a part" ? { report: partlySent(call, device) } : sent;
+  return sent === "a part" ? { report: partlySent(call, prepared) } : sent;
 }
 
 /** @returns what the call sends, or why nothing is sent */
 function prepare(parts: CarryOutParts, call: DeviceCall): Prepared | Ended {
-  const { catalog, clock, log, prefix } = parts;
+  const { catalog, clock, log } = parts;
   const { agent, action, allow, parameters } = call;
   const late = tooLate(parts, call);
   if (late) return late;
@@ -133,9 +118,10 @@ function prepare(parts: CarryOutParts, call: DeviceCall): Prepared | Ended {
     return plan.offline
       ? { refuse: "agent_offline", message: plan.error }
       : { report: failed(action, "invalid_params", `Error: ${plan.error}`, plan.tainted) };
-  const wrong = plan.steps.find(({ topic }) => !isDeviceTopic(topic, prefix));
-  if (!wrong && plan.steps.length > 0) return { device, plan };
-  log("error", "devices.command_refused", { device: agent, topic: wrong?.topic.slice(0, 200) });
+  const sender = senderOf(parts, call);
+  const wrong = plan.steps.map((step) => sender.forbidden(step)).find((one) => one !== undefined);
+  if (wrong === undefined && plan.steps.length > 0) return { device, plan, sender };
+  log("error", "devices.command_refused", { device: agent, topic: wrong });
   return {
     report: failed(
       action,
@@ -146,40 +132,46 @@ function prepare(parts: CarryOutParts, call: DeviceCall): Prepared | Ended {
 }
 
 /** @returns why nothing may be sent any more */
-function tooLate({ broker, clock }: CarryOutParts, call: DeviceCall): Ended | undefined {
+function tooLate(parts: CarryOutParts, call: DeviceCall): Ended | undefined {
   if (call.interrupted) return { report: notRun(call) };
-  if (clock.now() >= call.deadline - REPORT_MS)
+  if (parts.clock.now() >= call.deadline - REPORT_MS)
     return { refuse: "expired", message: "its time ran out before the bridge could send it" };
-  return broker.up ? undefined : { refuse: "broker_offline", message: "the broker is not connected" };
+  const message = senderOf(parts, call).problem();
+  return message === undefined ? undefined : { refuse: "broker_offline", message };
 }
 
-/** Publishes the command's messages in their order. @returns how much was sent; the call's end if nothing was */
+/** Of the source that has the device; of one that is not known it is the broker's. */
+function senderOf({ catalog, clock, senders }: CarryOutParts, { agent }: DeviceCall): Sender {
+  return senders[catalog.device(agent, clock.wall())?.source ?? "mqtt"];
+}
+
+/** Sends the command's steps in their order. @returns how much was sent; the call's end if nothing was */
 async function send(
-  { broker }: CarryOutParts,
   ledger: DeviceLedger,
   call: DeviceCall,
-  { device, plan }: Prepared,
+  { device, plan, sender }: Prepared,
 ): Promise<"all" | "a part" | Ended> {
   let isOut = false;
   let isCut = false;
   let refused: Ended | undefined;
-  for (const { topic, payload, retain } of plan.steps) {
-    // Before the first message, tooLate has looked.
+  for (const step of plan.steps) {
+    // Before the first one, tooLate has looked.
     if (call.interrupted) {
       isCut = true;
       break;
     }
-    // A device that comes back later must not carry out what its caller was told is not confirmed.
-    const acked = broker.publish(topic, payload, retain ? undefined : plan.waitMs, retain);
-    const published = (await within(ACKED_WITHIN_MS, acked)) ?? { kind: "unsure" as const };
-    if (published.kind === "offline" || published.kind === "rejected") {
-      const message = published.kind === "rejected" ? published.message : "the broker is not connected";
-      refused ??= { refuse: "broker_offline", message };
+    const sent = await sender.send(step, plan.waitMs);
+    if (sent.kind === "offline" || sent.kind === "refused") {
+      refused ??=
+        sent.kind === "offline"
+          ? { refuse: "broker_offline", message: sent.why }
+          : {
+              report: failed(call.action, "execution_failed", `Error: ${sent.why}. Nothing was sent.`, true),
+            };
       isCut = true;
       break;
     }
-    // Nobody has it, unless the broker keeps it.
-    if (published.kind === "delivered" && !published.listening && !retain) refused ??= notListening(device);
+    if (sent.kind === "nobody") refused ??= notListening(device);
     else {
       isOut = true;
       ledger.sent(call.id);
@@ -191,14 +183,14 @@ async function send(
 }
 
 /** Of a command with several messages, of which the last ones were not sent. */
-function partlySent({ action, interrupted }: DeviceCall, { name }: HostedDevice): Outcome {
+function partlySent({ action, interrupted }: DeviceCall, { device, sender }: Prepared): Outcome {
   const why =
     interrupted === "cancelled"
       ? "it was cancelled"
       : interrupted === "stopped"
         ? "a later call stopped it"
-        : "the broker took no more";
-  return unknown(action, `Error: Only a part of the command was sent to ${name}: then ${why}.`);
+        : `${sender.name.replace(/^The/, "the")} took no more`;
+  return unknown(action, `Error: Only a part of the command was sent to ${device.name}: then ${why}.`);
 }
 
 function notListening({ name }: HostedDevice): Ended {
@@ -214,12 +206,12 @@ async function outcomeOf(
   prepared: Prepared,
   since: Mark,
 ): Promise<Outcome> {
-  const { clock, broker } = parts;
+  const { clock } = parts;
   const { action } = call;
-  const { device, plan } = prepared;
+  const { device, plan, sender } = prepared;
   const sentAt = clock.now();
   const waitMs = Math.min(waitOf(prepared), call.deadline - REPORT_MS - sentAt);
-  const confirmed = await confirmation(parts, call, plan, since, waitMs);
+  const confirmed = await confirmation(parts, call, prepared, since, waitMs);
   const values = plan.reported(since);
   const reported = values.length > 0 ? { reported: values } : {};
   if (confirmed !== undefined) return succeeded(action, confirmed, { confirmed: true, ...reported });
@@ -237,9 +229,9 @@ async function outcomeOf(
       action,
       `Error: Sent to ${device.name}, and cancelled after ${after}, before it confirmed the command. It may carry it out all the same.`,
     );
-  const isAway = broker.up ? "" : " The broker is not connected any more.";
+  const isAway = sender.problem() === undefined ? "" : ` ${sender.name} is not connected any more.`;
   // The plan's words say how long it wanted to wait.
-  const isShort = failure === undefined && waitMs < plan.waitMs;
+  const isShort = failure === undefined && !plan.reportsFailure(since) && waitMs < plan.waitMs;
   const words = isShort
     ? `Sent to ${device.name}; it did not confirm it within ${after}.`
     : plan.unconfirmed(since);
@@ -249,16 +241,15 @@ async function outcomeOf(
   });
 }
 
-function waitOf({ plan, device }: Prepared): number {
-  if (plan.confirm !== null) return plan.waitMs;
-  return /zigbee2mqtt/i.test(device.publisher ?? "") ? FAILURE_WITHIN_MS : 0;
+function waitOf({ plan, device, sender }: Prepared): number {
+  return plan.confirm !== null ? plan.waitMs : sender.failsWithinMs(device.publisher);
 }
 
 /** Waits until a state confirms the command. @returns the words; undefined: none did in time, or the wait was ended */
 async function confirmation(
-  { broker, watch, prefix }: CarryOutParts,
+  { watch }: CarryOutParts,
   call: DeviceCall,
-  plan: Plan,
+  { plan, sender }: Prepared,
   since: Mark,
   ms: number,
 ): Promise<string | undefined> {
@@ -266,8 +257,8 @@ async function confirmation(
   let hasHeld = false;
   let held: NodeJS.Timeout | undefined;
   const ask = setTimeout(() => {
-    for (const { topic, payload } of plan.ask ?? [])
-      if (isDeviceTopic(topic, prefix)) void broker.publish(topic, payload, plan.waitMs);
+    for (const step of plan.ask ?? [])
+      if (sender.forbidden(step) === undefined) void sender.send(step, plan.waitMs);
   }, ms / 2);
   let afterFailure: NodeJS.Timeout | undefined;
   const text = await watch.until(
@@ -276,16 +267,19 @@ async function confirmation(
       const confirmed = plan.confirm?.(since);
       if (confirmed && (hasHeld || call.interrupted)) return confirmed.text;
       if (confirmed) {
-        held ??= setTimeout(() => {
-          hasHeld = true;
-          call.wake();
-        }, HOLDS_MS);
+        held ??= setTimeout(
+          () => {
+            hasHeld = true;
+            call.wake();
+          },
+          Math.max(HOLDS_MS, plan.settleMs),
+        );
         return undefined;
       }
       clearTimeout(held);
       held = undefined;
       if (call.interrupted || hasFailed) return "";
-      if (afterFailure === undefined && plan.failure(since) !== undefined)
+      if (afterFailure === undefined && (plan.failure(since) !== undefined || plan.reportsFailure(since)))
         afterFailure = setTimeout(() => {
           hasFailed = true;
           call.wake();
@@ -310,13 +304,4 @@ function noSuchAction(action: string, actions: readonly DeviceAction[]): Outcome
       actions.map(({ name }) => name),
     ),
   );
-}
-
-/** @returns undefined when the time was over first */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), ms);
-  const value = await Promise.race([work, late.promise]);
-  clearTimeout(timer);
-  return value;
 }

@@ -19,7 +19,12 @@ const log = () => {};
 function host() {
   const subscribed = new Set<string>();
   const roster = { isServed: () => false };
-  const agents = new HostedAgents({ mode: "allow", roster, clock: systemClock, log });
+  const agents = new HostedAgents({
+    modes: { mqtt: "allow", "home-assistant": "allow" },
+    roster,
+    clock: systemClock,
+    log,
+  });
   agents.welcomed(true);
   const outbox = { accepted: log, refuse: log, report: log, event: log };
   const broker = {

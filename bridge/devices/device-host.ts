@@ -1,7 +1,7 @@
 /**
- * Hosts the devices of the broker that describe themselves by Home Assistant's MQTT discovery: reads their configs and states, tells
- * Home of each as an agent, and carries out its calls. discovery/ knows what the messages mean; this part has the connection,
- * the files and the time.
+ * Hosts the devices of the broker that describe themselves there, and those of Home Assistant: reads what they report, tells Home of
+ * each as an agent, and carries out its calls. discovery/ knows what the messages mean; this part has the connections, the files and
+ * the time.
  *
  * A broker sends hundreds of configs and states at once: after each connect, and when a publisher starts. Home is told of what came
  * of such a burst when it is over, in one go.
@@ -10,6 +10,8 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { SourceName } from "@edgecall/discovery/model/device.ts";
+import type { Part } from "@edgecall/discovery/model/source.ts";
 import { isConfigTopic } from "@edgecall/discovery/mqtt/config/tasmota.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
@@ -22,6 +24,7 @@ import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { BridgeHistory } from "../history/bridge-history.ts";
+import { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
@@ -30,6 +33,7 @@ import { DeviceLedger } from "./command-ledger.ts";
 import { FirstReads } from "./first-reads.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
+import { homeAssistantSender, mqttSender, type Senders } from "./sender.ts";
 import { statesFrames } from "./states-frames.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { isDeviceFilter } from "./topics.ts";
@@ -83,6 +87,8 @@ export class DeviceHost {
   #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
+  /** Undefined: the settings name no Home Assistant. */
+  readonly #homeAssistant: HomeAssistantLink | undefined;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
   /** Undefined: there is no folder for it, or the settings want none. */
@@ -122,14 +128,29 @@ export class DeviceHost {
     this.#subscriptions = subscriptions;
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, log);
     this.#time = new SteadyTime(clock);
+    if (settings.homeAssistant)
+      this.#homeAssistant = new HomeAssistantLink({
+        ...settings.homeAssistant,
+        log,
+        clock,
+        catalog,
+        onUp: () => this.#sourceUp("home-assistant"),
+        onLost: () => this.#sourceLost("home-assistant"),
+        onDevices: () => this.#openBurst(),
+        onStates: (read) => this.#read(() => read),
+      });
+    const senders: Senders = {
+      mqtt: mqttSender({ prefix, broker, subscriptions }),
+      "home-assistant": homeAssistantSender(this.#homeAssistant),
+    };
     this.#calls = new DeviceCalls({
       ...parts,
       catalog,
-      subscriptions,
+      senders,
       watch: this.#watch,
       onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
-    this.#firstReads = new FirstReads({ ...parts, catalog });
+    this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
     this.#loaded = this.#load();
   }
 
@@ -148,6 +169,9 @@ export class DeviceHost {
       await this.#openHistory(folder);
     }
     this.#isLoaded = true;
+    if (this.#isStopped || !this.#homeAssistant) return;
+    this.#openBurst();
+    this.#homeAssistant.start();
   }
 
   /** A disk that cannot be read must not keep the bridge from the devices. */
@@ -182,6 +206,11 @@ export class DeviceHost {
     else this.#parts.gateway.send({ t: "past", id: frame.id, reply });
   }
 
+  /** The connection to Home Assistant; undefined: the settings name none. */
+  get homeAssistant(): Pick<HomeAssistantLink, "up" | "condition"> | undefined {
+    return this.#homeAssistant;
+  }
+
   /** Calls that are under way. */
   get inFlight(): number {
     return this.#calls.inFlight;
@@ -208,8 +237,7 @@ export class DeviceHost {
     const connection = this.#connection;
     void this.#loaded.then(() => {
       if (connection !== this.#connection || this.#isStopped) return;
-      this.#rules?.brokerUp();
-      this.#history?.brokerUp();
+      this.#sourceUp("mqtt");
       this.#subscribe();
       subscriptions.connected();
       this.#announce();
@@ -219,8 +247,17 @@ export class DeviceHost {
   brokerLost(): void {
     this.#parts.agents.brokerLost();
     this.#subscriptions.lost();
-    this.#rules?.brokerLost();
-    this.#history?.brokerLost();
+    this.#sourceLost("mqtt");
+  }
+
+  #sourceUp(source: SourceName): void {
+    this.#rules?.sourceUp(source);
+    this.#history?.sourceUp(source);
+  }
+
+  #sourceLost(source: SourceName): void {
+    this.#rules?.sourceLost(source);
+    this.#history?.sourceLost(source);
   }
 
   /** Takes any message that is not on an agent's topic. */
@@ -236,7 +273,7 @@ export class DeviceHost {
     // A copy: the payload is a part of what came from the socket, all of which it would keep in memory.
     catalog.mqtt.state(topic, new Uint8Array(payload), { now, retained });
     if (retained && this.#burst) this.#prolong();
-    this.#read(topic);
+    this.#read(() => catalog.mqtt.partsOn(topic));
   }
 
   /** Moves the times of what devices said by as much as the clock was set, so their ages stay. */
@@ -248,12 +285,11 @@ export class DeviceHost {
   }
 
   /** The devices have read a message. */
-  #read(topic: string): void {
+  #read(readBy: () => readonly Part[]): void {
     this.#isStateChanged = true;
     this.#file?.changed("states");
-    const { mqtt } = this.#catalog;
-    this.#rules?.onMessage(() => mqtt.partsOn(topic));
-    this.#history?.onMessage(() => mqtt.partsOn(topic));
+    this.#rules?.onMessage(readBy);
+    this.#history?.onMessage(readBy);
     this.#watch.came();
   }
 
@@ -303,7 +339,8 @@ export class DeviceHost {
     this.#noticeClock();
     this.#firstReads.tick();
     this.#history?.tick();
-    for (const topic of this.#catalog.mqtt.catchUp(clock.wall())) this.#read(topic);
+    for (const topic of this.#catalog.mqtt.catchUp(clock.wall()))
+      this.#read(() => this.#catalog.mqtt.partsOn(topic));
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
       this.#connectedAt = undefined;
       const gone = [...this.#configs].filter(([, connection]) => connection !== this.#connection);
@@ -320,6 +357,7 @@ export class DeviceHost {
     this.#isStopped = true;
     clearTimeout(this.#burstTimer);
     await this.#loaded;
+    await this.#homeAssistant?.stop();
     await this.#file?.flush();
     await this.#rules?.stop();
     await this.#history?.stop();
@@ -375,7 +413,7 @@ export class DeviceHost {
     const now = clock.now();
     const isQuiet = now >= burst.by || now >= burst.atMost;
     if (isQuiet) this.#subscribe();
-    const isBusy = !this.#isLoaded || subscriptions.isBusy;
+    const isBusy = !this.#isLoaded || subscriptions.isBusy || this.#homeAssistant?.isReading === true;
     if (isBusy) this.#prolong();
     if (now < burst.atMost && (now < burst.by || isBusy)) {
       this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);
@@ -406,6 +444,7 @@ export class DeviceHost {
   }
 
   #subscribe(): void {
+    if (this.#settings.mode === "off") return;
     const { prefix } = this.#parts;
     const catalog = this.#catalog;
     const subscriptions = this.#subscriptions;
@@ -436,7 +475,8 @@ export class DeviceHost {
 
   /** Publishers that listen send their states once more. Everybody hears it, so it is only said if the settings want it. */
   #announce(): void {
-    if (!this.#settings.birth || this.#isBorn) return;
+    const { mode, birth } = this.#settings;
+    if (mode === "off" || !birth || this.#isBorn) return;
     this.#isBorn = true;
     void this.#parts.broker.publish(`${this.#settings.prefix}/status`, "online");
   }

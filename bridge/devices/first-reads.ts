@@ -4,9 +4,8 @@
  */
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
-import type { Publisher } from "../broker/broker.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
-import { isDeviceTopic } from "./topics.ts";
+import type { Sender } from "./sender.ts";
 
 /** In a second. */
 const DEVICES_AT_ONCE = 2;
@@ -15,10 +14,9 @@ const AGAIN_AFTER_MS = 600_000;
 const EXPIRES_MS = 10_000;
 
 export type FirstReadsParts = {
-  /** The prefix of agents' topics, on which nothing is asked. */
-  prefix: string;
   clock: Clock;
-  broker: Publisher;
+  /** Home Assistant tells all its states after a connect, so only the broker's devices are asked. */
+  sender: Sender;
   catalog: DeviceCatalog;
   agents: HostedAgents;
 };
@@ -47,14 +45,15 @@ export class FirstReads {
 
   /** Call it every second. */
   tick(): void {
-    const { broker, catalog, clock, prefix } = this.#parts;
-    for (let asked = 0; asked < DEVICES_AT_ONCE && broker.up; ) {
+    const { catalog, clock, sender } = this.#parts;
+    for (let asked = 0; asked < DEVICES_AT_ONCE && sender.problem() === undefined; ) {
       const id = this.#queue.shift();
       if (id === undefined) return;
-      const lastSeen = catalog.device(id, clock.wall())?.lastSeen;
+      const device = catalog.device(id, clock.wall());
+      const lastSeen = device?.source === "mqtt" ? device.lastSeen : undefined;
       if (lastSeen === undefined || (lastSeen ?? 0) >= this.#since) continue;
-      const asks = catalog.asks(id, clock.wall()).filter(({ topic }) => isDeviceTopic(topic, prefix));
-      for (const { topic, payload } of asks) void broker.publish(topic, payload, EXPIRES_MS);
+      const asks = catalog.asks(id, clock.wall()).filter((step) => sender.forbidden(step) === undefined);
+      for (const step of asks) void sender.send(step, EXPIRES_MS);
       if (asks.length > 0) asked += 1;
     }
   }

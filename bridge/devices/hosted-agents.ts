@@ -8,7 +8,7 @@ import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/pr
 import { AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { DeviceAction, HostedDevice } from "@edgecall/discovery/model/device.ts";
+import type { DeviceAction, HostedDevice, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
@@ -24,7 +24,8 @@ type HostedAgent = { agent: AgentState; device: HostedDevice };
 type Texts = { capabilities: string; tools: string };
 
 export type HostedAgentsOptions = {
-  mode: HostedState["mode"];
+  /** Of the devices of each source. */
+  modes: Readonly<Record<SourceName, HostedState["mode"]>>;
   /** Agents of the broker. An id of one that the home serves is no device's. */
   roster: Pick<Roster, "isServed">;
   clock: Clock;
@@ -107,8 +108,8 @@ export class HostedAgents implements HostedDevices {
 
   /** As Home sees it now; undefined: no hosted device has this id. */
   state(id: string): AgentState | undefined {
-    const agent = this.#agents.get(id)?.agent;
-    return agent && !this.#isTaken(id) ? this.#present(agent) : undefined;
+    const hosted = this.#agents.get(id);
+    return hosted && !this.#isTaken(id) ? this.#present(hosted) : undefined;
   }
 
   ids(): string[] {
@@ -165,10 +166,12 @@ export class HostedAgents implements HostedDevices {
   }
 
   *#visible(): Generator<AgentState> {
-    for (const { agent } of this.#agents.values()) if (!this.#isTaken(agent.id)) yield this.#present(agent);
+    for (const hosted of this.#agents.values())
+      if (!this.#isTaken(hosted.agent.id)) yield this.#present(hosted);
   }
 
-  #present(agent: AgentState): AgentState {
+  #present({ agent, device }: HostedAgent): AgentState {
+    if (device.source !== "mqtt") return agent;
     const isAway = this.#lostAt !== undefined && this.#options.clock.now() - this.#lostAt >= BROKER_GRACE_MS;
     return isAway ? { ...agent, online: false, reason: BROKER_UNREACHABLE } : agent;
   }
@@ -189,8 +192,8 @@ export class HostedAgents implements HostedDevices {
   }
 
   #stateOf(device: HostedDevice, canAsk: (id: string) => boolean): AgentState {
-    const { id, online, reason, lastSeen, key, allowHash, allowHashBefore, name, area, model, publisher } =
-      device;
+    const { source, id, online, reason, lastSeen, key, allowHash, allowHashBefore } = device;
+    const { name, area, floor, aliases = [], model, publisher } = device;
     const notOffered = device.notOffered.slice(0, NOT_OFFERED_MAX);
     return {
       id,
@@ -203,9 +206,11 @@ export class HostedAgents implements HostedDevices {
         key,
         allow: allowHash,
         allow_before: allowHashBefore,
-        mode: this.#options.mode,
+        mode: this.#options.modes[source],
         name: cutText(name, 100) || id,
         ...(area !== undefined && { area: cutText(area, 64) }),
+        ...(floor !== undefined && { floor: cutText(floor, 64) }),
+        ...(aliases.length > 0 && { aliases: aliases.map((alias) => cutText(alias, 40)) }),
         ...(model !== undefined && { model: cutText(model, 100) }),
         ...(publisher !== undefined && { publisher: cutText(publisher, 64) }),
         ...(notOffered.length > 0 && {

@@ -26,6 +26,7 @@ const reading = fc.record({
 }) as fc.Arbitrary<Reading>;
 
 const device = fc.record({
+  source: fc.constantFrom("mqtt", "home-assistant"),
   key: fc.oneof(fc.stringMatching(/^[a-f0-9]{32}$/), text),
   id: fc.oneof(fc.stringMatching(/^[a-z-]{1,20}$/), text),
   name: text,
@@ -59,7 +60,7 @@ test("any devices and readings", () => {
       fc.array(reading, { maxLength: 80 }),
       (devices, readings) => {
         const hosted = new HostedAgents({
-          mode: "allow",
+          modes: { mqtt: "allow", "home-assistant": "allow" },
           roster: { isServed: () => false },
           clock: { now: () => 0, wall: () => 0 },
           log: () => {},

@@ -173,10 +173,10 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
       await hosted.started();
       await hosted.agentIn("plug-first");
       const known = await until(() => played.log("devices.known"));
-      expect(known.fields).toMatchObject({ devices: 300 });
-      expect(JSON.stringify(known.fields?.ignored)).toMatch(/more than 300 devices/);
+      expect(known.fields).toMatchObject({ devices: 600 });
+      expect(JSON.stringify(known.fields?.ignored)).toMatch(/more than 600 devices/);
       expect(JSON.stringify(known.fields?.ignored)).toMatch(/more than 256 KB/);
-      expect(hosted.told().size).toBe(300);
+      expect(hosted.told().size).toBe(600);
       const frames = played.home.frames.filter(({ t }) => t === "snapshot" || t === "agents");
       for (const frame of frames) expect(Buffer.byteLength(JSON.stringify(frame))).toBeLessThan(80 * 1_024);
       expect(JSON.stringify(frames)).not.toMatch(/\p{Cf}|\\n|\u{e0041}/u);

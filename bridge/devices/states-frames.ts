@@ -1,6 +1,7 @@
 /** Makes the answer to Home's `states`: the readings of hosted devices, from memory, in frames of bounded size. */
 
 import {
+  DEVICES_A_FRAME_MAX,
   type DeviceReadings,
   LEFT_OUT_MAX,
   READINGS_MAX,
@@ -32,7 +33,8 @@ export function statesFrames(
     const readings = catalog.readings(agent, now, all).slice(0, READINGS_MAX).map(bounded);
     const device = { id: agent, online: state.online, readings };
     const size = Buffer.byteLength(JSON.stringify(device));
-    if (bytes > 0 && bytes + size > STATES_MAX_BYTES) {
+    const isFull = groups.at(-1)?.length === DEVICES_A_FRAME_MAX || bytes + size > STATES_MAX_BYTES;
+    if (bytes > 0 && isFull) {
       groups.push([]);
       bytes = 0;
     }

@@ -3,7 +3,7 @@
  * their changes, reports and events.
  */
 
-import { DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
+import { DEVICES_A_FRAME_MAX } from "@edgecall/core/protocol/devices.ts";
 import {
   type AgentState,
   type BridgeFrame,
@@ -344,11 +344,11 @@ export class HomeOutbox implements ToHome {
     if (!texts) return [...singly, ...changed.map((agent) => ({ t: "agent" as const, agent }))];
     const groups = changed.length > 0 ? inGroups(changed.map((agent) => texts.without(agent))) : [];
     // Those that are gone go first: who comes may need their room.
-    const leaving = isBatch ? Math.ceil(gone.length / DEVICES_MAX) : 0;
+    const leaving = isBatch ? Math.ceil(gone.length / DEVICES_A_FRAME_MAX) : 0;
     const frames = Array.from({ length: Math.max(groups.length, leaving) }, (_, n) => ({
       t: "agents" as const,
       agents: groups[n] ?? [],
-      ...(n < leaving && { gone: gone.slice(n * DEVICES_MAX, (n + 1) * DEVICES_MAX) }),
+      ...(n < leaving && { gone: gone.slice(n * DEVICES_A_FRAME_MAX, (n + 1) * DEVICES_A_FRAME_MAX) }),
       over,
     }));
     return [...singly, ...frames];

@@ -14,7 +14,7 @@ import {
   type PastReply,
 } from "@edgecall/core/protocol/past.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
+import type { SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import { DAY_MS } from "@edgecall/node/history/day-file.ts";
@@ -47,8 +47,8 @@ export class BridgeHistory {
   readonly #recorder: HistoryRecorder;
   /** The message that brought the value that was looked at last, by device and reading. */
   readonly #seen = new Map<string, Map<string, number>>();
-  /** What came until this connection to the broker may have changed since. */
-  #before = Number.POSITIVE_INFINITY;
+  /** The sources that are connected, with the last message before: what came until then may have changed since. */
+  readonly #up = new Map<SourceName, number>();
   /** Monotonic ms. */
   #lookAt = 0;
   #work: Promise<unknown> = Promise.resolve();
@@ -69,26 +69,28 @@ export class BridgeHistory {
 
   /** The catalog has read a message. @param readBy the parts that it is about */
   onMessage(readBy: () => readonly Part[]): void {
-    if (this.#before === Number.POSITIVE_INFINITY) return;
+    if (this.#up.size === 0) return;
     const { catalog, clock } = this.#parts;
     for (const key of catalog.keysOf(readBy(), clock.wall())) this.#look(key);
   }
 
-  brokerUp(): void {
+  /** A source of devices is connected. */
+  sourceUp(source: SourceName): void {
     const { catalog, clock } = this.#parts;
-    this.#before = catalog.mark(clock.wall()).message;
-    this.#recorder.back();
+    this.#up.set(source, catalog.mark(clock.wall()).message);
+    this.#recorder.begin();
   }
 
-  brokerLost(): void {
-    this.#before = Number.POSITIVE_INFINITY;
-    this.#recorder.lost("broker");
+  /** Nothing is known of its devices until new values come. */
+  sourceLost(source: SourceName): void {
+    this.#up.delete(source);
+    for (const key of this.#seen.keys()) this.#look(key);
   }
 
   /** Call it every second. */
   tick(): void {
     const now = this.#parts.clock.now();
-    if (now >= this.#lookAt && this.#before !== Number.POSITIVE_INFINITY) {
+    if (now >= this.#lookAt && this.#up.size > 0) {
       this.#lookAt = now + LOOK_MS;
       for (const key of this.#seen.keys()) this.#look(key);
     }
@@ -184,10 +186,11 @@ export class BridgeHistory {
     const present = new Set<string>();
     for (const reading of readings ?? []) {
       const info = infoOf(key, reading);
-      const { name, message, value, retained, unavailable } = reading;
+      const { name, message, value, retained, unavailable, from } = reading;
+      const before = this.#up.get(from);
       present.add(name);
-      if (unavailable || value === null) this.#recorder.absent(info);
-      else if (!retained && message > this.#before && message !== seen.get(name))
+      if (unavailable || value === null || before === undefined) this.#recorder.absent(info);
+      else if (!retained && message > before && message !== seen.get(name))
         this.#recorder.came(info, value);
       seen.set(name, message);
     }

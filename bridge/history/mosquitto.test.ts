@@ -42,7 +42,7 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     await broker?.begin();
     const gone = await until(async () => {
       const reply = await asks();
-      return "answer" in reply && reply.answer.unknown.some(({ why }) => why === "broker")
+      return "answer" in reply && reply.answer.unknown.some(({ why }) => why === "away")
         ? reply
         : undefined;
     });

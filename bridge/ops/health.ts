@@ -6,10 +6,17 @@ import type { Log } from "@edgecall/node/log.ts";
 
 export type Readiness = {
   gateway: boolean;
-  broker: boolean;
+  /** Undefined: the settings name none; so of Home Assistant. */
+  broker: boolean | undefined;
+  homeAssistant?: boolean | undefined;
   /** The reason why the gateway is not connected or does not fit, for a person. */
   problem: string | undefined;
 };
+
+/** The gateway has welcomed the bridge, and what it reaches devices by is connected: the broker, or Home Assistant. */
+export function isReady({ gateway, broker, homeAssistant }: Readiness): boolean {
+  return gateway && (broker === true || homeAssistant === true);
+}
 
 export type HealthServer = {
   /** The port; undefined while the server does not listen. */
@@ -19,7 +26,7 @@ export type HealthServer = {
 
 /**
  * Serves `/metrics`, `/healthz` (200 while the process lives) and `/readyz` (200 when the gateway has welcomed the bridge
- * and the broker is connected; else 503, and the body says which is not).
+ * and the broker or Home Assistant is connected; else 503). The body says which is not.
  * If the port is taken, that is logged, and the bridge serves the home without it.
  */
 export function serveHealth(
@@ -38,13 +45,15 @@ export function serveHealth(
       response.writeHead(404, { "content-type": "application/json" }).end('{"error":"not found"}');
       return;
     }
-    const { gateway, broker, problem } = readiness();
-    const ready = gateway && broker;
+    const links = readiness();
+    const { gateway, broker, homeAssistant, problem } = links;
+    const ready = isReady(links);
     const status = path === "/healthz" || ready ? 200 : 503;
     const body = {
       ready,
       gateway: gateway ? "welcomed" : "offline",
-      broker: broker ? "connected" : "offline",
+      ...(broker !== undefined && { broker: broker ? "connected" : "offline" }),
+      ...(homeAssistant !== undefined && { home_assistant: homeAssistant ? "connected" : "offline" }),
       ...(problem !== undefined && { problem }),
     };
     response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });

@@ -5,16 +5,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readSettings } from "../settings.ts";
-import { type Supervisor, withHomeAssistant } from "./home-assistant.ts";
+import { offerMcp, type Supervisor, withHomeAssistant } from "./home-assistant.ts";
 
 let server: Server;
 let supervisor: Supervisor;
 /** The Supervisor's answer, and the tokens that it received. */
 let answer: { status: number; body: unknown };
 let shown: (string | undefined)[];
+/** What it was told to show to Home Assistant. */
+let discovered: unknown[];
 
 beforeEach(async () => {
-  shown = [];
+  [shown, discovered] = [[], []];
   answer = {
     status: 200,
     body: {
@@ -29,8 +31,15 @@ beforeEach(async () => {
       },
     },
   };
-  server = createServer((request, response) => {
+  server = createServer(async (request, response) => {
     shown.push(request.headers.authorization);
+    if (request.url === "/discovery") {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      discovered.push(JSON.parse(body));
+      response.writeHead(answer.status).end("{}");
+      return;
+    }
     response
       .writeHead(request.url === "/services/mqtt" ? answer.status : 404)
       .end(JSON.stringify(answer.body));
@@ -64,7 +73,11 @@ test("the page's settings, with Home Assistant's broker", async () => {
       mqttUsername: "addons",
       mqttPassword: "pw",
       healthPort: 8788,
-      devices: { mode: "read", folder: join(dirname(supervisor.optionsFile), "bridge") },
+      devices: {
+        mode: "read",
+        folder: join(dirname(supervisor.optionsFile), "bridge"),
+        homeAssistant: { url: `${supervisor.url.replace("http", "ws")}/core/websocket`, mode: "allow" },
+      },
     },
   });
   expect(shown).toEqual(["Bearer sup"]);
@@ -77,8 +90,32 @@ test("a broker of the person's own", async () => {
   expect(shown).toEqual([]);
 });
 
-test("a missing broker is reported, and so is an invalid file", async () => {
+test("Home Assistant's devices: with the Supervisor's token, with another one's, without a broker, or none", async () => {
+  options({ ...NEEDED, ha_devices: "read" });
+  expect(await withHomeAssistant(ENV, supervisor)).toMatchObject({ HA_TOKEN: "sup", HA_DEVICES: "read" });
+  options({ ...NEEDED, ha_url: "http://other:8123", ha_token: "theirs" });
+  expect(await withHomeAssistant(ENV, supervisor)).toMatchObject({
+    HA_URL: "http://other:8123",
+    HA_TOKEN: "theirs",
+  });
   options(NEEDED);
+  answer = { status: 400, body: { result: "error", message: "Service not enabled" } };
+  const read = readSettings(await withHomeAssistant(ENV, supervisor));
+  expect(read).toMatchObject({ ok: true, settings: { mqttUrl: undefined, devices: { mode: "off" } } });
+});
+
+test("the gateway's MCP server is offered to Home Assistant; a Supervisor that shows no such card is no fault", async () => {
+  const env = { ...ENV, GATEWAY_URL: "https://gate.example/" };
+  expect(await offerMcp(env, supervisor)).toBeUndefined();
+  expect(discovered).toEqual([{ service: "mcp", config: { url: "https://gate.example/mcp" } }]);
+  expect(shown).toEqual(["Bearer sup"]);
+  answer = { status: 403, body: {} };
+  expect(await offerMcp(env, supervisor)).toBe("the Supervisor answers 403");
+  expect(await offerMcp({ GATEWAY_URL: env.GATEWAY_URL }, supervisor)).toBeUndefined();
+});
+
+test("a missing broker is reported, and so is an invalid file", async () => {
+  options({ ...NEEDED, ha_devices: "off" });
   answer = { status: 400, body: { result: "error", message: "Service not enabled" } };
   await expect(withHomeAssistant(ENV, supervisor)).rejects.toThrow(/^mqtt_url: not set/);
   answer = { status: 200, body: { result: "ok", data: { host: 7 } } };

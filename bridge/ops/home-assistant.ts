@@ -1,10 +1,11 @@
 /**
  * Settings for a bridge that runs as an app (add-on) of Home Assistant. They come from the app's page instead of the
- * environment. The broker comes from the Supervisor, unless the page names another.
+ * environment. Broker and Home Assistant come from the Supervisor, unless the page names others.
  */
 import { chownSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 
 type Environment = Record<string, string | undefined>;
 
@@ -17,6 +18,9 @@ const Options = z.looseObject({
   mqtt_password: z.optional(z.string()),
   topic_prefix: z.optional(z.string()),
   mqtt_devices: z.optional(z.string()),
+  ha_url: z.optional(z.string()),
+  ha_token: z.optional(z.string()),
+  ha_devices: z.optional(z.string()),
   debug: z.optional(z.boolean()),
 });
 
@@ -57,6 +61,10 @@ export async function withHomeAssistant(
     BRIDGE_TOKEN: value.bridge_token,
     TOPIC_PREFIX: value.topic_prefix,
     MQTT_DEVICES: value.mqtt_devices,
+    // The Supervisor's token is an administrator's: the bridge's own list of services is the fence.
+    HA_URL: value.ha_url || `${url.replace(/^http/, "ws")}/core/websocket`,
+    HA_TOKEN: value.ha_url ? value.ha_token : token,
+    HA_DEVICES: value.ha_devices,
     // Home Assistant keeps the folder of the options over updates.
     BRIDGE_STATE: join(dirname(optionsFile), "bridge"),
     ...(value.debug && { LOG_LEVEL: "debug" }),
@@ -68,16 +76,19 @@ export async function withHomeAssistant(
       MQTT_USERNAME: value.mqtt_username,
       MQTT_PASSWORD: value.mqtt_password,
     };
-  return { ...settings, ...(await supervisorBroker(url, token)) };
+  const isAlone = value.ha_devices === "off";
+  return { ...settings, ...(await supervisorBroker(url, token, isAlone)) };
 }
 
-async function supervisorBroker(url: string, token: string): Promise<Environment> {
+/** @param isAlone without a broker there would be no agents */
+async function supervisorBroker(url: string, token: string, isAlone: boolean): Promise<Environment> {
   const response = await fetch(`${url}/services/mqtt`, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(SUPERVISOR_WITHIN_MS),
   });
   const body: unknown = await response.json().catch(() => undefined);
   const service = response.ok ? check(MqttService, body) : undefined;
+  if (!service?.ok && !isAlone) return { MQTT_URL: "off" };
   if (!service?.ok)
     throw new Error(
       "mqtt_url: not set, and Home Assistant knows no broker; install the Mosquitto app, or name a broker",
@@ -88,6 +99,29 @@ async function supervisorBroker(url: string, token: string): Promise<Environment
     MQTT_USERNAME: username,
     MQTT_PASSWORD: password,
   };
+}
+
+/**
+ * Shows the gateway's MCP server as a card in Home Assistant, by which its own assistant may use the home's agents after a sign-in.
+ * @returns why it could not; undefined: it is shown, or there is no Supervisor
+ */
+export async function offerMcp(
+  { SUPERVISOR_TOKEN: token, GATEWAY_URL: gateway }: Environment,
+  { url }: Pick<Supervisor, "url"> = SUPERVISOR,
+): Promise<string | undefined> {
+  const origin = URL.parse(gateway ?? "")?.origin;
+  if (!token || origin === undefined) return undefined;
+  try {
+    const response = await fetch(`${url}/discovery`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ service: "mcp", config: { url: `${origin}/mcp` } }),
+      signal: AbortSignal.timeout(SUPERVISOR_WITHIN_MS),
+    });
+    return response.ok ? undefined : `the Supervisor answers ${response.status}`;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /**

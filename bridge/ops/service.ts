@@ -8,7 +8,7 @@ import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
 import type { BridgeSettings } from "../settings.ts";
-import type { Readiness } from "./health.ts";
+import { isReady, type Readiness } from "./health.ts";
 
 /** The running bridge, as far as the service tells of it. */
 export type Watched = {
@@ -37,10 +37,16 @@ export type ServiceOptions = {
 };
 
 /**
- * A bridge is ready when it has broker and gateway. Without a trial it also counts as ready after this time: a boot must
+ * A bridge is ready when it has its gateway, and its broker or Home Assistant. Without a trial it also counts as ready after this time: a boot must
  * not wait for the Internet, and starting the bridge again would not help. Less than the unit's TimeoutStartSec.
  */
 const READY_WITHIN_MS = 30_000;
+
+const SIDES = [
+  ["gateway", "gateway"],
+  ["broker", "broker"],
+  ["home_assistant", "Home Assistant"],
+] as const;
 
 export function openService(options: ServiceOptions): Service {
   const { settings, log, env, onTrial, readyWithinMs = READY_WITHIN_MS } = options;
@@ -49,6 +55,8 @@ export function openService(options: ServiceOptions): Service {
   );
   const now = () => new Date().toISOString();
   const folder = env.RUNTIME_DIRECTORY;
+  const { mqttUrl, devices } = settings;
+  const homeAssistant = devices?.homeAssistant;
   const status: BridgeStatus = {
     bridge_id: settings.bridgeId,
     version: VERSION,
@@ -57,7 +65,8 @@ export function openService(options: ServiceOptions): Service {
     online: false,
     since: now(),
     gateway: { url: settings.gatewayUrl, up: false },
-    broker: { url: withoutLogin(settings.mqttUrl), up: false },
+    ...(mqttUrl !== undefined && { broker: { url: withoutLogin(mqttUrl), up: false } }),
+    ...(homeAssistant !== undefined && { home_assistant: { url: homeAssistant.url, up: false } }),
     last_errors: [],
   };
   let running: Watched | undefined;
@@ -81,19 +90,25 @@ export function openService(options: ServiceOptions): Service {
   /** @returns true if a side was connected or lost */
   const look = (): boolean => {
     if (!running) return false;
-    const { gateway, broker, problem } = running.links();
-    const changed = status.gateway.up !== gateway || status.broker.up !== broker;
+    const links = running.links();
+    const { gateway, broker = false, homeAssistant: assistant = false, problem } = links;
+    const changed =
+      status.gateway.up !== gateway ||
+      (status.broker?.up ?? false) !== broker ||
+      (status.home_assistant?.up ?? false) !== assistant;
     const { url } = status.gateway;
     status.gateway = { url, up: gateway, ...(problem !== undefined && { problem }) };
-    status.broker.up = broker;
+    if (status.broker) status.broker.up = broker;
+    if (status.home_assistant) status.home_assistant.up = assistant;
     status.conditions = [...running.conditions()];
-    const online = gateway && broker;
+    const online = isReady(links);
     if (online !== status.online) Object.assign(status, { online, since: now() });
     return changed;
   };
   const notifyStatus = () => {
-    const missing = (["gateway", "broker"] as const).filter((side) => !status[side].up);
-    notify.status(missing.length === 0 ? "online" : `offline: no ${missing.join(", no ")}`);
+    const missing = SIDES.flatMap(([side, name]) => (status[side]?.up === false ? [`no ${name}`] : []));
+    const text = [status.online ? "online" : "offline", missing.join(", ")].filter((one) => one !== "");
+    notify.status(text.join(": "));
     if (status.online) becomeReady();
   };
 

@@ -1,5 +1,5 @@
 /**
- * Home's rules on hosted devices, evaluated on each state that the broker brings. Only a change of a rule's state goes to Home,
+ * Home's rules on hosted devices, evaluated on each state that comes. Only a change of a rule's state goes to Home,
  * also one that came about while the gateway was away.
  */
 
@@ -7,7 +7,7 @@ import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
+import type { SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -40,9 +40,11 @@ export class BridgeRules {
   /** Until when a value is taken for the answer to our own command (monotonic ms), by device and reading. */
   readonly #own = new Map<string, { until: number }>();
   #isWanted = false;
-  #isBrokerUp = false;
-  /** The last message before this connection to the broker. What came until then, or was read from the file, may have changed since. */
-  #before = 0;
+  /**
+   * The sources that are connected, with the last message before: what came until then, or was read from the file, may have changed
+   * since.
+   */
+  readonly #up = new Map<SourceName, number>();
   /** A frame with changes is out. */
   #isOut = false;
   #again: NodeJS.Timeout | undefined;
@@ -103,7 +105,7 @@ export class BridgeRules {
 
   /** The catalog has read a message. @param readBy the parts that it is about */
   onMessage(readBy: () => readonly Part[]): void {
-    if (this.#rules.size === 0 || !this.#isBrokerUp) return;
+    if (this.#rules.size === 0 || this.#up.size === 0) return;
     const keys = this.#parts.catalog.keysOf(readBy(), this.#parts.clock.wall());
     if (keys.length > 0)
       for (const rule of this.#rules.all()) if (keys.includes(rule.place.device)) this.#give(rule);
@@ -111,19 +113,19 @@ export class BridgeRules {
 
   /** Looks at all values: what became unavailable by its silence alone comes in no message. */
   look(): void {
-    if (this.#isBrokerUp) for (const rule of this.#rules.all()) this.#give(rule);
+    if (this.#up.size > 0) for (const rule of this.#rules.all()) this.#give(rule);
   }
 
-  brokerUp(): void {
+  /** A source of devices is connected. */
+  sourceUp(source: SourceName): void {
     const { catalog, clock } = this.#parts;
-    this.#isBrokerUp = true;
-    this.#before = catalog.mark(clock.wall()).message;
+    this.#up.set(source, catalog.mark(clock.wall()).message);
   }
 
-  /** Nothing is known of any device until its value came again, or the broker repeated it. */
-  brokerLost(): void {
-    this.#isBrokerUp = false;
-    for (const rule of this.#rules.all()) this.#miss(rule);
+  /** Nothing is known of its devices until their values came again, or it repeated them. */
+  sourceLost(source: SourceName): void {
+    this.#up.delete(source);
+    for (const rule of this.#rules.all()) this.#give(rule);
   }
 
   /** A command of ours was sent, and may change these readings of the device. @returns ends that before its time */
@@ -149,7 +151,8 @@ export class BridgeRules {
     const { catalog, clock } = this.#parts;
     const now = clock.wall();
     const reading = catalog.readingOf(place.device, condition.reading, now);
-    if (!reading || reading.unavailable || reading.message <= this.#before) {
+    const before = reading && this.#up.get(reading.from);
+    if (!reading || before === undefined || reading.unavailable || reading.message <= before) {
       this.#miss(rule);
       return;
     }
@@ -159,7 +162,7 @@ export class BridgeRules {
       return;
     this.#given.set(condition.id, { message, value });
     const isOwn = clock.now() < (this.#own.get(`${place.device} ${condition.reading}`)?.until ?? 0);
-    // A value that the broker had kept tells of no moment. It may only be the value with which the next one is compared.
+    // A value that was kept from before tells of no moment. It may only be the value with which the next one is compared.
     const isOld = isMomentary(condition) && (retained || message !== catalog.mark(now).message);
     const mayFire = condition.is === "happens" || (condition.tell_own && state.base !== undefined);
     if (isOld && mayFire) return;

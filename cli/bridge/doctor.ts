@@ -28,7 +28,10 @@ export async function doctor(call: CommandCall): Promise<number> {
   const { finding, settings } = await readSettings(file, isService);
   const findings = [finding];
   if (isService) findings.push(await findService(BRIDGE));
-  if (settings) findings.push(await findGateway(settings, isService), await findBroker(settings));
+  if (settings) {
+    findings.push(await findGateway(settings, isService));
+    if (settings.mqttUrl !== undefined) findings.push(await findBroker(settings, settings.mqttUrl));
+  }
   const says = isService ? whatItSays(BRIDGE) : undefined;
   if (says?.is === "read") findings.push(...findingsOfConditions("bridge", says.status.conditions));
   if (isService) findings.push(await findUpdates(BRIDGE));
@@ -76,8 +79,8 @@ async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): 
   );
 }
 
-async function findBroker(settings: BridgeSettings): Promise<Finding> {
-  const { mqttUrl: url, mqttUsername: username, mqttPassword: password, mqttCa: ca, topicPrefix } = settings;
+async function findBroker(settings: BridgeSettings, url: string): Promise<Finding> {
+  const { mqttUsername: username, mqttPassword: password, mqttCa: ca, topicPrefix } = settings;
 
   const check = await checkBroker({ url, username, password, ca }, `${topicPrefix}/agents/+/presence`);
   return brokerFinding(withoutLogin(url), check, {

@@ -72,6 +72,8 @@ export type IndexedAgent = {
   type?: string | undefined;
   /** Its place, in lower case, if that is known. Otherwise its words tell. */
   area?: string | undefined;
+  /** Other words by which it is found. They say nothing about its kind or place. */
+  also?: string | undefined;
   actions: ReadonlyArray<{ name: string; description: string }>;
 };
 
@@ -170,6 +172,7 @@ export class AgentIndex {
     addTerms(ofId, ID);
     addTerms(ofLine, LINE);
     const length = fields.size;
+    addTerms(wordsOf(agent.also ?? "").map(stem), LINE);
     addTerms(wordsOf(`${kind} ${area ?? ""} ${agent.type ?? ""}`).map(stem), DERIVED);
     for (const [term, bits] of fields) this.#own.add(term, slot, bits);
     const actions = new Set(agent.actions.map((action) => this.#actionSlot(action)));

@@ -58,6 +58,18 @@ const TABLE = {
     cure: () =>
       "the broker's log has the reason; stop other copies of this bridge, and look for limits of connections or messages",
   },
+  home_assistant_unreachable: {
+    severity: "wrong",
+    text: ({ url, error }) => `the bridge does not reach Home Assistant at ${url}: ${error}`,
+    cure: () => "at home: does it run, and is the bridge's HA_URL the address at which it answers?",
+  },
+  home_assistant_refuses: {
+    severity: "wrong",
+    text: ({ url }) =>
+      `Home Assistant at ${url} refuses the bridge's token: it was revoked, or its user is not active`,
+    cure: () =>
+      "in Home Assistant: the user's page, Security, Long-lived access tokens, make another one, and set it as the bridge's HA_TOKEN; the old one is tried again once an hour",
+  },
   // Seen by the gateway.
   offline: {
     severity: "notice",

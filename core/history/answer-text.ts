@@ -15,7 +15,6 @@ import { DAY_MS, localTime } from "../time/zone.ts";
 
 const CAUSES: Readonly<Record<UnknownCause, string>> = {
   bridge: "the bridge was off",
-  broker: "the devices' broker was away",
   clock: "the bridge's clock was set",
   disk: "the bridge's disk took nothing",
   away: "it was not available",

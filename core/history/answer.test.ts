@@ -159,13 +159,13 @@ describe("what is not known", () => {
 
   test("a value holds only while it is available, and a gap ends what was known until the next value", () => {
     const samples = samplesOf([at(1), true], [at(2), null], [at(3), false], [at(6), true]);
-    const gaps: Gap[] = [{ from: at(4), to: at(5), why: "broker" }];
+    const gaps: Gap[] = [{ from: at(4), to: at(5), why: "disk" }];
     expect(piecesOf({ samples, gaps }, { from: MONDAY, to: at(7) })).toEqual([
       { from: MONDAY, to: at(1), value: null, why: "none" },
       { from: at(1), to: at(2), value: true },
       { from: at(2), to: at(3), value: null, why: "away" },
       { from: at(3), to: at(4), value: false },
-      { from: at(4), to: at(6), value: null, why: "broker" },
+      { from: at(4), to: at(6), value: null, why: "disk" },
       { from: at(6), to: at(7), value: true },
     ]);
     const facts = answered(DOOR, samples, { ask: "duration", to: at(7) }, { gaps }).facts;
@@ -186,7 +186,7 @@ describe("what is not known", () => {
   test("of an event everything is known but gaps", () => {
     const bell: SeriesInfo = { device: "k", reading: "Bell", kind: "event" };
     const samples = samplesOf([at(1), "single"], [at(1, 1), "single"], [at(9), "double"]);
-    const gaps: Gap[] = [{ from: at(4), to: at(5), why: "broker" }];
+    const gaps: Gap[] = [{ from: at(4), to: at(5), why: "disk" }];
     const all = answered(bell, samples, { ask: "count" }, { gaps });
     expect([all.facts.count, all.unknown_ms]).toEqual([3, HOUR]);
     expect(answered(bell, samples, { ask: "count", is: "single" }).facts.count).toBe(2);
@@ -197,7 +197,7 @@ describe("what is not known", () => {
     const time = fc.integer({ min: 0, max: 100 }).map((minute) => MONDAY + minute * MINUTE);
     const sample = fc.record({ at: time, value: fc.constantFrom(true, false, null) });
     const gap = fc
-      .record({ from: time, to: time, why: fc.constant("broker" as const) })
+      .record({ from: time, to: time, why: fc.constant("disk" as const) })
       .map(({ from, to, why }) => ({ from: Math.min(from, to), to: Math.max(from, to), why }));
     fc.assert(
       fc.property(fc.array(sample), fc.array(gap, { maxLength: 4 }), fc.boolean(), (all, gaps, isMoment) => {
@@ -268,7 +268,7 @@ test("an answer has never more than 300 tokens", () => {
     const gaps: Gap[] = Array.from({ length: 9 }, (_, nth) => ({
       from: at(nth * 5),
       to: at(nth * 5, 10),
-      why: "broker" as const,
+      why: "disk" as const,
     }));
     const tokens = textTokens(textOf(answered(DOOR, samples, { ask, by }, { gaps }), ask, by));
     expect(tokens, ask).toBeLessThanOrEqual(300);

@@ -11,7 +11,9 @@ export const HOSTED_TYPE = "mqtt-device";
 export const HOSTED_FEATURE = "hosted";
 
 /** Hosted devices of one home, and readings of one device. */
-export const DEVICES_MAX = 300;
+export const DEVICES_MAX = 600;
+/** Of them in one frame: a gateway of 0.4 takes no more. */
+export const DEVICES_A_FRAME_MAX = 300;
 export const READINGS_MAX = 256;
 
 /** Why an action that changes a setting of a device asks each time, and is not offered by itself. */
@@ -33,6 +35,9 @@ export const HostedState = z.object({
   mode: z.enum(["read", "allow"]),
   name: z.string().check(z.minLength(1), z.maxLength(100)),
   area: z.optional(text(64)),
+  /** Where the area is: `Upstairs`. It is found by this word too, and by each of `aliases`. */
+  floor: z.optional(text(64)),
+  aliases: z.optional(z.array(text(40)).check(z.maxLength(8))),
   model: z.optional(text(100)),
   /** The program that described it: `Zigbee2MQTT`. */
   publisher: z.optional(text(64)),

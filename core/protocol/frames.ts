@@ -30,7 +30,14 @@
  */
 
 import { CONDITIONS_MAX, Condition, ConditionList } from "./conditions.ts";
-import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState, LEFT_OUT_MAX, LeftOut } from "./devices.ts";
+import {
+  DEVICES_A_FRAME_MAX,
+  DeviceKey,
+  DeviceReadings,
+  HostedState,
+  LEFT_OUT_MAX,
+  LeftOut,
+} from "./devices.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID, CallId, TRACEPARENT_MAX_CHARS } from "./names.ts";
 import { z } from "./parse.ts";
@@ -123,7 +130,7 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     t: z.literal("agents"),
     agents: z.array(AgentState).check(z.maxLength(256)),
     /** Agents that are no longer known; they go before the others change. Only to a gateway that knows hosted devices. */
-    gone: z.optional(z.array(agentId).check(z.maxLength(DEVICES_MAX))),
+    gone: z.optional(z.array(agentId).check(z.maxLength(DEVICES_A_FRAME_MAX))),
     over,
     n: frameNumber,
   }),
@@ -146,7 +153,7 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("states"),
     id: CallId,
-    devices: z.array(DeviceReadings).check(z.maxLength(DEVICES_MAX)),
+    devices: z.array(DeviceReadings).check(z.maxLength(DEVICES_A_FRAME_MAX)),
     last: z.boolean(),
     /** In the last one. Older bridges do not send it. */
     left_out: z.optional(z.array(LeftOut).check(z.maxLength(LEFT_OUT_MAX))),
@@ -289,7 +296,7 @@ export const HomeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("states"),
     id: CallId,
-    agents: z.optional(z.array(agentId).check(z.maxLength(DEVICES_MAX))),
+    agents: z.optional(z.array(agentId).check(z.maxLength(DEVICES_A_FRAME_MAX))),
     /** Also those that are diagnostic, a setting or disabled by default: batteries are. */
     all: z.optional(z.boolean()),
   }),

@@ -45,6 +45,8 @@ export const VERSION = "0.4.0";
 
 /** Under this name the gateway's MCP server says which home it serves: by the key that the home's devices obey. */
 export const MCP_GATEWAY_KEY = "edgecall/gateway";
+/** The tools that the gateway's MCP server always has. Home Assistant's own server passes them on, when it is signed in to a gateway. */
+export const GATEWAY_TOOLS = ["edge_call", "edge_list", "edge_result"] as const;
 
 /** Time and size limit of a bridge's first frame, to bound what an unknown peer can cost. */
 export const HELLO_WITHIN_MS = 5_000;

@@ -68,11 +68,11 @@ export const PastFacts = z.object({
 });
 export type PastFacts = z.infer<typeof PastFacts>;
 
-/** Why nothing is known of any reading: the bridge was off, its broker was away, its clock was set, or its disk took nothing. */
-export const GAP_CAUSES = ["bridge", "broker", "clock", "disk"] as const;
+/** Why nothing is known of any reading: the bridge was off, its clock was set, or its disk took nothing. */
+export const GAP_CAUSES = ["bridge", "clock", "disk"] as const;
 export type GapCause = (typeof GAP_CAUSES)[number];
 
-/** `none`: no value had come by then. `away`: the device, or the value, was not available. */
+/** `none`: no value had come by then. `away`: the device, the value, or what brings it was not available. */
 export const UNKNOWN_CAUSES = [...GAP_CAUSES, "away", "none"] as const;
 export type UnknownCause = (typeof UNKNOWN_CAUSES)[number];
 

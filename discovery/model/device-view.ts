@@ -5,12 +5,12 @@ import { Quantity } from "@edgecall/core/text/quantity.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
 import { ageText } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
-import type { Command, Entity, Left, ReadingSpec, SlotValue, Value } from "./entity/entity.ts";
+import type { Command, Entity, Left, Query, ReadingSpec, SlotValue, Value, Wait } from "./entity/entity.ts";
 import type { Group } from "./grouping.ts";
 import type { IdRow } from "./id-table.ts";
 import { harmless, slug } from "./names.ts";
 import { parametersSchema } from "./parameters.ts";
-import type { Part } from "./source.ts";
+import type { DeviceInfo, Part } from "./source.ts";
 import { allowText, allowTextBefore } from "./trust/covered-text.ts";
 import type { DangerOf } from "./trust/danger.ts";
 
@@ -22,6 +22,8 @@ export type DeviceView = {
   parts: Part[];
   name: string;
   area?: string;
+  floor?: string;
+  aliases: string[];
   model?: string;
   publisher?: string;
   line: string;
@@ -33,7 +35,8 @@ export type DeviceView = {
   settings: OfferedAction[];
   /** The actions that return the last picture. */
   pictures: { advert: DeviceAction; part: Part }[];
-  /** `read` and the pictures. */
+  queries: { advert: DeviceAction; part: Part; query: Query }[];
+  /** `read`, the pictures and the queries. */
   readActions: DeviceAction[];
   /** Those that are offered come first. */
   readings: NamedReading[];
@@ -47,12 +50,20 @@ export type DeviceView = {
 
 const DEVICE_NAME_MAX = 60;
 const AREA_MAX = 40;
+const ALIAS_MAX = 40;
+const ALIASES_MAX = 8;
 const MODEL_MAX = 60;
 const PUBLISHER_MAX = 40;
 const ACTIONS_MAX = 200;
 const NOT_OFFERED_MAX = 20;
 const VALUE_MAX = 300;
-const WAIT_MAX_MS = { value: 15_000, cover: 60_000, vacuum: 120_000 };
+const WAIT_MAX_MS: Readonly<Record<Wait, number>> = {
+  value: 15_000,
+  cover: 60_000,
+  alarm: 90_000,
+  vacuum: 120_000,
+  update: 600_000,
+};
 
 /** The publisher's name for the device, as it came. */
 export function rawNameOf({ parts }: Group): string {
@@ -67,15 +78,17 @@ function nameOf(group: Group): string {
 
 /** @param beyond parts for which a device has no room */
 export function deviceView(
-  { identities, parts, beyond }: Group & { beyond: readonly Part[] },
+  { identities, parts, beyond, also = [] }: Group & { beyond: readonly Part[] },
   row: IdRow,
   dangerOf: DangerOf,
   sha256: (text: string) => string,
 ): DeviceView {
-  const device = <Key extends "area" | "manufacturer" | "model">(key: Key) =>
+  const device = <Key extends "manufacturer" | "model">(key: Key) =>
     parts.map((part) => part.device[key]).find((value) => value !== undefined);
   const text = (value: string | undefined, max: number) => harmless(value ?? "", max) || undefined;
-  const area = text(device("area"), AREA_MAX);
+  const place = placeOf([...also, ...parts.map((part) => part.device)]);
+  const area = text(place.area, AREA_MAX);
+  const floor = text(place.floor, AREA_MAX);
   const maker = [device("manufacturer"), device("model")].filter((one) => one !== undefined).join(" ");
   const model = text(maker, MODEL_MAX);
   const origin = parts.map((part) => part.publisher).find((one) => one !== undefined);
@@ -113,6 +126,7 @@ export function deviceView(
   const readings = named.filter(isMainReading);
   const all = [...readings, ...named.filter((one) => !isMainReading(one))];
   const pictures = picturesOf(offered);
+  const queries = queriesOf(offered);
   const name = nameOf({ identities, parts });
   const entities = changing.map(({ entity }) => entity);
   const dangerousOf = ({ part, command, advert }: OfferedAction) =>
@@ -124,6 +138,8 @@ export function deviceView(
     parts,
     name,
     ...(area !== undefined && { area }),
+    ...(floor !== undefined && { floor }),
+    aliases: aliasesOf(name, also, parts),
     ...(model !== undefined && { model }),
     ...(publisher !== undefined && { publisher }),
     line: lineOf(offered, area, model),
@@ -132,7 +148,8 @@ export function deviceView(
     actions: actions.slice(0, ACTIONS_MAX),
     settings: settingActions.slice(0, Math.max(0, ACTIONS_MAX - actions.length)),
     pictures,
-    readActions: [readAction(readings), ...pictures.map(({ advert }) => advert)],
+    queries,
+    readActions: [readAction(readings), ...[...pictures, ...queries].map(({ advert }) => advert)],
     readings: all.slice(0, READINGS_MAX),
     offeredReadings: Math.min(readings.length, READINGS_MAX),
     notOffered: listed(notOffered),
@@ -147,6 +164,22 @@ export function deviceView(
     ),
     allowHashBefore: before === undefined ? null : sha256(before),
   };
+}
+
+/** A person says where a device is in the platform that has it too; a publisher only suggests an area. */
+function placeOf(all: readonly DeviceInfo[]): Pick<DeviceInfo, "area" | "floor"> {
+  return all.find(({ area }) => area !== undefined) ?? {};
+}
+
+/** What another source calls it is another name for it. */
+function aliasesOf(name: string, also: readonly DeviceInfo[], parts: readonly Part[]): string[] {
+  const names = also.map((device) => device.name ?? "");
+  const words = [
+    ...names,
+    ...[...also, ...parts.map(({ device }) => device)].flatMap(({ aliases = [] }) => aliases),
+  ];
+  const texts = words.map((word) => harmless(word, ALIAS_MAX)).filter((word) => word !== "" && word !== name);
+  return [...new Set(texts)].slice(0, ALIASES_MAX);
 }
 
 function listed(all: readonly Left[]): { what: string; why: string }[] {
@@ -164,8 +197,8 @@ export function descriptionText({ parts }: DeviceView): string {
   return canonicalJson(parts.map(({ description }) => description));
 }
 
-function isShown({ readings, commands }: Entity): boolean {
-  return readings.length > 0 || commands.length > 0;
+function isShown({ readings, commands, queries = [] }: Entity): boolean {
+  return readings.length + commands.length + queries.length > 0;
 }
 
 /** `set`, or `set_left` where several parts have a `set`. The part that is what the device is keeps the short name. */
@@ -193,7 +226,7 @@ function actionsOf(
       name,
       description: `${about}${command.description}`,
       parameters: parametersSchema(command),
-      timeout_ms: WAIT_MAX_MS[command.wait] + (command.extraMs ?? 0),
+      timeout_ms: waitMaxMs(entity, command) + (command.extraMs ?? 0),
       effect: "device",
       // Nobody unlocks a door once more because an answer was lost.
       idempotent: command.idempotent && why === undefined,
@@ -202,6 +235,10 @@ function actionsOf(
     };
     return { part, command, advert };
   });
+}
+
+function waitMaxMs({ answersWithinMs = 0 }: Entity, { wait }: Command): number {
+  return wait === "value" ? Math.max(WAIT_MAX_MS.value, answersWithinMs) : WAIT_MAX_MS[wait];
 }
 
 /** The same for settings. Whether they are there changes no name of another action, and each asks each time. */
@@ -244,6 +281,25 @@ function picturesOf(parts: readonly Part[]): DeviceView["pictures"] {
       taints: true,
     };
     return { part, advert };
+  });
+}
+
+function queriesOf(parts: readonly Part[]): DeviceView["queries"] {
+  const taken = new Set(["read"]);
+  const all = parts.flatMap((part) => (part.entity.queries ?? []).map((query) => ({ part, query })));
+  return all.map(({ part, query }) => {
+    const { name, title, kind } = part.entity;
+    const isOnly = all.every((other) => other.part === part || other.query.action !== query.action);
+    const wanted = isOnly ? query.action : `${query.action}_${slug(title, 40, "_") ?? kind}`;
+    const advert: DeviceAction = {
+      name: free(taken, wanted),
+      description: `${name === undefined ? "" : `${name}: `}${query.description}`,
+      parameters: parametersSchema({ parameters: query.parameters, required: [] }),
+      effect: "read",
+      idempotent: true,
+      taints: true,
+    };
+    return { part, query, advert };
   });
 }
 

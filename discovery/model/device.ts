@@ -6,7 +6,7 @@
  */
 import type { ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import type { Step } from "./entity/entity.ts";
+import type { ServiceCall, Step } from "./entity/entity.ts";
 
 /**
  * `danger`: a person is asked each time, and `danger_why` says why. `retained`: its source keeps the command, and the device gets it
@@ -19,7 +19,11 @@ export type DeviceAction = ActionAdvert & {
   setting?: true;
 };
 
+/** Where a device is reached. */
+export type SourceName = "mqtt" | "home-assistant";
+
 export type HostedDevice = {
+  source: SourceName;
   /** Of the device's identifiers. It survives renames, and restarts where the table of `dump()` is kept. */
   key: string;
   /** The agent's id, from the first name that was seen. */
@@ -27,6 +31,9 @@ export type HostedDevice = {
   name: string;
   /** As its source has it. */
   area?: string;
+  floor?: string;
+  /** Other words by which it is found. */
+  aliases?: string[];
   model?: string;
   /** The program that announces it, such as `Zigbee2MQTT`. */
   publisher?: string;
@@ -70,7 +77,7 @@ export type Reading = {
 };
 
 /** A reading with the message that brought its value. `retained`: it was kept from before, so it is no news. */
-export type SourcedReading = Reading & Pick<Mark, "message"> & { retained: boolean };
+export type SourcedReading = Reading & Pick<Mark, "message"> & { retained: boolean; from: SourceName };
 
 /** A moment in the stream of messages, from `KnownDevices.mark()`. */
 export type Mark = {
@@ -87,6 +94,8 @@ export type Plan = {
   /** To be sent when half of the time is over: its source then reads the value from the device. */
   ask?: Step[];
   waitMs: number;
+  /** A confirmation counts when it holds for so long (ms). */
+  settleMs: number;
   /**
    * Judged after each message: a text when a state that came after the mark, and was not retained, has each value that was
    * asked for. null: nothing reports the value, so it can never be confirmed.
@@ -94,6 +103,8 @@ export type Plan = {
   confirm: ((since: Mark) => Confirmed | undefined) | null;
   /** The source's own error about this device since the mark, quoted. The wait can end then. */
   failure: (since: Mark) => string | undefined;
+  /** The device reports since the mark that it does not get there, as a lock that jams. The wait can end then. */
+  reportsFailure: (since: Mark) => boolean;
   /** Words for a command that was sent and not confirmed, with the failure where there is one. */
   unconfirmed: (since: Mark) => string;
   /** Values of what it changes that the device reported since the mark: those that confirm it, or others. */
@@ -108,6 +119,12 @@ type Confirmed = { text: string };
 
 /** `offline`: nothing can be sent now, since the device counts as unavailable. `tainted`: it may quote options that read like orders. */
 export type PlanError = { error: string; offline?: true; tainted?: true };
+
+/** A question to a source, and how its answer is told. The answer is a stranger's. */
+export type Asked = { source: SourceName; call: ServiceCall; words: (response: unknown) => string };
+
+/** A picture that is not sent by itself: its source is asked for it by this key. */
+export type PictureKey = { key: string };
 
 /** The last picture of a camera. */
 export type Snapshot = { mediaType: string; bytes: Uint8Array; at: number | null };

@@ -1,7 +1,8 @@
 /** Entities that share an identifier or a connection are parts of one device, also those that do so through others. */
-import type { Part } from "./source.ts";
+import type { DeviceInfo, Part } from "./source.ts";
 
-export type Group = { identities: string[]; parts: Part[] };
+/** `also`: the same device as other sources describe it, whose parts are left out. */
+export type Group = { identities: string[]; parts: Part[]; also?: DeviceInfo[] };
 
 /** 6 or 8 bytes in hex, with separators or without. */
 const MAC = /^(?:0x)?(?:[0-9a-f]{2}[:.-]?){5}(?:[0-9a-f]{2}[:.-]?){0,2}[0-9a-f]{2}$/i;

@@ -2,13 +2,16 @@
  * All devices of which the sources tell, with their last values: what they are called, what is read and changed, and whether a change
  * was carried out. The connections are the caller's. Times are passed in (epoch ms).
  */
+import { DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import {
+  type Asked,
   type DevicesDump,
   GHOST_AFTER_MS,
   type HostedDevice,
   KEPT_STATE_MAX_CHARS,
   type Mark,
+  type PictureKey,
   type Plan,
   type PlanError,
   type Reading,
@@ -26,11 +29,12 @@ import {
 } from "./device-view.ts";
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
-import { groupsOf } from "./grouping.ts";
+import { type Group, groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
+import { wrongParameter } from "./parameters.ts";
 import { planOf } from "./plan.ts";
 import { type ReadAnswer, readAnswer } from "./read-answer.ts";
-import { bounded, commandsFirst, DEVICES_MAX, ENTITIES_A_DEVICE_MAX, oldestFirst } from "./room.ts";
+import { bounded, commandsFirst, ENTITIES_A_DEVICE_MAX, oldestFirst } from "./room.ts";
 import type { Part, Source, SourceEvents } from "./source.ts";
 import { dangers } from "./trust/danger.ts";
 import { foldedWords } from "./trust/danger-words.ts";
@@ -175,8 +179,27 @@ export class KnownDevices {
     );
   }
 
-  /** The last picture of a `snapshot` action. */
-  picture(id: string, action: string, now: number): Snapshot | { error: string } {
+  /** What a read action asks its source for; undefined: the device has no such query. */
+  query(
+    id: string,
+    action: string,
+    parameters: Readonly<Record<string, unknown>>,
+    now: number,
+  ): Asked | { error: string } | undefined {
+    const view = this.#viewOf(id, now);
+    const found = view?.queries.find(({ advert }) => advert.name === action);
+    if (!view || !found) return undefined;
+    const { part, query } = found;
+    const wrong = wrongParameter({ parameters: query.parameters, required: [] }, parameters);
+    if (wrong !== undefined) return { error: wrong };
+    const absence = part.absence(now);
+    if (absence !== undefined) return { error: `${view.name} is offline: ${absence}` };
+    const words = (response: unknown) => query.words(response, now);
+    return { source: part.source.name, call: query.ask(parameters, now), words };
+  }
+
+  /** The last picture of a `snapshot` action, or the key by which its source is asked for it. */
+  picture(id: string, action: string, now: number): Snapshot | PictureKey | { error: string } {
     const view = this.#viewOf(id, now);
     const part = view?.pictures.find(({ advert }) => advert.name === action)?.part;
     if (!part) return { error: `action: ${id} has no ${action}` };
@@ -295,8 +318,9 @@ export class KnownDevices {
   #newView(now: number): View {
     const left = new Map<string, number>();
     const leave = (why: string, count: number) => count > 0 && left.set(why, (left.get(why) ?? 0) + count);
+    const parts = commandsFirst(this.#sources.flatMap((source) => source.parts(leave)));
     const groups = oldestFirst(
-      groupsOf(commandsFirst(this.#sources.flatMap((source) => source.parts(leave)))),
+      groupsOf(parts).map((group) => ofOneSource(group, this.#sources)),
       this.#ids.ages(),
     );
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
@@ -309,10 +333,10 @@ export class KnownDevices {
     );
     const view: View = { devices: new Map(), keys: new Map(), left };
     const present = new Set<string>();
-    for (const { identities, parts } of shown) {
+    for (const { identities, parts, also } of shown) {
       const { kept, beyond } = bounded(parts, ENTITIES_A_DEVICE_MAX);
       leave(`a device has more than ${ENTITIES_A_DEVICE_MAX} entities`, beyond.length);
-      const group = { identities, parts: [...kept], beyond };
+      const group = { identities, parts: [...kept], beyond, ...(also && { also }) };
       const row = this.#ids.rowOf(identities, rawNameOf(group), present);
       present.add(row.key);
       const device = deviceView(group, row, dangerOf, this.#sha256);
@@ -330,7 +354,8 @@ export class KnownDevices {
   }
 
   #hosted(view: DeviceView, now: number): HostedDevice {
-    const { row, parts, name, area, model, publisher, line, kinds, offered, notOffered } = view;
+    const { row, parts, name, area, floor, aliases, model, publisher, line, kinds, offered, notOffered } =
+      view;
     const seen = this.#seen.get(row.key);
     const times = [seen?.last, ...parts.map(({ lastSeen }) => lastSeen)].filter(
       (one) => typeof one === "number",
@@ -346,10 +371,14 @@ export class KnownDevices {
       ? "it was not heard for more than 7 days"
       : (absences.find((one) => one !== undefined) ?? nothingOf(view));
     return {
+      // Its parts are all of one source.
+      source: parts[0]?.source.name ?? "mqtt",
       key: row.key,
       id: row.id,
       name,
       ...(area !== undefined && { area }),
+      ...(floor !== undefined && { floor }),
+      ...(aliases.length > 0 && { aliases }),
       ...(model !== undefined && { model }),
       ...(publisher !== undefined && { publisher }),
       line,
@@ -369,10 +398,20 @@ export class KnownDevices {
 
 function sourced(named: NamedReading, now: number): SourcedReading {
   const value = named.part.value(named.spec.slot, now);
-  const source = value
-    ? { message: value.message, retained: value.retained }
-    : { message: 0, retained: true };
-  return { ...readingOf(named, now), ...source };
+  const { message, retained } = value ?? { message: 0, retained: true };
+  return { ...readingOf(named, now), message, retained, from: named.part.source.name };
+}
+
+/**
+ * A device that two sources have is the earlier one's: it keeps its name, its actions and what a person has allowed, whatever the other
+ * one says of it. Where it is, and by which words it is found, the other one may add.
+ */
+function ofOneSource(group: Group, sources: readonly Source[]): Group {
+  const source = sources.find((one) => group.parts.some(isOf(one)));
+  const parts = source ? group.parts.filter(isOf(source)) : group.parts;
+  if (parts.length === group.parts.length) return group;
+  const also = group.parts.filter((part) => !parts.includes(part)).map(({ device }) => device);
+  return { identities: [...new Set(parts.flatMap(({ device }) => device.identities))], parts, also };
 }
 
 function isOf(source: Source): (part: Part) => boolean {

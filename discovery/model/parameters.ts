@@ -2,7 +2,10 @@
 import type { Command, Parameter } from "./entity/entity.ts";
 
 /** A closed object. */
-export function parametersSchema({ parameters, required }: Command): Record<string, unknown> {
+export function parametersSchema({
+  parameters,
+  required,
+}: Pick<Command, "parameters" | "required">): Record<string, unknown> {
   return {
     type: "object",
     properties: { ...parameters },
@@ -13,7 +16,7 @@ export function parametersSchema({ parameters, required }: Command): Record<stri
 
 /** @returns what is wrong, with the parameter's name */
 export function wrongParameter(
-  command: Command,
+  command: Pick<Command, "parameters" | "required" | "anyOf">,
   given: Readonly<Record<string, unknown>>,
 ): string | undefined {
   const { parameters, required, anyOf } = command;

@@ -9,7 +9,8 @@ import { harmless } from "./names.ts";
 import { wrongParameter } from "./parameters.ts";
 import type { Part } from "./source.ts";
 
-const WAITS = { cover: 60_000, vacuum: 120_000 };
+/** What takes its own time. An alarm counts down before it is armed. */
+const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 };
 
 export type PlanContext = {
   /** The device's name. */
@@ -62,9 +63,16 @@ export function planOf(
     if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
     return { text: confirmedText(who, current.entity, expects, fresh, before, since) };
   };
+  const reportsFailure = (since: Mark) => {
+    const current = partNow();
+    if (!current || !isJudged) return false;
+    const fresh = freshValues(current, since, now);
+    return expects.some(({ fails }) => fails?.(fresh) === true);
+  };
   const unconfirmed = (since: Mark) => {
+    const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, waitMs, partNow(), since, now)
+      ? silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now)
       : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
@@ -73,8 +81,10 @@ export function planOf(
     steps: sending.steps,
     ...(isJudged && sending.asks.length > 0 && { ask: sending.asks }),
     waitMs,
+    settleMs: sending.settlesWithinMs ?? 0,
     confirm: isJudged ? confirm : null,
     failure,
+    reportsFailure,
     unconfirmed,
     reported: (since) => {
       const current = partNow();
@@ -174,23 +184,25 @@ function confirmedText(
   return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
+/** @param waitMs how long it was waited for; undefined: it ended before */
 function silentText(
   who: string,
   expects: readonly Expectation[],
-  waitMs: number,
+  waitMs: number | undefined,
   part: Part | undefined,
   since: Mark,
   now: number,
 ): string {
-  const seconds = Math.round(waitMs / 1_000);
+  const within = waitMs === undefined ? "" : ` within ${Math.round(waitMs / 1_000)} s`;
   const asked = expects.map(({ words }) => words).join(", ");
   const fresh = part && freshValues(part, since, now);
   const answers = fresh
     ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
     : [];
   const told = answers.filter((one) => one !== undefined);
-  if (told.length === 0) return `Sent to ${who}; it did not answer within ${seconds} s.`;
-  return `Sent to ${who}; within ${seconds} s it did not report ${asked}. It reports: ${told.join(", ")}.`;
+  if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
+  const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
+  return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {

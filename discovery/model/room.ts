@@ -3,7 +3,6 @@ import type { Entity } from "./entity/entity.ts";
 import type { Group } from "./grouping.ts";
 import type { Part } from "./source.ts";
 
-export const DEVICES_MAX = 300;
 export const ENTITIES_A_DEVICE_MAX = 256;
 
 /** Those that take commands come first, then values that are offered: it is what a device's line begins with. */

@@ -18,7 +18,7 @@
  * What it is asked: how its steps are sent and within what time a device answers (`sending`), what makes a device report (`asks`),
  * what could not be read, the last picture. It tells the model of changes by `SourceEvents`.
  */
-import type { KeptState, Snapshot } from "./device.ts";
+import type { KeptState, PictureKey, Snapshot, SourceName } from "./device.ts";
 import type { Entity, Step, Value } from "./entity/entity.ts";
 
 /** The device of a part, as its source describes it. */
@@ -29,6 +29,9 @@ export type DeviceInfo = {
   manufacturer?: string;
   model?: string;
   area?: string;
+  floor?: string;
+  /** Other words by which a person finds it. */
+  aliases?: string[];
 };
 
 /** An entity with what its source has heard of it. */
@@ -64,6 +67,8 @@ export type Sending = {
   isEchoed(slot: string): boolean;
   /** Time in which a device of this kind answers (ms). */
   answersWithinMs: number;
+  /** A report counts when it was not taken back for so long (ms): some sources tell a wish before the device has it. Absent: at once. */
+  settlesWithinMs?: number;
   /** They make the device report what was asked for; none: it cannot be asked. */
   asks: Step[];
   /** The last failure of the device of which the source was told. */
@@ -71,6 +76,7 @@ export type Sending = {
 };
 
 export interface Source {
+  readonly name: SourceName;
   /**
    * All parts, each once, in an order that does not depend on when they came.
    * @param leave counts what is left out, by the reason
@@ -87,7 +93,7 @@ export interface Source {
   /** Values of these parts that came and were not read. */
   unread(parts: readonly Part[]): { what: string; why: string }[];
   /** @returns undefined: none has come */
-  picture(part: Part): Snapshot | undefined;
+  picture(part: Part): Snapshot | PictureKey | undefined;
   /** Ends what has a time. It is called before each look at the parts. */
   expire(now: number): void;
   /** The clock was set by so many ms. @returns the parts whose `lastSeen` moved with it */

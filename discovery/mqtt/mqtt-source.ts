@@ -4,7 +4,7 @@
  */
 import { utf8 } from "@edgecall/core/encoding.ts";
 import type { KeptState, Snapshot } from "../model/device.ts";
-import type { Step } from "../model/entity/entity.ts";
+import type { Publish, Step } from "../model/entity/entity.ts";
 import type { Part, Sending, Source, SourceEvents } from "../model/source.ts";
 import {
   CONFIG_MAX_BYTES,
@@ -60,6 +60,7 @@ const MAINS_MS = 5_000;
 const BATTERY_MS = 15_000;
 
 export class MqttSource implements Source {
+  readonly name = "mqtt";
   readonly #prefixes: Prefixes;
   readonly #events: SourceEvents;
   readonly #configs = new Map<string, StoredConfig>();
@@ -314,7 +315,8 @@ export class MqttSource implements Source {
     return picture && { ...picture, at: message.at };
   }
 
-  sending(part: Part, steps: readonly Step[]): Sending | { error: string } {
+  sending(part: Part, commanded: readonly Step[]): Sending | { error: string } {
+    const steps = commanded.filter(isPublish);
     const long = steps.find(({ payload }) => utf8(payload).length > PAYLOAD_MAX_BYTES);
     if (long) return { error: `would have more than ${PAYLOAD_MAX_BYTES} bytes` };
     const zigbee = this.#zigbee.deviceOf(part.device.identities);
@@ -500,13 +502,19 @@ export class MqttSource implements Source {
   }
 
   #allowed(asks: readonly Step[]): Step[] {
-    return asks.filter(({ topic }) => refusedCommandTopic(topic, this.#prefixes) === undefined);
+    return asks
+      .filter(isPublish)
+      .filter(({ topic }) => refusedCommandTopic(topic, this.#prefixes) === undefined);
   }
 
   #inOrder(): StoredConfig[] {
     const ordered = [...this.#configs].sort(([a], [b]) => (a < b ? -1 : 1));
     return ordered.map(([, stored]) => stored);
   }
+}
+
+function isPublish(step: Step): step is Publish {
+  return "topic" in step;
 }
 
 /** Keys that say what a number means. A number of before they changed is none of the new unit. */

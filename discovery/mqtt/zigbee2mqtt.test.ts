@@ -106,7 +106,7 @@ describe("its words about a command that failed", () => {
     say(catalog, failure);
     expect(plug.failure(mark)).toBe('Zigbee2MQTT: "no answer (dead)"');
     expect(plug.unconfirmed(mark)).toBe(
-      'Sent to Coffee plug; it did not answer within 5 s. Zigbee2MQTT: "no answer (dead)"',
+      'Sent to Coffee plug; it did not answer. Zigbee2MQTT: "no answer (dead)"',
     );
     expect(plug.confirm?.(mark)).toBeUndefined();
     expect(lamp.failure(mark)).toBeUndefined();

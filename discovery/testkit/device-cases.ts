@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { type CatalogOptions, DeviceCatalog } from "../catalog.ts";
 import type { HostedDevice, Mark, Plan } from "../model/device.ts";
+import type { Publish } from "../model/entity/entity.ts";
 
 export const NOW = 1_800_000_000_000;
 
@@ -47,6 +48,11 @@ export type DiscoveryCases = {
 export const CASES: DiscoveryCases = JSON.parse(
   readFileSync(new URL("../../test/cases/discovery.json", import.meta.url), "utf8"),
 );
+
+/** The messages of a plan for the broker. */
+export function published({ steps }: Plan): Publish[] {
+  return steps.filter((step): step is Publish => "topic" in step);
+}
 
 /** One device on a broker. Its time stands still until `after` moves it. */
 export class OneDevice {
@@ -107,7 +113,7 @@ export class OneDevice {
 
   /** Topics and payloads that an action sends. */
   sent(action: string, parameters: Record<string, unknown> = {}): string[] {
-    return this.plan(action, parameters).steps.map(({ topic, payload }) => `${topic} ${payload}`);
+    return published(this.plan(action, parameters)).map(({ topic, payload }) => `${topic} ${payload}`);
   }
 
   mark(): Mark {

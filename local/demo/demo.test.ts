@@ -2,7 +2,7 @@
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { connectAsync } from "mqtt";
 import { expect, test } from "vitest";
-import { newCatalog } from "../../discovery/testkit/device-cases.ts";
+import { newCatalog, published } from "../../discovery/testkit/device-cases.ts";
 import { until } from "../../test/wait.ts";
 import { startBroker } from "../broker.ts";
 import { type DemoMessage, type DemoOptions, SimulatedHome, startDemoHome } from "./demo.ts";
@@ -54,7 +54,7 @@ class Heard {
     const plan = this.catalog.plan(id, action, { ...parameters }, this.clock.now());
     if ("error" in plan) throw new Error(plan.error);
     const mark = this.catalog.mark(this.clock.now());
-    for (const { topic, payload } of plan.steps) this.home.receive(topic, payload);
+    for (const { topic, payload } of published(plan)) this.home.receive(topic, payload);
     const said = this.go(ms).map(({ topic, payload }) => `${topic} ${payload}`);
     return { said, isDone: plan.confirm?.(mark) !== undefined };
   }

@@ -33,7 +33,7 @@ const at = fc.integer({ min: 0, max: DAY_MS / TICK_MS - 1 }).map((tick) => DAY *
 const gap = fc.record({
   from: at,
   to: at,
-  why: fc.constantFrom("bridge" as const, "broker" as const, "clock" as const, "disk" as const),
+  why: fc.constantFrom("bridge" as const, "clock" as const, "disk" as const),
 });
 const id = fc.nat({ max: 3_000 });
 const entry: fc.Arbitrary<Entry> = fc.oneof(

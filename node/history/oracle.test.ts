@@ -92,7 +92,7 @@ describe.each([1, 2, 3, 4, 5])("a day of home %i", (seed) => {
 
   async function play(): Promise<HistoryRecorder> {
     const recorder = await opened;
-    recorder.back();
+    recorder.begin();
     for (const { series: number, at, value } of messages) {
       while (now + 1_000 < at) {
         now += 1_000;

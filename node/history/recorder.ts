@@ -25,8 +25,8 @@ export class HistoryRecorder {
   readonly #options: StoreOptions & { clock: Clock };
   readonly #time: SteadyTime;
   readonly #series = new Map<string, Kept>();
-  /** Since when nothing can come: the program has begun, or what brings values is away. */
-  #away: { at: number; why: GapCause } | undefined;
+  /** When the program began (epoch ms), until values may come. */
+  #begunAt: number | undefined;
   /** Monotonic ms. */
   #syncAt: number;
   #packAt: number;
@@ -45,7 +45,7 @@ export class HistoryRecorder {
     this.#syncAt = now + SYNC_MS;
     this.#packAt = now;
     const { at } = this.#time.read();
-    this.#away = { at, why: "bridge" };
+    this.#begunAt = at;
     if (store.alive > 0)
       store.addGap({ from: Math.min(store.alive, at), to: Math.max(store.alive, at), why: "bridge" });
   }
@@ -91,23 +91,14 @@ export class HistoryRecorder {
     this.#syncSoon();
   }
 
-  /** What brings the values is away. */
-  lost(why: GapCause): void {
-    if (this.#away) return;
-    const at = this.now();
-    this.#away = { at, why };
-    // A program that is ended meanwhile has said it.
-    this.#unknown({ from: at, to: at, why });
-  }
-
-  /** It is there again. */
-  back(): void {
-    if (!this.#away) return;
-    const { at, why } = this.#away;
-    this.#away = undefined;
-    // Values of the second in which it is back come behind the gap.
+  /** Values may come from now on. */
+  begin(): void {
+    if (this.#begunAt === undefined) return;
+    const from = this.#begunAt;
+    this.#begunAt = undefined;
+    // Values of the second in which it begins come behind the gap.
     this.#notBefore = toTick(this.now()) + TICK_MS;
-    this.#unknown({ from: at, to: this.#notBefore, why });
+    this.#unknown({ from, to: this.#notBefore, why: "bridge" });
   }
 
   /** Call it every second. */
@@ -176,7 +167,7 @@ export class HistoryRecorder {
     const before = at - by;
     this.#notBefore = 0;
     this.#options.log("warn", "history.clock_set", { by_s: Math.round(by / 1_000) });
-    if (this.#away) this.#away.at += by;
+    if (this.#begunAt !== undefined) this.#begunAt += by;
     this.#unknown({ from: Math.min(before, at), to: Math.max(before, at), why: "clock" });
   }
 

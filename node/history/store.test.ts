@@ -41,7 +41,7 @@ async function started(over: { days?: number; maxBytes?: number } = {}): Promise
   const log = (_: string, event: string) => void logged.push(event);
   const recorder = await HistoryRecorder.open({ folder, days: 400, maxBytes: 2 ** 28, clock, log, ...over });
   opened.push(recorder);
-  recorder.back();
+  recorder.begin();
   return recorder;
 }
 

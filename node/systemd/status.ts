@@ -51,12 +51,13 @@ export type GatewayStatus = z.infer<typeof GatewayStatus>;
 /** `problem`: why the link is not up, for a person. */
 const Link = z.object({ url: z.string(), up: z.boolean(), problem: z.optional(z.string()) });
 
-/** A bridge is online when both links are up. */
+/** A bridge is online when the gateway's link is up, and one of the others. Each of these is absent where the settings name none. */
 export const BridgeStatus = z.object({
   bridge_id: z.string(),
   ...COMMON,
   gateway: Link,
-  broker: Link,
+  broker: z.optional(Link),
+  home_assistant: z.optional(Link),
   /** What is wrong, as the bridge sees it. Older bridges do not say. */
   conditions: ConditionList,
 });

@@ -11,7 +11,7 @@ import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
 const NEEDS = ["needs/mosquitto", "needs/publishers", "needs/zigbee2mqtt", "needs/rtl-433"];
-const PAGE = join(ROOT, "docs/guides/broker.md");
+const PAGE = join(ROOT, "docs/guides/devices.md");
 
 /** The kinds that each announces. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -349,7 +349,7 @@ describe("publishers of devices", { tags: NEEDS }, () => {
     expect(publishers.lnxlink.wasShutDown()).toBe(true);
   });
 
-  test("docs/guides/broker.md has what was done, kind by publisher", () => {
+  test("docs/guides/devices.md has what was done, kind by publisher", () => {
     const page = readFileSync(PAGE, "utf8");
     const table = tableOf(done);
     const parts = /(<!-- publishers -->\n\n)([\s\S]*?)(\n<!-- \/publishers -->)/;

@@ -1,5 +1,5 @@
 /** Home Assistant as published on PyPI, as a child process with a folder and an owner of its own. */
-import { writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../local/port.ts";
 import { HOME_ASSISTANT } from "../needs.ts";
@@ -24,6 +24,11 @@ type Processed = {
   response: { response_type: string; speech: { plain: { speech: string } } };
 };
 
+/** It writes its registries last. */
+const STOPS_WITHIN_MS = 60_000;
+
+type Result<T> = { type: string; success?: boolean; result: T };
+
 export class HomeAssistant {
   readonly url: string;
   readonly #running: Running;
@@ -34,13 +39,19 @@ export class HomeAssistant {
     this.url = url;
   }
 
-  /** @param integrations those that it loads beside what it needs to be set up */
-  static async start(integrations: readonly string[]): Promise<HomeAssistant> {
+  /**
+   * @param integrations those that it loads beside what it needs to be set up
+   * @param yaml more of its configuration
+   */
+  static async start(integrations: readonly string[], yaml = ""): Promise<HomeAssistant> {
     const port = await freePort();
     const running = new Running("home-assistant", (folder) => {
-      const http = `http:\n  server_host: 127.0.0.1\n  server_port: ${port}\n`;
+      writeAddress(folder, port);
+      cpSync(join(ROOT, "test/home-assistant-lab"), join(folder, "custom_components/lab"), {
+        recursive: true,
+      });
       const named = [...ALWAYS, ...integrations].map((name) => `${name}:\n`).join("");
-      writeFileSync(join(folder, "configuration.yaml"), `homeassistant:\n  name: test\n${http}${named}`);
+      writeFileSync(join(folder, "configuration.yaml"), `homeassistant:\n  name: test\n${named}${yaml}`);
       const launcher = join(ROOT, "test/clients/home_assistant.py");
       return { command: [HOME_ASSISTANT, launcher, "-c", folder, "--skip-pip", "--log-no-color"] };
     });
@@ -88,24 +99,59 @@ export class HomeAssistant {
    * Sends one command over its WebSocket, for what it does not serve over HTTP.
    * @throws with its answer, or when the connection ends before one
    */
-  async command(command: Json & { type: string }): Promise<void> {
+  async command<T = unknown>(command: Json & { type: string }, token = this.token): Promise<T> {
     const socket = new WebSocket(`${this.url.replace("http", "ws")}/api/websocket`);
     try {
-      await new Promise<void>((resolve, reject) => {
+      return await new Promise<T>((resolve, reject) => {
         socket.onclose = () => reject(new Error(`${command.type}: Home Assistant closed the WebSocket`));
         socket.onmessage = ({ data }) => {
-          const { type, success } = JSON.parse(String(data)) as { type: string; success?: boolean };
-          if (type === "auth_required")
-            socket.send(JSON.stringify({ type: "auth", access_token: this.token }));
+          const { type, success, result } = JSON.parse(String(data)) as Result<T>;
+          if (type === "auth_required") socket.send(JSON.stringify({ type: "auth", access_token: token }));
           if (type === "auth_ok") socket.send(JSON.stringify({ id: 1, ...command }));
           if (type === "auth_invalid" || success === false)
             reject(new Error(`${command.type}: ${String(data)}`));
-          if (type === "result" && success) resolve();
+          if (type === "result" && success) resolve(result);
         };
       });
     } finally {
       socket.close();
     }
+  }
+
+  /**
+   * Makes a user who is no administrator.
+   * @returns a long-lived token of it
+   */
+  async addUser(name: string): Promise<string> {
+    const group_ids = ["system-users"];
+    const { user } = await this.command<{ user: { id: string } }>({
+      type: "config/auth/create",
+      name,
+      group_ids,
+      local_only: true,
+    });
+    const login = { username: name, password: "long enough" };
+    const provider = "config/auth_provider/homeassistant/create";
+    await this.command({ type: provider, user_id: user.id, ...login });
+    const client_id = `${this.url}/`;
+    const { flow_id } = await this.request<Flow>("/auth/login_flow", {
+      client_id,
+      handler: ["homeassistant", null],
+      redirect_uri: client_id,
+    });
+    const { result: code } = await this.request<{ result: string }>(`/auth/login_flow/${flow_id}`, {
+      client_id,
+      ...login,
+    });
+    const grant = new URLSearchParams({ client_id, grant_type: "authorization_code", code });
+    const { access_token } = await this.request<{ access_token: string }>("/auth/token", grant);
+    const lasting = { type: "auth/long_lived_access_token", client_name: "edgecall", lifespan: 30 };
+    return await this.command<string>(lasting, access_token);
+  }
+
+  /** Sets our lab up. @param devices 0: one for each behaviour; -1: switches and lights of each once more */
+  async addLab(devices: number): Promise<void> {
+    await this.#add("lab", { devices });
   }
 
   /** Begins to set an integration up, and answers its first form. */
@@ -192,6 +238,28 @@ export class HomeAssistant {
     return said.response_type === "action_done" && said.data.success.some((one) => one.name === name);
   }
 
+  /** Ends it, and starts it again with the same home. Resolves when it is told to. */
+  async restart(): Promise<void> {
+    await this.#running.again(STOPS_WITHIN_MS);
+  }
+
+  /** All lines that it wrote, also before a restart. */
+  get lines(): readonly string[] {
+    return this.#running.lines;
+  }
+
+  /** Ends the long-lived token of a user. */
+  async revoke(token: string): Promise<void> {
+    type Refresh = { id: string; is_current: boolean };
+    const all = await this.command<Refresh[]>({ type: "auth/refresh_tokens" }, token);
+    const current = all.find(({ is_current }) => is_current);
+    const command = { type: "auth/delete_refresh_token", refresh_token_id: current?.id };
+    // It ends the connection that asks, perhaps before its answer.
+    await this.command(command, token).catch((error: unknown) => {
+      if (!String(error).includes("closed the WebSocket")) throw error;
+    });
+  }
+
   async stop(): Promise<void> {
     await this.#running.stop();
   }
@@ -220,4 +288,29 @@ export class HomeAssistant {
     const grant = new URLSearchParams({ client_id, grant_type: "authorization_code", code });
     this.#token = (await this.request<{ access_token: string }>("/auth/token", grant)).access_token;
   }
+}
+
+/**
+ * Where it listens. An address in its configuration would be a trial: it restarts itself elsewhere when nobody confirms that within 5
+ * minutes.
+ */
+function writeAddress(folder: string, port: number): void {
+  const stable = {
+    server_host: ["127.0.0.1"],
+    server_port: port,
+    cors_allowed_origins: [],
+    use_x_forwarded_for: false,
+    trusted_proxies: [],
+    login_attempts_threshold: -1,
+    ip_ban_enabled: true,
+    ssl_profile: "modern_v4",
+    use_x_frame_options: true,
+    created_at: "2026-01-01T00:00:00+00:00",
+  };
+  const data = { stable, pending: null, yaml_migration_done: true };
+  mkdirSync(join(folder, ".storage"));
+  writeFileSync(
+    join(folder, ".storage/http"),
+    JSON.stringify({ version: 3, minor_version: 1, key: "http", data }),
+  );
 }

@@ -27,32 +27,45 @@ export class Running {
   readonly lines: string[] = [];
   /** Its folder, which is removed with it. */
   readonly folder: string;
-  readonly #child: ChildProcess;
-  readonly #gone: Promise<unknown>;
+  readonly #command: Command;
+  #child: ChildProcess;
+  #gone: Promise<unknown>;
 
   /** @param prepare writes what the program needs into its folder, and says how it is started there */
   constructor(name: string, prepare: (folder: string) => Command) {
     this.name = name;
     this.folder = mkdtempSync(join(tmpdir(), `edgecall-${name}-`));
-    const { command, env = {}, ipc = false } = prepare(this.folder);
+    this.#command = prepare(this.folder);
+    [this.#child, this.#gone] = this.#start();
+  }
+
+  #start(): [ChildProcess, Promise<unknown>] {
+    const { command, env = {}, ipc = false } = this.#command;
     const [program = "", ...args] = command;
     const { PATH, LANG } = process.env;
     // Without settings and caches of this user.
     const own = { PATH, LANG, HOME: this.folder, TMPDIR: this.folder, PYTHONDONTWRITEBYTECODE: "1" };
-    this.#child = spawn(program, args, {
+    const child = spawn(program, args, {
       cwd: this.folder,
       env: { ...own, ...env },
       stdio: ["pipe", "pipe", "pipe", ...(ipc ? (["ipc"] as const) : [])],
     });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+    for (const stream of [child.stdout, child.stderr]) {
       if (stream) createInterface({ input: stream }).on("line", (line) => this.lines.push(line));
     }
     // It may end before it has read all.
-    this.#child.stdin?.on("error", () => {});
-    this.#gone = new Promise((resolve) => {
-      this.#child.once("error", (error) => resolve(this.lines.push(error.message)));
-      this.#child.once("close", resolve);
+    child.stdin?.on("error", () => {});
+    const gone = new Promise((resolve) => {
+      child.once("error", (error) => resolve(this.lines.push(error.message)));
+      child.once("close", resolve);
     });
+    return [child, gone];
+  }
+
+  /** Ends it, and starts it again in the same folder. @param withinMs in which it has to have written its files */
+  async again(withinMs: number): Promise<void> {
+    await this.#end(withinMs);
+    [this.#child, this.#gone] = this.#start();
   }
 
   get hasEnded(): boolean {
@@ -85,13 +98,16 @@ export class Running {
     this.#child.send(message);
   }
 
+  async #end(withinMs = STOP_WITHIN_MS): Promise<void> {
+    if (this.hasEnded) return;
+    this.#child.kill("SIGTERM");
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), withinMs);
+    await this.#gone;
+    clearTimeout(timer);
+  }
+
   async stop(): Promise<void> {
-    if (!this.hasEnded) {
-      this.#child.kill("SIGTERM");
-      const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_WITHIN_MS);
-      await this.#gone;
-      clearTimeout(timer);
-    }
+    await this.#end();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }

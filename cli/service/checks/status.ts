@@ -113,12 +113,18 @@ export function agentLines(status: AgentStatus): string[] {
   ];
 }
 
-function bridgeLines({ bridge_id, version, online, since, gateway, broker }: BridgeStatus) {
-  const link = ({ url, up, problem }: BridgeStatus["broker"]) =>
-    `${url} ${up ? "is there" : (problem ?? "is not reached")}`;
+function bridgeLines({ bridge_id, version, online, since, ...links }: BridgeStatus) {
+  const sides = [
+    ["gateway", links.gateway],
+    ["broker", links.broker],
+    ["assistant", links.home_assistant],
+  ] as const;
   return [
     `bridge    ${bridge_id}, ${version}, ${online ? "online" : "offline"} since ${since}`,
-    `gateway   ${link(gateway)}`,
-    `broker    ${link(broker)}`,
+    ...sides.flatMap(([name, link]) =>
+      link
+        ? [`${name.padEnd(9)} ${link.url} ${link.up ? "is there" : (link.problem ?? "is not reached")}`]
+        : [],
+    ),
   ];
 }

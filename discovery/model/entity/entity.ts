@@ -8,8 +8,19 @@ import type { Quantity } from "@edgecall/core/text/quantity.ts";
 /** A value that a message gave: null is "unknown"; a list of numbers is a colour. */
 export type SlotValue = string | boolean | null | Quantity | readonly number[];
 
+/** A message on a broker. */
+export type Publish = { topic: string; payload: string; qos?: 0 | 1 | 2; retain?: boolean };
+
+/** A service that is called for one entity, which its source knows by this key: its name may change until the call. */
+export type ServiceCall = {
+  domain: string;
+  service: string;
+  data: Readonly<Record<string, unknown>>;
+  entity: string;
+};
+
 /** One thing that is sent: its source wrote it, and knows how to send it. */
-export type Step = { topic: string; payload: string; qos?: 0 | 1 | 2; retain?: boolean };
+export type Step = Publish | ServiceCall;
 
 export type Value = {
   value: SlotValue;
@@ -72,6 +83,8 @@ export type Expectation = {
   words: string;
   /** @param fresh only values that came after the command; `before` had been there then */
   met: (fresh: Values, before: Values) => boolean;
+  /** The device says that it does not get there: a lock is jammed. Its words are then told without waiting on. Absent: it never does. */
+  fails?: (fresh: Values) => boolean;
 };
 
 export type Values = (slot: string) => Value | undefined;
@@ -85,6 +98,21 @@ export type Run = {
   unreported: string[];
   /** Time that the device takes for itself (a transition), beyond the usual wait. */
   extraMs?: number;
+};
+
+/** What is waited for: a value, or what takes its own time. */
+export type Wait = "value" | "cover" | "alarm" | "vacuum" | "update";
+
+/** Something that is read by asking the source for it, and not from a state. What it answers is strangers' words. */
+export type Query = {
+  /** The action's name before the entity's is added. */
+  action: string;
+  description: string;
+  parameters: Readonly<Record<string, Parameter>>;
+  /** The call whose answer has it. @param now epoch ms */
+  ask: (parameters: Parameters, now: number) => ServiceCall;
+  /** The answer in words, of at most some hundred tokens. @param response of the entity that was asked */
+  words: (response: unknown, now: number) => string;
 };
 
 export type Command = {
@@ -101,7 +129,7 @@ export type Command = {
   danger?: string;
   /** It stays harmless although its entity is not: locking a lock, ending an alarm. */
   harmless?: true;
-  wait: "value" | "cover" | "vacuum";
+  wait: Wait;
   /** At most so much more, where it is asked to take its time. */
   extraMs?: number;
   /** Each place that it may send to, in the words of its source. What shares one with a dangerous command is dangerous too. */
@@ -133,6 +161,9 @@ export type Entity = {
   slots: readonly { name: string }[];
   readings: ReadingSpec[];
   commands: Command[];
+  queries?: Query[];
+  /** The time in which it answers (ms), where that is longer than usual. */
+  answersWithinMs?: number;
   /** In the device's line, behind the kind: `position`. */
   details: string[];
   left: Left[];

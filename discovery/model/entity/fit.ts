@@ -53,18 +53,29 @@ export const sameKelvin: Matches = (asked, reported) => {
   return asked === reported.value || [Math.floor(mireds), Math.round(mireds)].includes(told);
 };
 
+/** The same through an integration that rounds it once more: two percent beside it, if it has moved that way. */
+export const nearKelvin: Matches = (asked, reported, before) => {
+  if (sameKelvin(asked, reported, before)) return true;
+  if (typeof asked !== "number" || !(reported instanceof Quantity)) return false;
+  return Math.abs(reported.value - asked) <= asked * 0.02 && hasMoved(asked, reported.value, before);
+};
+
+/** True unless it stands still, or went away from what was asked. */
+function hasMoved(asked: number, value: number, before: SlotValue | undefined): boolean {
+  return !(before instanceof Quantity) || Math.sign(value - before.own) === Math.sign(asked - before.own);
+}
+
 /**
- * A position of what moves, in the device's own range. A motor may stop one percent beside it, if it has moved that way: one that
+ * A position of what moves, in the device's own range. A motor may stop some percents beside it, if it has moved that way: one that
  * stands still has not obeyed.
  */
-export function samePosition(low: number, high: number): Matches {
+export function samePosition(low: number, high: number, percents = 1): Matches {
   return (sent, reported, before) => {
     if (typeof sent !== "number" || !(reported instanceof Quantity)) return false;
     const distance = Math.abs(reported.own - sent);
     if (distance < 1e-6) return true;
-    if (distance * 100 > Math.abs(high - low) + 1e-6) return false;
-    if (!(before instanceof Quantity)) return true;
-    const way = Math.sign(sent - before.own);
-    return way === 0 || Math.sign(reported.own - before.own) === way;
+    if (distance * 100 > percents * Math.abs(high - low) + 1e-6) return false;
+    const isThere = before instanceof Quantity && before.own === sent;
+    return isThere || hasMoved(sent, reported.own, before);
   };
 }

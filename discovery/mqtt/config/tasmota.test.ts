@@ -1,7 +1,7 @@
 /** Tasmota's own discovery. The messages have the form that its documentation and devices of version 14 show. */
 import { describe, expect, test } from "vitest";
 import type { DeviceCatalog } from "../../catalog.ts";
-import { NOW, newCatalog } from "../../testkit/device-cases.ts";
+import { NOW, newCatalog, published } from "../../testkit/device-cases.ts";
 
 const MAC = "A0B1C2D3E4F5";
 const PLUG = {
@@ -71,7 +71,7 @@ class Played {
     this.now += 1_000;
     for (const [topic, payload] of answers) this.say(topic, payload);
     return [
-      plan.steps.map(({ topic, payload }) => `${topic} ${payload}`),
+      published(plan).map(({ topic, payload }) => `${topic} ${payload}`),
       plan.confirm?.(mark) !== undefined,
     ];
   }
@@ -243,7 +243,9 @@ describe("V17: Tasmota's own discovery", () => {
     expect(one.words("tasmota-plug")).toEqual({ cover: "30 %" });
     const sent = (action: string, parameters = {}) => {
       const plan = one.catalog.plan("tasmota-plug", action, parameters, NOW);
-      return "error" in plan ? plan.error : plan.steps.map(({ topic, payload }) => `${topic} ${payload}`);
+      return "error" in plan
+        ? plan.error
+        : published(plan).map(({ topic, payload }) => `${topic} ${payload}`);
     };
     expect(sent("open")).toEqual(["cmnd/tasmota_1/Backlog ShutterOpen1"]);
     expect(sent("set_position", { position: 70 })).toEqual(["cmnd/tasmota_1/ShutterPosition1 70"]);

@@ -1,7 +1,10 @@
 /** `alarm_control_panel`: arming only. Disarming and triggering are not offered, and neither is what needs a code. */
+
+import { withSteps } from "../../model/entity/draft.ts";
+import { plain } from "../../model/entity/words.ts";
 import { flagField, listField, payloadField } from "../config/fields.ts";
-import { type EntityDraft, topicsOf, withMessages, write } from "./draft.ts";
-import { oneOf, plain } from "./values.ts";
+import { type MqttDraft, topicsOf, write } from "./draft.ts";
+import { oneOf } from "./values.ts";
 
 const MODES = ["home", "away", "night", "vacation", "custom_bypass"];
 const STATES = [
@@ -13,7 +16,7 @@ const STATES = [
   "triggered",
 ];
 
-export function alarm(draft: EntityDraft): void {
+export function alarm(draft: MqttDraft): void {
   const { config } = draft;
   draft.danger = "it is an alarm";
   draft.slot("state", "state_topic", ["value_template"], oneOf(STATES));
@@ -48,7 +51,7 @@ export function alarm(draft: EntityDraft): void {
       );
       const isReported = draft.reports("state");
       const message = write(output, action, { action, code: null });
-      return withMessages([message], isReported ? [expect] : [], isReported ? [] : [expect.words]);
+      return withSteps([message], isReported ? [expect] : [], isReported ? [] : [expect.words]);
     },
   });
 }

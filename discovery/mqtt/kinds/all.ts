@@ -6,7 +6,7 @@ import { alarm } from "./alarm.ts";
 import { attributes } from "./attributes.ts";
 import { climate, waterHeater } from "./climate.ts";
 import { cover, valve } from "./cover.ts";
-import { EntityDraft } from "./draft.ts";
+import { MqttDraft } from "./draft.ts";
 import { deviceAutomation, event, tag } from "./events.ts";
 import { fan, humidifier } from "./fan.ts";
 import { date, datetime, numberEntity, select, text, time } from "./inputs.ts";
@@ -22,7 +22,7 @@ import { switchEntity } from "./switch.ts";
 import { update } from "./update.ts";
 import { lawnMower, vacuum } from "./vacuum.ts";
 
-const KINDS: Readonly<Record<string, (draft: EntityDraft) => void>> = {
+const KINDS: Readonly<Record<string, (draft: MqttDraft) => void>> = {
   alarm_control_panel: alarm,
   binary_sensor: binarySensor,
   button,
@@ -80,7 +80,7 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
 
 /** @returns undefined for a kind that is not known */
 export function entityOf(component: Component, prefixes: Prefixes): MqttEntity | undefined {
-  const draft = new EntityDraft(component, prefixes);
+  const draft = new MqttDraft(component, prefixes);
   const { kind } = component;
   if (Object.hasOwn(NOT_OFFERED, kind)) draft.leave("", NOT_OFFERED[kind] ?? "");
   else if (Object.hasOwn(KINDS, kind)) {
@@ -90,7 +90,7 @@ export function entityOf(component: Component, prefixes: Prefixes): MqttEntity |
   return draft.finish();
 }
 
-function light(draft: EntityDraft): void {
+function light(draft: MqttDraft): void {
   const schema = draft.text("schema") ?? "basic";
   if (schema === "json") jsonLight(draft);
   else if (schema === "template") templateLight(draft);

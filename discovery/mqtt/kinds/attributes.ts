@@ -3,7 +3,7 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import { isObject } from "../config/fields.ts";
 import { parsedJson } from "../states/message.ts";
 import { Unreadable, valueReader } from "../states/templates.ts";
-import type { EntityDraft } from "./draft.ts";
+import type { MqttDraft } from "./draft.ts";
 
 const ATTRIBUTES_SLOT = "attributes";
 
@@ -14,7 +14,7 @@ const TEXT_MAX = 200;
 /** A step of the message's templates pays for so many characters that are parsed. */
 const CHARACTERS_A_STEP = 16;
 
-export function attributes(draft: EntityDraft): void {
+export function attributes(draft: MqttDraft): void {
   const { read, problem } = valueReader(draft.text("json_attributes_template"));
   const isRead = draft.slotOf(
     ATTRIBUTES_SLOT,

@@ -1,17 +1,20 @@
 /** `climate` and `water_heater`: a topic for each thing that is set or measured. */
 
+import type { Setting } from "../../model/entity/draft.ts";
 import type { SlotValue } from "../../model/entity/entity.ts";
+import type { Range } from "../../model/entity/schemas.ts";
+import { onOffText, plain, withUnit } from "../../model/entity/words.ts";
 import { listField, numberField } from "../config/fields.ts";
-import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
-import { modeSetting, numberSetting, type Range } from "./modes.ts";
+import { type MqttDraft, type Output, write } from "./draft.ts";
+import { modeSetting, numberSetting } from "./modes.ts";
 import { onPayloads } from "./switch.ts";
-import { numeric, oneOf, onOffText, plain, withUnit } from "./values.ts";
+import { numeric, oneOf } from "./values.ts";
 
 const CLIMATE_MODES = ["auto", "off", "cool", "heat", "dry", "fan_only"];
 const HEATER_MODES = ["eco", "electric", "gas", "heat_pump", "high_demand", "performance", "off"];
 const ACTIONS = ["off", "preheating", "heating", "cooling", "drying", "idle", "fan", "defrosting"];
 
-export function climate(draft: EntityDraft): void {
+export function climate(draft: MqttDraft): void {
   const { config } = draft;
   const range = temperatures(draft, [7, 35], [45, 95]);
   const mode = modeSetting(draft, {
@@ -61,7 +64,7 @@ export function climate(draft: EntityDraft): void {
   finish(draft, "Change its mode or what it aims at.", settings);
 }
 
-export function waterHeater(draft: EntityDraft): void {
+export function waterHeater(draft: MqttDraft): void {
   const range = temperatures(draft, [43, 60], [110, 140]);
   const settings = [
     power(draft, draft.config),
@@ -91,7 +94,7 @@ export function waterHeater(draft: EntityDraft): void {
 
 /** The target humidity of a climate or a humidifier. */
 export function humiditySetting(
-  draft: EntityDraft,
+  draft: MqttDraft,
   name: string,
   { minimum, maximum, reset }: { minimum: number; maximum: number; reset?: string },
 ): [Setting | undefined, Output | undefined] {
@@ -116,14 +119,14 @@ export function humiditySetting(
   );
 }
 
-export function measured(draft: EntityDraft, key: string, label: string, unit: string | undefined): void {
+export function measured(draft: MqttDraft, key: string, label: string, unit: string | undefined): void {
   draft.slot(key, `${key}_topic`, [`${key}_template`, "value_template"], numeric);
   draft.reading(key, withUnit(unit), { label, ...(unit !== undefined && { unit }) });
 }
 
 /** @param more `none`: a climate has a word of its own for no preset, which is not among its presets, and which it is also set to */
 export function presetSetting(
-  draft: EntityDraft,
+  draft: MqttDraft,
   more: { none: string } | { reset: string },
 ): [Setting | undefined, Output | undefined] {
   const options = listField(draft.config, "preset_modes");
@@ -148,7 +151,7 @@ function keysOf(name: string, state: string, template: string, command: string) 
 }
 
 /** Power has no state of its own: the mode tells it. */
-function power(draft: EntityDraft, config: EntityDraft["config"]): [Setting | undefined, Output | undefined] {
+function power(draft: MqttDraft, config: MqttDraft["config"]): [Setting | undefined, Output | undefined] {
   const output = draft.output("power_command_topic", "power_command_template");
   if (!output) return [undefined, undefined];
   const [on, off] = onPayloads(draft);
@@ -157,7 +160,7 @@ function power(draft: EntityDraft, config: EntityDraft["config"]): [Setting | un
     name: "on",
     parameter: { type: "boolean", description: "true: on, false: off" },
     words: (value) => onOffText(value as SlotValue),
-    messages: (value) => [write(output, value === true ? on : off)],
+    steps: (value) => [write(output, value === true ? on : off)],
     ...(listed.includes("off") && {
       confirmed: {
         slot: "mode",
@@ -170,7 +173,7 @@ function power(draft: EntityDraft, config: EntityDraft["config"]): [Setting | un
 }
 
 function temperatures(
-  draft: EntityDraft,
+  draft: MqttDraft,
   celsius: readonly [number, number],
   fahrenheit: readonly [number, number],
 ): Range & { unit: string } {
@@ -186,7 +189,7 @@ function temperatures(
 }
 
 export function finish(
-  draft: EntityDraft,
+  draft: MqttDraft,
   description: string,
   settings: readonly (readonly [Setting | undefined, Output | undefined])[],
 ): void {

@@ -1,8 +1,10 @@
 /** `cover` and `valve`: they move, which takes time, and may report where they are. */
 
 import { Quantity } from "@edgecall/core/text/quantity.ts";
+import { type Written, withSteps } from "../../model/entity/draft.ts";
 import type { Command, Expectation, SlotValue, Values } from "../../model/entity/entity.ts";
 import { samePosition } from "../../model/entity/fit.ts";
+import { fromPercent, plain, toPercent, withUnit } from "../../model/entity/words.ts";
 import {
   commandPayload,
   flagField,
@@ -12,12 +14,12 @@ import {
   payloadField,
 } from "../config/fields.ts";
 import { parsedJson } from "../states/message.ts";
-import { type EntityDraft, type Output, topicsOf, type Written, withMessages, write } from "./draft.ts";
-import { fromPercent, matchesPayload, NONE, plain, toPercent, withUnit } from "./values.ts";
+import { type MqttDraft, type Output, topicsOf, write } from "./draft.ts";
+import { matchesPayload, NONE } from "./values.ts";
 
 const MOVING = ["opening", "closing"];
 
-export function cover(draft: EntityDraft): void {
+export function cover(draft: MqttDraft): void {
   const { config } = draft;
   if (["garage", "gate", "door", "damper"].includes(draft.class ?? ""))
     draft.danger = `it is a ${draft.class}`;
@@ -65,7 +67,7 @@ export function cover(draft: EntityDraft): void {
     );
 }
 
-export function valve(draft: EntityDraft): void {
+export function valve(draft: MqttDraft): void {
   const { config } = draft;
   draft.danger = "it is a valve";
   const reports = flagField(config, "reports_position", false);
@@ -105,7 +107,7 @@ export function valve(draft: EntityDraft): void {
 }
 
 /** The reader of `open opening closed closing stopped` in the device's words. */
-function movement(draft: EntityDraft, ends: boolean): (text: string) => SlotValue | undefined {
+function movement(draft: MqttDraft, ends: boolean): (text: string) => SlotValue | undefined {
   const states = (ends ? ["open", "closed", "opening", "closing", "stopped"] : MOVING).map(
     (state) => [state, payloadField(draft.config, `state_${state}`, state)] as const,
   );
@@ -129,7 +131,7 @@ function jsonMember(text: string, member: string): string | undefined {
   }
 }
 
-function moverReadings(draft: EntityDraft): void {
+function moverReadings(draft: MqttDraft): void {
   const isState = draft.slots.some(({ name }) => name === "state");
   const isPosition = draft.slots.some(({ name }) => name === "position");
   draft.reading("state", plain);
@@ -151,7 +153,7 @@ type Range = { low: number; high: number };
 const ENDS = { open: "Open it.", close: "Close it.", stop: "Stop its movement." } as const;
 
 function mover(
-  draft: EntityDraft,
+  draft: MqttDraft,
   output: Output | undefined,
   range: Range,
   action: keyof typeof ENDS,
@@ -161,7 +163,7 @@ function mover(
 }
 
 function move(
-  draft: EntityDraft,
+  draft: MqttDraft,
   action: keyof typeof ENDS,
   output: Output,
   range: Range,
@@ -184,7 +186,7 @@ function move(
 }
 
 function positioned(
-  draft: EntityDraft,
+  draft: MqttDraft,
   action: string,
   slot: "position" | "tilt",
   output: Output,
@@ -209,7 +211,7 @@ function positioned(
 }
 
 function command(
-  draft: EntityDraft,
+  draft: MqttDraft,
   action: string,
   description: string,
   output: Output,
@@ -233,7 +235,7 @@ function command(
       const isReported = isStop(action)
         ? draft.reports("state") && (isMoving(before) || before("state") === undefined)
         : expect.slots.some((one) => draft.reports(one));
-      return withMessages([send(percentage)], isReported ? [expect] : [], isReported ? [] : [expect.words]);
+      return withSteps([send(percentage)], isReported ? [expect] : [], isReported ? [] : [expect.words]);
     },
   });
 }

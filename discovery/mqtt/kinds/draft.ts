@@ -3,17 +3,8 @@
 import { utf8 } from "@edgecall/core/encoding.ts";
 import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
-import type {
-  Command,
-  Expectation,
-  Left,
-  Parameter,
-  Parameters,
-  ReadingSpec,
-  Run,
-  SlotValue,
-} from "../../model/entity/entity.ts";
-import type { Matches } from "../../model/entity/fit.ts";
+import { EntityDraft, type Setting, type Written } from "../../model/entity/draft.ts";
+import type { SlotValue } from "../../model/entity/entity.ts";
 import { harmless } from "../../model/names.ts";
 import type { Component } from "../config/components.ts";
 import { type Config, flagField, numberField, textField } from "../config/fields.ts";
@@ -27,40 +18,20 @@ import { availabilityOf } from "./availability.ts";
 /** A topic that takes commands, with what writes their payloads. */
 export type Output = { topic: string; write: WritePayload };
 
-/** One parameter of a `set` action that has a topic, or a state, of its own. */
-export type Setting = {
-  name: string;
-  parameter: Parameter;
-  words: (value: unknown) => string;
-  /** In their order; an error's text names what is wrong. */
-  messages: (value: unknown, all: Parameters) => Written[];
-  /** Absent: no topic reports it. */
-  confirmed?: { slot: string; by: Matches };
-  /** Settings with a lower number are sent first. */
-  order?: number;
-};
-
-export type Written = { topic: string; payload: string } | { error: string };
-
 const NAME_MAX = 60;
 const CLASS = /^[a-z0-9_]{1,40}$/;
 /** Characters of a text that is kept. Fewer are shown, and no command has as many. */
 const TEXT_MAX = 1_000;
 
-export class EntityDraft {
+export class MqttDraft extends EntityDraft {
   readonly kind: string;
   readonly config: Config;
   readonly slots: Slot[] = [];
-  readonly readings: ReadingSpec[] = [];
-  readonly commands: Command[] = [];
-  readonly details: string[] = [];
-  readonly left: Left[] = [];
   /** Names that its command templates read. */
   readonly variables: Record<string, unknown> = {};
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
-  danger: string | undefined;
   /** It brings a picture. */
   hasPicture = false;
   readonly #component: Component;
@@ -70,6 +41,7 @@ export class EntityDraft {
   readonly #this: { main?: string; state: string; name: string; entity_id: string; attributes: Config };
 
   constructor(component: Component, prefixes: Prefixes) {
+    super();
     this.kind = component.kind;
     this.config = component.config;
     this.#component = component;
@@ -91,11 +63,6 @@ export class EntityDraft {
   /** The entity's name for people. */
   get title(): string {
     return this.#name ?? this.class?.replaceAll("_", " ") ?? this.kind.replaceAll("_", " ");
-  }
-
-  /** Says why something of the entity is left out. */
-  leave(what: string, why: string, more: Pick<Left, "unread"> = {}): void {
-    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why, ...more });
   }
 
   text(key: string): string | undefined {
@@ -154,17 +121,6 @@ export class EntityDraft {
     return true;
   }
 
-  /** A reading of a slot. */
-  reading(
-    slot: string,
-    words: ReadingSpec["words"],
-    more: Partial<Omit<ReadingSpec, "slot" | "words">> = {},
-  ): void {
-    const found = this.slots.find(({ name }) => name === slot);
-    if (!found) return;
-    this.readings.push({ free: false, ...more, slot, words });
-  }
-
   /** @returns undefined where the config has no such topic, or nothing may be sent there; then it says why */
   output(topicKey: string, templateKey?: string): Output | undefined {
     const topic = this.text(topicKey);
@@ -184,89 +140,28 @@ export class EntityDraft {
     return undefined;
   }
 
-  /** Tells whether a slot can confirm a command. */
   reports(slot: string): boolean {
     return !this.optimistic && this.slots.some((one) => one.name === slot && !one.unreadable && !one.live);
   }
 
-  /** An action without parameters. `is` tells the state that it ends in; without a slot nothing reports that. */
+  /** @see EntityDraft.addSimple */
   simple(
     action: string,
     description: string,
     send: () => Written[],
     output: Output,
-    {
-      slot,
-      words,
-      is,
-      ...more
-    }: { slot?: string; words: string; is: (value: SlotValue) => boolean } & Partial<Command>,
+    more: Parameters<EntityDraft["addSimple"]>[4],
   ): void {
-    this.commands.push({
-      action,
-      description,
-      parameters: {},
-      required: [],
-      idempotent: true,
-      wait: "value",
-      targets: [output.topic],
-      ...more,
-      run: () => {
-        const isReported = slot !== undefined && this.reports(slot);
-        const expects = isReported ? [this.expectation(slot, undefined, words, (_, value) => is(value))] : [];
-        return withMessages(send(), expects, isReported ? [] : [words]);
-      },
-    });
+    this.addSimple(action, description, send, topicsOf([output]), more);
   }
 
-  /** The action `set` of settings that are each sent by themselves. */
+  /** @see EntityDraft.addSettings */
   settings(
     description: string,
     settings: readonly (Setting | undefined)[],
-    topics: readonly (Output | undefined)[],
+    outputs: readonly (Output | undefined)[],
   ): void {
-    const all = settings.filter((one) => one !== undefined);
-    if (all.length === 0) return;
-    const names = all.map(({ name }) => name);
-    this.commands.push({
-      action: "set",
-      description,
-      parameters: Object.fromEntries(all.map(({ name, parameter }) => [name, parameter])),
-      required: all.length === 1 ? names : [],
-      ...(all.length > 1 && { anyOf: true }),
-      idempotent: true,
-      wait: "value",
-      targets: topicsOf(topics),
-      run: (parameters) => {
-        const asked = all
-          .filter(({ name }) => parameters[name] !== undefined)
-          .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
-        const written = asked.flatMap(({ name, messages }) => messages(parameters[name], parameters));
-        const expects = asked.flatMap(({ name, words, confirmed }) =>
-          confirmed && this.reports(confirmed.slot)
-            ? [this.expectation(confirmed.slot, parameters[name], words(parameters[name]), confirmed.by)]
-            : [],
-        );
-        const unreported = asked.filter(({ confirmed }) => !confirmed || !this.reports(confirmed.slot));
-        return withMessages(
-          written,
-          expects,
-          unreported.map(({ name, words }) => words(parameters[name])),
-        );
-      },
-    });
-  }
-
-  /** A slot has to report what was asked. */
-  expectation(slot: string, asked: unknown, words: string, by: Matches): Expectation {
-    return {
-      slots: [slot],
-      words,
-      met: (fresh, before) => {
-        const value = fresh(slot);
-        return value !== undefined && by(asked, value.value, before(slot)?.value);
-      },
-    };
+    this.addSettings(description, settings, topicsOf(outputs));
   }
 
   finish(): MqttEntity {
@@ -335,16 +230,6 @@ export function write({ topic, write }: Output, value: unknown, variables: Varia
   const written = write(value, variables);
   if (!written.ok) return { error: `the command cannot be written. ${written.problem}` };
   return { topic, payload: written.text };
-}
-
-export function withMessages(
-  written: readonly Written[],
-  expects: Expectation[],
-  unreported: string[],
-): Run | { error: string } {
-  const failed = written.find((one) => "error" in one);
-  if (failed && "error" in failed) return failed;
-  return { steps: written.filter((one) => "topic" in one), expects, unreported };
 }
 
 function asideOf(config: Config): string | undefined {

@@ -1,11 +1,13 @@
 /** `event`, `device_automation` and `tag`: a message is the event. The last one is told, with its age. */
+
+import { plain } from "../../model/entity/words.ts";
 import { isObject, listField } from "../config/fields.ts";
 import { type Message, parsedJson } from "../states/message.ts";
 import { Unreadable, valueReader } from "../states/templates.ts";
-import type { EntityDraft } from "./draft.ts";
-import { anyText, matchesPayload, plain } from "./values.ts";
+import type { MqttDraft } from "./draft.ts";
+import { anyText, matchesPayload } from "./values.ts";
 
-export function event(draft: EntityDraft): void {
+export function event(draft: MqttDraft): void {
   const types = listField(draft.config, "event_types");
   const reader = valueReader(draft.text("value_template"));
   const known = (type: unknown) => (typeof type === "string" && types.includes(type) ? type : undefined);
@@ -25,7 +27,7 @@ function typeOf(text: string): unknown {
 }
 
 /** A button of a remote and the like. */
-export function deviceAutomation(draft: EntityDraft): void {
+export function deviceAutomation(draft: MqttDraft): void {
   const payload = draft.text("payload");
   draft.slot(
     "event",
@@ -38,7 +40,7 @@ export function deviceAutomation(draft: EntityDraft): void {
   draft.reading("event", plain);
 }
 
-export function tag(draft: EntityDraft): void {
+export function tag(draft: MqttDraft): void {
   draft.slot("event", "topic", ["value_template"], (text) => anyText(text) || undefined, { live: true });
   draft.reading("event", (value) => `last tag: ${plain(value)}`, { free: true });
 }

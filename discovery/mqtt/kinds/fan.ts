@@ -1,16 +1,18 @@
 /** `fan` and `humidifier`. */
 
 import { Quantity } from "@edgecall/core/text/quantity.ts";
+import type { Setting } from "../../model/entity/draft.ts";
 import type { SlotValue } from "../../model/entity/entity.ts";
 import { same } from "../../model/entity/fit.ts";
+import { onOffText, plain, withUnit } from "../../model/entity/words.ts";
 import { listField, numberField, numberOf, payloadField } from "../config/fields.ts";
 import { finish, humiditySetting, measured, presetSetting } from "./climate.ts";
-import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
+import { type MqttDraft, type Output, write } from "./draft.ts";
 import { modeSetting } from "./modes.ts";
 import { onSetting } from "./switch.ts";
-import { NONE, oneOf, onOff, onOffText, plain, withUnit } from "./values.ts";
+import { NONE, oneOf, onOff } from "./values.ts";
 
-export function fan(draft: EntityDraft): void {
+export function fan(draft: MqttDraft): void {
   const output = draft.output("command_topic", "command_template");
   const settings = [
     [onSetting(draft, output, ["state_value_template"]), output] as const,
@@ -26,7 +28,7 @@ export function fan(draft: EntityDraft): void {
 type Part = [Setting | undefined, Output | undefined];
 
 /** The device has speeds in a range of its own; a percentage is rounded up to one of them. */
-function percentage(draft: EntityDraft): Part {
+function percentage(draft: MqttDraft): Part {
   const low = Math.max(1, numberField(draft.config, "speed_range_min", 1));
   const high = numberField(draft.config, "speed_range_max", 100);
   const reset = payloadField(draft.config, "payload_reset_percentage", NONE);
@@ -50,7 +52,7 @@ function percentage(draft: EntityDraft): Part {
     name: "percentage",
     parameter: { type: "integer", minimum: 1, maximum: 100, description: "percent of its speed" },
     words: (value) => `speed ${value} %`,
-    messages: (value) => [write(output, speedOf(Number(value)))],
+    steps: (value) => [write(output, speedOf(Number(value)))],
     confirmed: {
       slot: "percentage",
       by: (asked, reported) => reported instanceof Quantity && reported.own === speedOf(Number(asked)),
@@ -59,7 +61,7 @@ function percentage(draft: EntityDraft): Part {
   return [setting, output];
 }
 
-function oscillation(draft: EntityDraft): Part {
+function oscillation(draft: MqttDraft): Part {
   const on = payloadField(draft.config, "payload_oscillation_on", "oscillate_on");
   const off = payloadField(draft.config, "payload_oscillation_off", "oscillate_off");
   draft.slot("oscillation", "oscillation_state_topic", ["oscillation_value_template"], onOff(on, off));
@@ -70,7 +72,7 @@ function oscillation(draft: EntityDraft): Part {
     name: "oscillate",
     parameter: { type: "boolean" },
     words: (value) => `oscillation ${onOffText(value as SlotValue)}`,
-    messages: (value) => [write(output, value === true ? on : off)],
+    steps: (value) => [write(output, value === true ? on : off)],
     confirmed: { slot: "oscillation", by: same },
   };
   return [setting, output];
@@ -78,7 +80,7 @@ function oscillation(draft: EntityDraft): Part {
 
 const DIRECTIONS = ["forward", "reverse"];
 
-function direction(draft: EntityDraft): Part {
+function direction(draft: MqttDraft): Part {
   draft.slot("direction", "direction_state_topic", ["direction_value_template"], oneOf(DIRECTIONS));
   draft.reading("direction", plain, { label: "direction" });
   const output = draft.output("direction_command_topic", "direction_command_template");
@@ -87,13 +89,13 @@ function direction(draft: EntityDraft): Part {
     name: "direction",
     parameter: { type: "string", enum: DIRECTIONS },
     words: (value) => `direction ${value}`,
-    messages: (value) => [write(output, value)],
+    steps: (value) => [write(output, value)],
     confirmed: { slot: "direction", by: same },
   };
   return [setting, output];
 }
 
-export function humidifier(draft: EntityDraft): void {
+export function humidifier(draft: MqttDraft): void {
   const output = draft.output("command_topic", "command_template");
   const hasModes = listField(draft.config, "modes").length > 0;
   const settings: Array<readonly [Setting | undefined, Output | undefined]> = [

@@ -1,15 +1,17 @@
 /** `number`, `select`, `text`, `date`, `time` and `datetime`: one value that is read and set. */
 import { NOT_SHOWN } from "@edgecall/core/tools/secret-parameters.ts";
+import type { Setting } from "../../model/entity/draft.ts";
 import type { Parameter, SlotValue } from "../../model/entity/entity.ts";
 import { same, sameNumber } from "../../model/entity/fit.ts";
+import { bounded, choice, notAnOption, numberFormatter } from "../../model/entity/schemas.ts";
+import { plain, withUnit } from "../../model/entity/words.ts";
 import { listField, numberField, payloadField } from "../config/fields.ts";
 import { type Pattern, readPattern } from "../template/patterns.ts";
-import { type EntityDraft, type Setting, write } from "./draft.ts";
-import { bounded, choice, notAnOption, numberFormatter } from "./modes.ts";
+import { type MqttDraft, write } from "./draft.ts";
 import { unitOf } from "./sensor.ts";
-import { anyText, NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
+import { anyText, NONE, numeric, oneOf } from "./values.ts";
 
-export function numberEntity(draft: EntityDraft): void {
+export function numberEntity(draft: MqttDraft): void {
   const unit = unitOf(draft);
   const range = {
     minimum: numberField(draft.config, "min", 1),
@@ -28,7 +30,7 @@ export function numberEntity(draft: EntityDraft): void {
     });
 }
 
-export function select(draft: EntityDraft): void {
+export function select(draft: MqttDraft): void {
   const options = listField(draft.config, "options");
   draft.slot("value", "state_topic", ["value_template"], oneOf(options));
   draft.reading("value", plain);
@@ -44,7 +46,7 @@ export function select(draft: EntityDraft): void {
 /** Characters that Home Assistant takes for a state. */
 const TEXT_MAX = 255;
 
-export function text(draft: EntityDraft): void {
+export function text(draft: MqttDraft): void {
   const minLength = Math.max(numberField(draft.config, "min", 0), 0);
   const maxLength = Math.min(numberField(draft.config, "max", TEXT_MAX), TEXT_MAX);
   const isSecret = draft.text("mode")?.toLowerCase() === "password";
@@ -80,7 +82,7 @@ export function text(draft: EntityDraft): void {
 }
 
 /** @returns undefined: there is none, or one that cannot be used; the device does not take what does not match */
-function patternOf(draft: EntityDraft): Pattern | undefined {
+function patternOf(draft: MqttDraft): Pattern | undefined {
   const source = draft.text("pattern");
   const read = source === undefined ? undefined : readPattern(source);
   if (read?.ok === false) draft.leave("pattern", `its texts are not checked: the pattern ${read.problem}`);
@@ -99,11 +101,11 @@ const DATE = "^\\d{4}-\\d{2}-\\d{2}$";
 const TIME = "^\\d{2}:\\d{2}(:\\d{2})?$";
 const DATETIME = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(Z|[+-]\\d{2}:\\d{2})$";
 
-export const date = (draft: EntityDraft): void => moment(draft, "2026-11-22", DATE);
-export const time = (draft: EntityDraft): void => moment(draft, "07:30:00", TIME);
-export const datetime = (draft: EntityDraft): void => moment(draft, "2026-11-22T07:30:00+01:00", DATETIME);
+export const date = (draft: MqttDraft): void => moment(draft, "2026-11-22", DATE);
+export const time = (draft: MqttDraft): void => moment(draft, "07:30:00", TIME);
+export const datetime = (draft: MqttDraft): void => moment(draft, "2026-11-22T07:30:00+01:00", DATETIME);
 
-function moment(draft: EntityDraft, example: string, pattern: string): void {
+function moment(draft: MqttDraft, example: string, pattern: string): void {
   const shape = /^[\d:.+TZ -]{5,40}$/;
   draft.slot("value", "state_topic", ["value_template"], (one) =>
     one === NONE ? null : shape.test(one) ? one : undefined,
@@ -132,7 +134,7 @@ function timeOf(text: string): number | undefined {
 }
 
 function setValue(
-  draft: EntityDraft,
+  draft: MqttDraft,
   description: string,
   parameter: Parameter,
   more: Partial<Setting>,
@@ -144,7 +146,7 @@ function setValue(
     name: "value",
     parameter,
     words: (value) => String(value),
-    messages: (value) => {
+    steps: (value) => {
       const error = invalid(value);
       return [error === undefined ? write(output, value) : { error }];
     },

@@ -1,11 +1,13 @@
 /** `lock`. Locking is a change like any other; what opens asks each time. */
+
+import { plain } from "../../model/entity/words.ts";
 import { commandPayload, payloadField } from "../config/fields.ts";
-import { type EntityDraft, write } from "./draft.ts";
-import { matchesPayload, NONE, plain } from "./values.ts";
+import { type MqttDraft, write } from "./draft.ts";
+import { matchesPayload, NONE } from "./values.ts";
 
 const STATES = ["locked", "locking", "unlocked", "unlocking", "jammed", "open", "opening"] as const;
 
-export function lock(draft: EntityDraft): void {
+export function lock(draft: MqttDraft): void {
   const { config } = draft;
   draft.danger = "it is a lock";
   const states = STATES.map(

@@ -1,11 +1,13 @@
 /** Parameters that are one of a list (a mode, a preset) or a number, with a topic of their own. */
 
-import { numberText, Quantity } from "@edgecall/core/text/quantity.ts";
+import type { Setting } from "../../model/entity/draft.ts";
 import type { SlotValue } from "../../model/entity/entity.ts";
 import { same, sameNumber } from "../../model/entity/fit.ts";
+import { bounded, choice, notAnOption, numberFormatter, type Range } from "../../model/entity/schemas.ts";
+import { plain, withUnit } from "../../model/entity/words.ts";
 import { listField, payloadField } from "../config/fields.ts";
-import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
-import { NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
+import { type MqttDraft, type Output, write } from "./draft.ts";
+import { NONE, numeric, oneOf } from "./values.ts";
 
 type Keys = {
   /** The parameter's name, and its reading's words. */
@@ -20,11 +22,8 @@ type Keys = {
   reset?: string;
 };
 
-/** Options that a schema lists. With more, it is a text that is checked when the action is called. */
-const OPTIONS_MAX = 100;
-
 export function modeSetting(
-  draft: EntityDraft,
+  draft: MqttDraft,
   keys: Keys & { list: string; byDefault: readonly string[]; none?: string },
 ): [Setting | undefined, Output | undefined] {
   const { none } = keys;
@@ -45,7 +44,7 @@ export function modeSetting(
     name: keys.name,
     parameter: choice(options),
     words: (value) => `${keys.label ?? keys.name} ${value}`,
-    messages: (value) =>
+    steps: (value) =>
       options.includes(String(value)) ? [write(output, value)] : [{ error: notAnOption(keys.name, options) }],
     confirmed: { slot, by: same },
   };
@@ -53,31 +52,15 @@ export function modeSetting(
 }
 
 /** The parser of a state that may also be the config's own payload for "unknown". */
-function unlessReset(draft: EntityDraft, { reset }: Keys, parse: Parse): Parse {
+function unlessReset(draft: MqttDraft, { reset }: Keys, parse: Parse): Parse {
   const payload = reset === undefined ? NONE : payloadField(draft.config, reset, NONE);
   return (text) => (text === payload ? null : parse(text));
 }
 
-export function choice(options: readonly string[]): Setting["parameter"] {
-  return options.length <= OPTIONS_MAX
-    ? { type: "string", enum: options }
-    : {
-        type: "string",
-        maxLength: Math.max(...options.map(({ length }) => length)),
-        description: `One of ${options.length}, among them: ${options.slice(0, 10).join(", ")}`.slice(0, 300),
-      };
-}
-
-export function notAnOption(name: string, options: readonly string[]): string {
-  return `${name}: it is none of ${options.slice(0, 20).join(", ")}${options.length > 20 ? " and others" : ""}`;
-}
-
 type Parse = (text: string) => SlotValue | undefined;
 
-export type Range = { minimum: number; maximum: number; step: number; unit?: string };
-
 export function numberSetting(
-  draft: EntityDraft,
+  draft: MqttDraft,
   keys: Keys,
   range: Range,
 ): [Setting | undefined, Output | undefined] {
@@ -94,26 +77,8 @@ export function numberSetting(
     name: keys.name,
     parameter: bounded(range),
     words: (value) => `${keys.label ?? keys.name} ${numberFormatter(unit)(value)}`,
-    messages: (value) => [write(output, value)],
+    steps: (value) => [write(output, value)],
     confirmed: { slot, by: sameNumber(range.step) },
   };
   return [setting, output];
-}
-
-/** The words of a number that was asked for. */
-export function numberFormatter(unit: string | undefined): (value: unknown) => string {
-  return (value) => withUnit(unit)(Quantity.of(Number(value)));
-}
-
-export function bounded({ minimum, maximum, step, unit }: Range): Setting["parameter"] {
-  const isWhole = [minimum, maximum, step].every(Number.isInteger);
-  const words = [unit, step === 1 ? undefined : `step ${numberText(step)}`].filter(
-    (one) => one !== undefined,
-  );
-  return {
-    type: isWhole ? "integer" : "number",
-    minimum,
-    maximum,
-    ...(words.length > 0 && { description: words.join(", ") }),
-  };
 }

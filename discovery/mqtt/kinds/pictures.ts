@@ -1,24 +1,25 @@
 /** `camera` and `image`: the last picture. The message is its bytes, its base64, or an address, which is only told. */
 import { tryFromBase64 } from "@edgecall/core/encoding.ts";
+import { plain } from "../../model/entity/words.ts";
 import { type Config, textField } from "../config/fields.ts";
 import type { Message } from "../states/message.ts";
-import type { EntityDraft } from "./draft.ts";
-import { anyText, plain } from "./values.ts";
+import type { MqttDraft } from "./draft.ts";
+import { anyText } from "./values.ts";
 
 export type Picture = { mediaType: string; bytes: Uint8Array };
 
 /** Slot of the entities that bring a picture. */
 export const PICTURE_SLOT = "picture";
 
-export const camera = (draft: EntityDraft): void => picture(draft, "topic");
+export const camera = (draft: MqttDraft): void => picture(draft, "topic");
 
-export function image(draft: EntityDraft): void {
+export function image(draft: MqttDraft): void {
   picture(draft, "image_topic");
   draft.slot("address", "url_topic", ["url_template"], (text) => anyText(text) || undefined);
   draft.reading("address", plain, { label: "address", free: true });
 }
 
-function picture(draft: EntityDraft, key: string): void {
+function picture(draft: MqttDraft, key: string): void {
   const isBase64 = isBase64Picture(draft.config);
   draft.hasPicture = draft.slotOf(PICTURE_SLOT, key, (message) => {
     const found = pictureOf(message, isBase64);

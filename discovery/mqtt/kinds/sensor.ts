@@ -3,11 +3,12 @@
 import { classWords } from "@edgecall/core/text/class-words.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
 import type { SlotValue } from "../../model/entity/entity.ts";
+import { plain, withUnit } from "../../model/entity/words.ts";
 import { harmless } from "../../model/names.ts";
 import { listField, numberField, payloadField } from "../config/fields.ts";
-import type { EntityDraft } from "./draft.ts";
+import type { MqttDraft } from "./draft.ts";
 import { isNumericClass } from "./numeric-classes.ts";
-import { anyText, NONE, numeric, oneOf, onOff, plain, withUnit } from "./values.ts";
+import { anyText, NONE, numeric, oneOf, onOff } from "./values.ts";
 
 const UNIT_MAX = 16;
 /** Classes whose values are no numbers. */
@@ -16,7 +17,7 @@ const TIME = /^[\d:.+TZ -]{8,40}$/;
 /** Fields that only a number has. Without one, `007` and `2.10` are texts, as in Home Assistant. */
 const OF_NUMBERS = ["unit_of_measurement", "state_class", "suggested_display_precision"];
 
-export function sensor(draft: EntityDraft): void {
+export function sensor(draft: MqttDraft): void {
   const options = listField(draft.config, "options");
   const unit = unitOf(draft);
   const isTime = TIMES.includes(draft.class ?? "");
@@ -29,7 +30,7 @@ export function sensor(draft: EntityDraft): void {
   if (draft.class !== undefined) draft.details.push(draft.class.replaceAll("_", " "));
 }
 
-export function binarySensor(draft: EntityDraft): void {
+export function binarySensor(draft: MqttDraft): void {
   const on = payloadField(draft.config, "payload_on", "ON");
   const off = payloadField(draft.config, "payload_off", "OFF");
   const offDelay = numberField(draft.config, "off_delay");
@@ -43,17 +44,17 @@ export function binarySensor(draft: EntityDraft): void {
 }
 
 /** It stands beside each value, also in what nobody takes for a stranger's, so it is left out if it reads like more than a unit. */
-export function unitOf(draft: EntityDraft): string | undefined {
+export function unitOf(draft: MqttDraft): string | undefined {
   const unit = harmless(draft.text("unit_of_measurement") ?? "", UNIT_MAX);
   return isLabel(unit.replace(/\p{Sc}/gu, "x")) ? unit : undefined;
 }
 
-function expiry(draft: EntityDraft): { expireAfter?: number } {
+function expiry(draft: MqttDraft): { expireAfter?: number } {
   const seconds = numberField(draft.config, "expire_after", 0);
   return seconds > 0 ? { expireAfter: seconds } : {};
 }
 
-function hasNumbers(draft: EntityDraft): boolean {
+function hasNumbers(draft: MqttDraft): boolean {
   return isNumericClass(draft.class) || OF_NUMBERS.some((key) => draft.has(key));
 }
 

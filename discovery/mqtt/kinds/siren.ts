@@ -1,17 +1,19 @@
 /** `siren`: it sounds for a time that has to be said, and it can be stopped. */
 
+import { withSteps } from "../../model/entity/draft.ts";
 import type { Parameter } from "../../model/entity/entity.ts";
 import { same } from "../../model/entity/fit.ts";
+import { choice, notAnOption } from "../../model/entity/schemas.ts";
+import { onOffText } from "../../model/entity/words.ts";
 import { flagField, isObject, listField, payloadField } from "../config/fields.ts";
 import { parsedJson } from "../states/message.ts";
-import { type EntityDraft, topicsOf, withMessages, write } from "./draft.ts";
-import { choice, notAnOption } from "./modes.ts";
+import { type MqttDraft, topicsOf, write } from "./draft.ts";
 import { onPayloads } from "./switch.ts";
-import { onOff, onOffText } from "./values.ts";
+import { onOff } from "./values.ts";
 
 const DURATION_MAX_S = 600;
 
-export function siren(draft: EntityDraft): void {
+export function siren(draft: MqttDraft): void {
   const { config } = draft;
   draft.danger = "it is a siren";
   const [on, off] = onPayloads(draft);
@@ -50,7 +52,7 @@ export function siren(draft: EntityDraft): void {
       const message = write(output, template === undefined ? JSON.stringify(variables) : on, variables);
       const isReported = draft.reports("on");
       const expect = draft.expectation("on", true, "sounding", same);
-      return withMessages([message], isReported ? [expect] : [], isReported ? [] : ["whether it sounds"]);
+      return withSteps([message], isReported ? [expect] : [], isReported ? [] : ["whether it sounds"]);
     },
   });
   const offTemplate = draft.has("command_off_template") ? "command_off_template" : template;

@@ -1,12 +1,14 @@
 /** `switch`, and the parameter `on` of other kinds. */
 
+import type { Setting } from "../../model/entity/draft.ts";
 import type { SlotValue } from "../../model/entity/entity.ts";
 import { same } from "../../model/entity/fit.ts";
+import { onOffText } from "../../model/entity/words.ts";
 import { payloadField } from "../config/fields.ts";
-import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
-import { onOff, onOffText } from "./values.ts";
+import { type MqttDraft, type Output, write } from "./draft.ts";
+import { onOff } from "./values.ts";
 
-export function switchEntity(draft: EntityDraft): void {
+export function switchEntity(draft: MqttDraft): void {
   const output = draft.output("command_topic", "command_template");
   const on = onSetting(draft, output, ["value_template"]);
   draft.settings("Switch it on or off.", [on], [output]);
@@ -14,7 +16,7 @@ export function switchEntity(draft: EntityDraft): void {
 
 /** `state_topic` with `on` and `off`, and what switches it. */
 export function onSetting(
-  draft: EntityDraft,
+  draft: MqttDraft,
   output: Output | undefined,
   templates: readonly string[],
 ): Setting | undefined {
@@ -28,7 +30,7 @@ export function onSetting(
   return output && switching(output, on, off, "on");
 }
 
-export function onPayloads(draft: EntityDraft): readonly [on: string, off: string] {
+export function onPayloads(draft: MqttDraft): readonly [on: string, off: string] {
   return [payloadField(draft.config, "payload_on", "ON"), payloadField(draft.config, "payload_off", "OFF")];
 }
 
@@ -38,7 +40,7 @@ function switching(output: Output, on: string, off: string, slot: string | undef
     name: "on",
     parameter: { type: "boolean", description: "true: on, false: off" },
     words: (value) => onOffText(value as SlotValue),
-    messages: (value) => [write(output, value === true ? on : off)],
+    steps: (value) => [write(output, value === true ? on : off)],
     ...(slot !== undefined && { confirmed: { slot, by: same } }),
     order: -1,
   };

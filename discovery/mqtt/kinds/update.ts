@@ -1,16 +1,17 @@
 /** `update`: the versions are read; installing is not offered. */
+
+import { plain } from "../../model/entity/words.ts";
 import { isObject } from "../config/fields.ts";
 import type { Slot } from "../entity/entity.ts";
 import type { Message } from "../states/message.ts";
 import { parsedJson } from "../states/message.ts";
 import { valueReader } from "../states/templates.ts";
-import type { EntityDraft } from "./draft.ts";
-import { plain } from "./values.ts";
+import type { MqttDraft } from "./draft.ts";
 
 /** A version begins with a digit; other texts are a stranger's. */
 const VERSION = /^v?\d[\w.+:~-]{0,60}$/;
 
-export function update(draft: EntityDraft): void {
+export function update(draft: MqttDraft): void {
   const reader = valueReader(draft.text("value_template"));
   const member = (name: string) => (message: Message) => {
     const text = reader.read(message);
@@ -34,7 +35,7 @@ export function update(draft: EntityDraft): void {
   if (draft.has("command_topic")) draft.leave("install", "updates are not installed from here");
 }
 
-function latest(draft: EntityDraft): Slot["read"] {
+function latest(draft: MqttDraft): Slot["read"] {
   const reader = valueReader(draft.text("latest_version_template"));
   return (message) => {
     const text = reader.read(message);

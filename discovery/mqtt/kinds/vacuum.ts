@@ -1,15 +1,16 @@
 /** `vacuum` and `lawn_mower`: they start, pause, stop and go home. */
 
 import { same } from "../../model/entity/fit.ts";
+import { choice, notAnOption } from "../../model/entity/schemas.ts";
+import { plain } from "../../model/entity/words.ts";
 import { listField, payloadField } from "../config/fields.ts";
-import { type EntityDraft, write } from "./draft.ts";
-import { choice, notAnOption } from "./modes.ts";
-import { oneOf, plain } from "./values.ts";
+import { type MqttDraft, write } from "./draft.ts";
+import { oneOf } from "./values.ts";
 
 const VACUUM_STATES = ["idle", "docked", "error", "paused", "returning", "cleaning"];
 const MOWER_STATES = ["error", "paused", "mowing", "docked", "returning"];
 
-export function vacuum(draft: EntityDraft): void {
+export function vacuum(draft: MqttDraft): void {
   const { config } = draft;
   const speeds = listField(config, "fan_speed_list");
   draft.slotOf("state", "state_topic", (message) => {
@@ -57,7 +58,7 @@ export function vacuum(draft: EntityDraft): void {
           name: "fan_speed",
           parameter: choice(speeds),
           words: (value) => `fan speed ${value}`,
-          messages: (value) =>
+          steps: (value) =>
             speeds.includes(String(value))
               ? [write(speed, value)]
               : [{ error: notAnOption("fan_speed", speeds) }],
@@ -71,7 +72,7 @@ export function vacuum(draft: EntityDraft): void {
 /** A vacuum on its way home has obeyed. */
 const HOME = ["docked", "returning"];
 
-export function lawnMower(draft: EntityDraft): void {
+export function lawnMower(draft: MqttDraft): void {
   draft.slot("state", "activity_state_topic", ["activity_value_template"], oneOf(MOWER_STATES));
   draft.reading("state", plain);
   const command = (action: string, option: string, description: string, ends: string[]): void => {

@@ -1,4 +1,4 @@
-import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
+import { GATEWAY_TOOLS, MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { post, rpc, tools } from "../../../test/mcp-requests.ts";
 import { theHome } from "../../../test/states.ts";
@@ -39,6 +39,8 @@ describe("access", () => {
     expect(mine).toEqual(["edge_list", "edge_call", "edge_result", "pi__cpu", "pi__siren"]);
     const guests = await tools({ token: TOKENS.guest });
     expect(guests.map(({ name }) => name)).toEqual(["edge_list", "edge_call", "edge_result"]);
+    // By these an agent sees that another server passes its own gateway on.
+    expect(guests.map(({ name }) => name)).toEqual(expect.arrayContaining([...GATEWAY_TOOLS]));
     expect(guests[1]?.inputSchema.properties).not.toHaveProperty("action");
     const byName = await rpc("tools/call", { name: "pi__cpu" }, { token: TOKENS.guest });
     expect(byName.error?.code).toBe(-32_602);

@@ -1,8 +1,9 @@
 /** `light` with a topic for each value. */
 
 import { Quantity } from "@edgecall/core/text/quantity.ts";
+import type { Written } from "../../../model/entity/draft.ts";
 import { numberOf } from "../../config/fields.ts";
-import { type EntityDraft, type Output, type Written, write } from "../draft.ts";
+import { type MqttDraft, type Output, write } from "../draft.ts";
 import { onPayloads } from "../switch.ts";
 import { oneOf, onOff } from "../values.ts";
 import { COLOUR_SPACES, type ColourSpace, colourFromText } from "./colours.ts";
@@ -19,7 +20,7 @@ import {
   type Wanted,
 } from "./light.ts";
 
-export function basicLight(draft: EntityDraft): void {
+export function basicLight(draft: MqttDraft): void {
   const output = {
     on: draft.output("command_topic"),
     brightness: draft.output("brightness_command_topic", "brightness_command_template"),
@@ -84,7 +85,7 @@ function colourMessage(output: Output, space: ColourSpace, { colour = [] }: Want
   return write(output, colour.join(","), variables);
 }
 
-function slots(draft: EntityDraft, can: Abilities, scale: number, on: string, off: string): void {
+function slots(draft: MqttDraft, can: Abilities, scale: number, on: string, off: string): void {
   draft.slot("on", "state_topic", ["state_value_template"], onOff(on, off));
   if (can.brightness)
     draft.slot("brightness", "brightness_state_topic", ["brightness_value_template"], (text) => {

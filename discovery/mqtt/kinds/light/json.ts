@@ -1,7 +1,7 @@
 /** `light` with `schema: json`: one topic with JSON for all that it reports, and one for all that it takes. */
 import { flagField, isObject, listField, numberOf } from "../../config/fields.ts";
 import type { Message } from "../../states/message.ts";
-import type { EntityDraft } from "../draft.ts";
+import type { MqttDraft } from "../draft.ts";
 import { COLOUR_SPACES, type ColourSpace, colourFromObject, colourObject } from "./colours.ts";
 import {
   type Abilities,
@@ -15,7 +15,7 @@ import {
   reportedKelvin,
 } from "./light.ts";
 
-export function jsonLight(draft: EntityDraft): void {
+export function jsonLight(draft: MqttDraft): void {
   const { config } = draft;
   const modes = listField(config, "supported_color_modes");
   const space = COLOUR_SPACES.find((one) => modes.includes(one));
@@ -66,7 +66,7 @@ function isRgb(space: ColourSpace | undefined): boolean {
 }
 
 /** A member that is missing or null says nothing; only `state` may be null, for unknown. */
-function slots(draft: EntityDraft, can: Abilities, scale: number): void {
+function slots(draft: MqttDraft, can: Abilities, scale: number): void {
   draft.slotOf("on", "state_topic", (message) => {
     const state = message.object()?.state;
     return state === "ON" ? true : state === "OFF" ? false : state === null ? null : undefined;

@@ -4,13 +4,14 @@
  */
 
 import { Quantity } from "@edgecall/core/text/quantity.ts";
+import { type Written, withSteps } from "../../../model/entity/draft.ts";
 import type { Expectation, Parameter, Parameters, SlotValue, Values } from "../../../model/entity/entity.ts";
 import { same, sameKelvin, sameMireds, sameOnScale } from "../../../model/entity/fit.ts";
+import { choice, notAnOption } from "../../../model/entity/schemas.ts";
+import { onOffText, plain, withUnit } from "../../../model/entity/words.ts";
 import { flagField, listField, numberField } from "../../config/fields.ts";
-import type { EntityDraft, Output } from "../draft.ts";
-import { topicsOf, type Written, withMessages } from "../draft.ts";
-import { choice, notAnOption } from "../modes.ts";
-import { onOffText, plain, withUnit } from "../values.ts";
+import type { MqttDraft, Output } from "../draft.ts";
+import { topicsOf } from "../draft.ts";
 import { type ColourSpace, colourText, type Rgb, sameColour, toSpace } from "./colours.ts";
 
 /** Abilities of a light, and their ranges. */
@@ -47,7 +48,7 @@ const TRANSITION_MAX_S = 60;
 const KELVIN_MIN = 2_000;
 const KELVIN_MAX = 6_535;
 
-export function kelvinRange(draft: EntityDraft): { minimum: number; maximum: number } {
+export function kelvinRange(draft: MqttDraft): { minimum: number; maximum: number } {
   const { config } = draft;
   const of = (mireds: string, kelvin: string, byDefault: number) => {
     const mired = numberField(config, mireds, 0);
@@ -65,17 +66,17 @@ function mired(value: number): number {
 }
 
 /** A light's own unit of the colour temperature: kelvin where it says so. */
-function isInKelvin(draft: EntityDraft): boolean {
+function isInKelvin(draft: MqttDraft): boolean {
   return flagField(draft.config, "color_temp_kelvin", false);
 }
 
 /** The kelvin of a reported colour temperature. */
-export function reportedKelvin(draft: EntityDraft, value: number): SlotValue | undefined {
+export function reportedKelvin(draft: MqttDraft, value: number): SlotValue | undefined {
   if (value <= 0) return undefined;
   return Quantity.of(isInKelvin(draft) ? Math.round(value) : mired(value), value);
 }
 
-export function brightnessScale(draft: EntityDraft): number {
+export function brightnessScale(draft: MqttDraft): number {
   return Math.max(1, Math.round(numberField(draft.config, "brightness_scale", 255)));
 }
 
@@ -90,12 +91,12 @@ export function ownBrightness(percent: number, scale: number): number {
   return Math.max(1, Math.round((percent * scale) / 100));
 }
 
-export function effectsOf(draft: EntityDraft): string[] {
+export function effectsOf(draft: MqttDraft): string[] {
   return listField(draft.config, "effect_list");
 }
 
 /** Readings of the slots `on`, `brightness`, `temperature`, `colour` and `effect`. */
-export function lightReadings(draft: EntityDraft, can: Abilities): void {
+export function lightReadings(draft: MqttDraft, can: Abilities): void {
   draft.reading("on", onOffText);
   // A light that is off has none of these, and one in white has no colour.
   const shown = (slot: string) => ({
@@ -114,7 +115,7 @@ export function lightReadings(draft: EntityDraft, can: Abilities): void {
 
 /** The action `set`. `send` writes what is wanted. */
 export function lightCommand(
-  draft: EntityDraft,
+  draft: MqttDraft,
   can: Abilities,
   outputs: readonly (Output | undefined)[],
   send: (wanted: Wanted, values: Values) => Written[],
@@ -159,13 +160,13 @@ export function lightCommand(
       const expects = expectations(draft, can, wanted, asked);
       const reported = expects.filter(({ slots }) => slots.every((slot) => draft.reports(slot)));
       const others = expects.filter((one) => !reported.includes(one)).map(({ words }) => words);
-      const run = withMessages(send(wanted, values), reported, others);
+      const run = withSteps(send(wanted, values), reported, others);
       return "error" in run ? run : { ...run, extraMs: (wanted.transition ?? 0) * 1_000 };
     },
   });
 }
 
-function wantedOf(draft: EntityDraft, can: Abilities, asked: Parameters): Wanted | { error: string } {
+function wantedOf(draft: MqttDraft, can: Abilities, asked: Parameters): Wanted | { error: string } {
   const { on, brightness_pct, kelvin, rgb, effect, transition_s } = asked;
   const others = ["brightness_pct", "kelvin", "rgb", "effect"].filter((name) => asked[name] !== undefined);
   if (on === false && others.length > 0)
@@ -187,7 +188,7 @@ function wantedOf(draft: EntityDraft, can: Abilities, asked: Parameters): Wanted
   };
 }
 
-function expectations(draft: EntityDraft, can: Abilities, wanted: Wanted, asked: Parameters): Expectation[] {
+function expectations(draft: MqttDraft, can: Abilities, wanted: Wanted, asked: Parameters): Expectation[] {
   const { on, brightness, temperature, rgb, colour, effect } = wanted;
   const { kelvin } = asked;
   const expects: Expectation[] = [];

@@ -1,7 +1,7 @@
 /** `light` with `schema: template`: one topic each way, and a template for each value. */
 import { numberOf } from "../../config/fields.ts";
 import { Unreadable, valueReader } from "../../states/templates.ts";
-import { type EntityDraft, write } from "../draft.ts";
+import { type MqttDraft, write } from "../draft.ts";
 import { oneOf, onOff } from "../values.ts";
 import {
   type Abilities,
@@ -18,7 +18,7 @@ const SCALE = 255;
 
 const COLOUR_KEYS = ["red_template", "green_template", "blue_template"];
 
-export function templateLight(draft: EntityDraft): void {
+export function templateLight(draft: MqttDraft): void {
   const hasColour = COLOUR_KEYS.every((key) => draft.has(key));
   const can: Abilities = {
     scale: SCALE,
@@ -53,7 +53,7 @@ export function templateLight(draft: EntityDraft): void {
   });
 }
 
-function slots(draft: EntityDraft, can: Abilities): void {
+function slots(draft: MqttDraft, can: Abilities): void {
   if (draft.has("state_template")) draft.slot("on", "state_topic", ["state_template"], onOff("on", "off"));
   const number = (name: string, key: string, read: (value: number) => ReturnType<typeof reportedKelvin>) =>
     draft.slot(name, "state_topic", [key], (text) => {

@@ -125,7 +125,9 @@ export class AgentRows extends SqlStore {
       before.line !== agent.line ||
       before.type !== agent.type ||
       before.hosted?.name !== agent.hosted?.name ||
-      before.hosted?.area !== agent.hosted?.area;
+      before.hosted?.area !== agent.hosted?.area ||
+      before.hosted?.floor !== agent.hosted?.floor ||
+      String(before.hosted?.aliases) !== String(agent.hosted?.aliases);
     finish(agent, accepted, this.#keys.standing(agent.id) === "signed");
     // The list in order holds the same objects.
     if (before) Object.assign(before, agent);

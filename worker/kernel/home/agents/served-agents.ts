@@ -5,7 +5,7 @@ import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import { type BridgeSocket, bridgeOf } from "../bridge/bridge-socket.ts";
-import { areaOf, lineOf, nameOf } from "../devices/device-line.ts";
+import { areaOf, lineOf, nameOf, otherWordsOf } from "../devices/device-line.ts";
 import { slot } from "../slot.ts";
 import { type AgentKeys, keysOf } from "./agent-keys.ts";
 import { type AgentRows, agentRowsOf, HIDDEN } from "./agent-rows.ts";
@@ -128,7 +128,8 @@ export class ServedAgents {
     const device = this.#devices.of(agent);
     if (!device) return { id, line: agent.line, type: agent.type ?? undefined, actions };
     const area = areaOf(device.hosted, device.setting, agent.isLineAccepted);
-    return { id, line: this.#lineOf(agent), area: area?.toLowerCase(), actions };
+    const also = otherWordsOf(device.hosted, agent.isLineAccepted);
+    return { id, line: this.#lineOf(agent), area: area?.toLowerCase(), also, actions };
   }
 
   isGroup(name: string): boolean {

@@ -51,6 +51,12 @@ export function areaOf(
   return own?.area ?? (area !== undefined && (accepted || isLabel(area)) ? area : undefined);
 }
 
+/** Words by which it is found beside its name: its floor and its aliases. They are not told. */
+export function otherWordsOf({ floor, aliases = [] }: HostedState, accepted: boolean): string {
+  const words = [...(floor === undefined ? [] : [floor]), ...aliases];
+  return words.filter((one) => accepted || isLabel(one)).join(" ");
+}
+
 /** "light (brightness)", also where the bridge has cut the line: "sensor (temperature, hum…". */
 const KIND = /([^(),]+)(?:\(([^()]*)\)?)?/g;
 

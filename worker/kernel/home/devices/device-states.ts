@@ -1,7 +1,7 @@
 /** Asks the bridge what hosted devices reported last. It answers from its memory at once, and nothing of it is stored here. */
 
 import type { DeviceReadings, LeftOut } from "@edgecall/core/protocol/devices.ts";
-import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
+import { DEVICES_A_FRAME_MAX, DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BridgeQuestions } from "../bridge/bridge-questions.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
@@ -36,9 +36,11 @@ export class DeviceStates {
   /** The same, with what the bridge left out. */
   async answer(ids: readonly string[] | undefined, all: boolean): Promise<BridgeAnswer | undefined> {
     let asked = "";
+    // Of more than a frame names, all are asked for.
+    const isListed = ids !== undefined && ids.length <= DEVICES_A_FRAME_MAX;
     const answer = await this.#questions.ask((id) => {
       asked = id;
-      return { t: "states", id, ...(ids && { agents: [...ids] }), ...(all && { all }) };
+      return { t: "states", id, ...(isListed && { agents: [...ids] }), ...(all && { all }) };
     });
     this.#parts.delete(asked);
     return answer;

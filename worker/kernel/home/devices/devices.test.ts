@@ -1,5 +1,6 @@
 /** Hosted devices at Home: which are let in, what they cost, what people decide about them, and their end. */
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
+import { DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { device, hosting, READ, reading, reported, SET, UNLOCK } from "../../../../test/hosted-device.ts";
 import { passed, post } from "../../../../test/keyed-home.ts";
@@ -16,7 +17,7 @@ import type { AgentView, DeviceView } from "../../api/answers.ts";
 afterEach(reset);
 
 const DAY_MS = 86_400_000;
-const COUNT = 300;
+const COUNT = DEVICES_MAX;
 
 async function agents(): Promise<AgentView[]> {
   return ((await (await ask("/v1/agents")).json()) as { agents: AgentView[] }).agents;
@@ -34,7 +35,7 @@ const patch = async (id: string, body: object) => {
   };
 };
 const forget = (id: string) => ask(`/v1/devices/${id}`, { method: "DELETE" });
-const known = async (id: string) => until(async () => await agentOf(id), { what: id });
+const known = async (id: string) => until(async () => await agentOf(id), { every: 100, what: id });
 
 /** The model's words about the home. */
 async function system(): Promise<string> {
@@ -180,7 +181,7 @@ describe("a hosted device", () => {
   });
 });
 
-describe("300 hosted devices", () => {
+describe("as many hosted devices as there may be", () => {
   const all = Array.from({ length: COUNT }, (_, n) => device(`lamp-${n}`));
 
   test("cost a row each when they come, and none when the bridge says the same again", async () => {

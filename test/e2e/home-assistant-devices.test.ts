@@ -1,0 +1,366 @@
+// @module-tag needs/home-assistant
+/**
+ * Devices of a real Home Assistant, with a component whose devices obey, are dead, lie, answer late, hang or are away. The bridge hosts
+ * them, and what it says of each command is compared with their states.
+ */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Bridge } from "../../bridge/bridge.ts";
+import { HomeAssistantConnection } from "../../bridge/home-assistant/connection.ts";
+import { startAedes } from "../../bridge/testkit/brokers.ts";
+import { PlayedDevices } from "../../bridge/testkit/devices.ts";
+import { Played } from "../../bridge/testkit/played.ts";
+import { until } from "../wait.ts";
+import { HomeAssistant } from "./home-assistant.ts";
+import { OF_EACH_DOMAIN } from "./home-assistant-domains.ts";
+
+const START_WITHIN_MS = 240_000;
+/** Devices of each behaviour, and plugs with a light and a switch that work. */
+const LAB = 85 + 24;
+const PLUGS = 100;
+/** Of the first, those that are unavailable. */
+const AWAY = 8;
+
+/** One bridge for all tests, whose Home has been told of all devices. */
+const hosted = new PlayedDevices(new Played(startAedes));
+let bridge: Bridge;
+let home: HomeAssistant;
+let token: string;
+/** These take their time while the others run. */
+let silence: Promise<number>;
+let stuck: Promise<Report>;
+
+beforeAll(async () => {
+  home = await HomeAssistant.start(["group", "template", "input_boolean"]);
+  await home.addLab(0);
+  await home.addLab(-1);
+  await home.addLab(PLUGS);
+  const entities = await home.command<{ entity_id: string }[]>({ type: "config/entity_registry/list" });
+  await home.command({
+    type: "homeassistant/expose_entity",
+    assistants: ["conversation"],
+    entity_ids: entities.map((one) => one.entity_id),
+    should_expose: true,
+  });
+  token = await home.addUser("bridge");
+  silence = noticeSilence();
+  await hosted.played.begin();
+  await hosted.begin();
+  const url = `${home.url.replace("http", "ws")}/api/websocket`;
+  bridge = await hosted.started({ homeAssistant: { url, mode: "allow", token: () => token } });
+  const isOnline = ({ online }: { online: boolean }) => online;
+  await until(() => [...hosted.told().values()].filter(isOnline).length >= LAB + PLUGS - AWAY, {
+    within: 30_000,
+    every: 100,
+    what: "Home knows the devices",
+  });
+  stuck = call("cover-stuck", "open");
+}, START_WITHIN_MS);
+
+afterAll(async () => {
+  await hosted.played.end();
+  await home?.stop();
+});
+
+type Report = {
+  status: string;
+  confirmed?: boolean;
+  result?: string;
+  error?: string;
+  error_type?: string;
+};
+
+async function call(agent: string, action: string, parameters: object = {}): Promise<Report> {
+  const id = hosted.call(agent, action, parameters, { expires_in_ms: 300_000 });
+  const ended = () => endOf(id);
+  return await until(ended, { within: 240_000, every: 20, what: `${agent} ${action}` });
+}
+
+const ends = new Map<string, Report>();
+let read = 0;
+
+/** Reads the frames to Home that came meanwhile, each once. */
+function endOf(id: string): Report | undefined {
+  const { frames } = hosted.played.home;
+  if (read > frames.length) read = 0;
+  for (; read < frames.length; read += 1) {
+    const frame = frames[read];
+    if (frame?.t === "refused")
+      ends.set(frame.id, { status: "refused", error: `${frame.code}: ${frame.message}` });
+    if (frame?.t !== "report") continue;
+    ends.set(frame.id, (JSON.parse(frame.payload) as { payload: Report }).payload);
+    // Home has stored it: the ledger has room for 1,000 that are not.
+    hosted.played.home.send({ t: "ack", id: frame.id, agent: frame.agent });
+  }
+  return ends.get(id);
+}
+
+/** What is said of `on` of a switch and of a light that behave in this way. */
+const SWITCHES: Readonly<Record<string, Partial<Report>>> = {
+  works: { status: "success", confirmed: true },
+  slow: { status: "success", confirmed: true },
+  // It says that it is on: no one can know that it is not.
+  liar: { status: "success", confirmed: true },
+  revert: { status: "success", confirmed: true },
+  optimistic: { status: "success", confirmed: false },
+  dead: { status: "error", error_type: "outcome_unknown" },
+  hang: { status: "error", error_type: "outcome_unknown" },
+  late: { status: "error", error_type: "outcome_unknown" },
+  raises: {
+    status: "error",
+    error: expect.stringContaining("the device did not acknowledge the command") as string,
+  },
+  timeout: { status: "error", error: expect.stringContaining("the device did not answer") as string },
+  validation: { status: "error", error: expect.stringContaining("Nothing was sent") as string },
+  away: { status: "refused", error: expect.stringContaining("unavailable") as string },
+};
+
+describe("each behaviour", () => {
+  test("a switch and a light are told as their states say", async () => {
+    const all = Object.keys(SWITCHES).flatMap((behaviour) =>
+      ["switch", "light"].map(async (kind) => {
+        const report = await call(`${kind}-${behaviour}`, "set", { on: true });
+        return [`${kind} ${behaviour}`, report] as const;
+      }),
+    );
+    const said = Object.fromEntries(await Promise.all(all));
+    for (const [behaviour, expected] of Object.entries(SWITCHES))
+      for (const kind of ["switch", "light"])
+        expect(said[`${kind} ${behaviour}`], `${kind} ${behaviour}`).toMatchObject(expected);
+  }, 120_000);
+
+  test("one that already is as asked: it says whether it answered", async () => {
+    expect(await call("switch-works", "set", { on: true })).toMatchObject({ confirmed: true });
+    expect(await call("switch-works", "set", { on: true })).toMatchObject({ confirmed: true });
+    expect(await call("switch-dead", "set", { on: false })).toMatchObject({ error_type: "outcome_unknown" });
+  }, 120_000);
+
+  test("values, movements and locks", async () => {
+    const done = { status: "success", confirmed: true };
+    const not = { status: "error", error_type: "outcome_unknown" };
+    const rows: [string, string, object, object][] = [
+      ["light-works", "set", { brightness_pct: 40 }, done],
+      ["number-works", "set", { value: 7.5 }, done],
+      ["number-dead", "set", { value: 7.5 }, not],
+      ["select-works", "set", { value: "b" }, done],
+      ["select-dead", "set", { value: "b" }, not],
+      ["climate-works", "set", { temperature: 21.5 }, done],
+      ["climate-rounds", "set", { temperature: 21.5 }, { ...not, error: expect.stringContaining("22 °C") }],
+      ["climate-dead", "set", { temperature: 21.5 }, not],
+      ["cover-works", "open", {}, done],
+      ["lock-works", "unlock", {}, done],
+      ["lock-code", "unlock", { code: "1234" }, done],
+      ["button-works", "press", {}, { status: "success", confirmed: false }],
+      ["button-raises", "press", {}, { status: "error" }],
+      ...OF_EACH_DOMAIN,
+    ];
+    const said = await Promise.all(rows.map(([agent, action, asked]) => call(agent, action, asked)));
+    for (const [at, [agent, action, , expected]] of rows.entries())
+      expect.soft(said[at], `${agent} ${action}`).toMatchObject(expected);
+    expect.soft(await stuck).toMatchObject({ ...not, error: expect.stringContaining("40 %") });
+  }, 120_000);
+});
+
+/** Those that are told as not done, or as only sent. */
+const BAD = ["dead", "away", "raises", "timeout", "validation", "hang", "late", "optimistic"];
+const AT_ONCE = 20;
+
+test("1,000 commands, 200 of them to 16 bad targets: none is told done whose state is not as asked", async () => {
+  const plugs = plugsOf(PLUGS);
+  expect(plugs).toHaveLength(PLUGS);
+  const kinds = BAD.flatMap((behaviour) => [`switch-${behaviour}`, `light-${behaviour}`]);
+  // A device takes one command at a time, and one that is silent takes 5 s for each.
+  const bad = [...kinds, ...kinds.map((kind) => `${kind}-two`)];
+  const asked = Array.from({ length: 1_000 }, (_, n) => {
+    const isBad = n % 5 === 4;
+    const round = Math.floor(n / 5);
+    const agent = isBad ? bad[round % bad.length] : plugs[n % PLUGS];
+    const isOn = Math.floor(round / (isBad ? bad.length : PLUGS / 4)) % 2 === 0;
+    return { agent: agent ?? "", isBad, isOn };
+  });
+  const said = { good: 0, done: 0, false: [] as string[], missed: [] as string[], times: [] as number[] };
+  const queue = asked.values();
+  const work = async () => {
+    for (const { agent, isBad, isOn } of queue) {
+      const since = performance.now();
+      const lines = home.lines.length;
+      const report = await call(agent, "set", { on: isOn });
+      const kind = agent.startsWith("switch-") ? "switch" : "light";
+      const isDone = report.confirmed === true;
+      if (!isBad) said.times.push(performance.now() - since);
+      if (isDone) said[isBad ? "done" : "good"] += 1;
+      else if (!isBad)
+        said.missed.push(
+          `${agent} ${isOn}: ${report.error ?? report.result} ${whatLabDid(lines, lightOf(agent))}`,
+        );
+      const name = agent.replaceAll("-", " ");
+      if (isDone && (await stateOf(kind, name)) !== (isOn ? "on" : "off")) said.false.push(agent);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  said.times.sort((a, b) => a - b);
+  const at = (share: number) => Math.round(said.times[Math.floor(said.times.length * share)] ?? 0);
+  console.info(
+    `done: ${said.good} of 800 good and ${said.done} of 200 bad; ms of the good: ${at(0.5)}, p99 ${at(0.99)}`,
+  );
+  expect(said.missed).toEqual([]);
+  expect(said.false).toEqual([]);
+  expect(said.good).toBe(800);
+}, 600_000);
+
+/** The lab's lines about an entity since a line, with the time of each. */
+function whatLabDid(since: number, entity: string): string {
+  return home.lines
+    .slice(since)
+    .filter((line) => line.startsWith(`lab: ${entity} `))
+    .join("; ");
+}
+
+/** Ends and begins of what the lab was told to do since a line. @returns by the entity's id in the lab */
+function toldLab(since: number): { called: string[]; changed: string[] } {
+  const told = { called: [] as string[], changed: [] as string[] };
+  for (const line of home.lines.slice(since)) {
+    const [, entity, what] = /^lab: (\S+) (called|changed) /.exec(line) ?? [];
+    if (entity !== undefined) told[what as "called" | "changed"].push(entity);
+  }
+  return told;
+}
+
+const plugsOf = (count: number) =>
+  [...hosted.told().keys()].filter((id) => id.includes("-plug-")).slice(0, count);
+const lightOf = (plug: string) => `${plug.split("-").at(-1)}_light`;
+
+test("a renamed entity keeps agent, key and allowance; the one that gets its id has its own", async () => {
+  const rows = await home.command<{ entity_id: string; unique_id: string }[]>({
+    type: "config/entity_registry/list",
+  });
+  const idOf = (unique: string) => rows.find(({ unique_id }) => unique_id === unique)?.entity_id ?? "";
+  const rename = (entity_id: string, new_entity_id: string) =>
+    home.command({ type: "config/entity_registry/update", entity_id, new_entity_id });
+  const before = ["switch-works", "switch-dead"].map((id) => hosted.told().get(id)?.hosted);
+  const [works, dead] = [idOf("switch_works"), idOf("switch_dead")];
+  await rename(works, "switch.renamed");
+  await rename(dead, works);
+  const since = home.lines.length;
+  // Its event takes some ms, and while it is renamed it is not there.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const isDone = async () => (await call("switch-works", "set", { on: false })).confirmed === true;
+  await until(isDone, { within: 10_000, every: 200, what: "it is reached by its other id" });
+  expect(await call("switch-works", "set", { on: true })).toMatchObject({ confirmed: true });
+  expect(new Set(toldLab(since).called)).toEqual(new Set(["switch_works"]));
+  expect(["switch-works", "switch-dead"].map((id) => hosted.told().get(id)?.hosted)).toEqual(before);
+}, 60_000);
+
+test("a token that is revoked at work: one attempt, what it knew is gone, and another token is used at once", async () => {
+  const since = home.lines.length;
+  const attempts = () => home.lines.slice(since).filter((line) => line.includes("invalid authentication"));
+  await home.revoke(token);
+  await until(() => bridge.conditions().some(({ code }) => code === "home_assistant_refuses"), {
+    within: 10_000,
+    what: "the token is refused",
+  });
+  await hosted.agentIn("switch-works", false);
+  expect(await call("switch-works", "set", { on: true })).toMatchObject({
+    status: "refused",
+    error: expect.stringContaining("Long-lived access tokens"),
+  });
+  await until(() => attempts().length > 0, { what: "Home Assistant has warned" });
+  token = await home.addUser("another");
+  await until(() => bridge.links().homeAssistant, { within: 15_000, what: "the other token is used" });
+  expect(attempts()).toHaveLength(1);
+  await hosted.agentIn("switch-works");
+}, 60_000);
+
+test("it is restarted in the middle of 20 calls: nothing false, nothing twice, and the first call after it works", async () => {
+  const plugs = plugsOf(20);
+  await Promise.all(plugs.map((agent) => call(agent, "set", { on: false })));
+  const since = home.lines.length;
+  let restarted: Promise<void> | undefined;
+  const began = performance.now();
+  const calls: Promise<Report>[] = [];
+  for (const agent of plugs) {
+    calls.push(call(agent, "set", { on: true }));
+    if (calls.length === plugs.length / 2) restarted = home.restart();
+    // They answer after 250 ms.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await restarted;
+  const stopped = performance.now() - began;
+  const said = await Promise.all(calls);
+  const { called, changed } = toldLab(since);
+  for (const [at, agent] of plugs.entries()) {
+    const times = called.filter((entity) => entity === lightOf(agent)).length;
+    const report = said[at];
+    // One that was not sent is refused; of one that was sent and not answered nothing is known.
+    if (report?.status === "refused") expect(times, agent).toBe(0);
+    else if (report?.confirmed) expect([times, changed.includes(lightOf(agent))], agent).toEqual([1, true]);
+    else expect(report, agent).toMatchObject({ status: "error", error_type: "outcome_unknown" });
+    expect(times, agent).toBeLessThanOrEqual(1);
+  }
+  expect(said.some(({ confirmed }) => confirmed === true)).toBe(true);
+  expect(said.some(({ confirmed }) => confirmed !== true)).toBe(true);
+  const [first = ""] = plugs;
+  await until(() => hosted.told().get(first)?.online, { within: 120_000, what: `${first} is there again` });
+  const back = performance.now() - began;
+  console.info(`restart: ended after ${Math.round(stopped)} ms, devices back after ${Math.round(back)} ms`);
+  // Nothing of before was sent to the one that started.
+  expect(toldLab(since).called).toEqual(called);
+  expect(await call(first, "set", { on: true })).toMatchObject({ confirmed: true });
+}, 240_000);
+
+test("a half-open line is noticed within half a minute", async () => {
+  expect(await silence).toBeLessThan(31_000);
+}, 60_000);
+
+/**
+ * Connects through a proxy that goes silent and stays open, as a line does whose other end has lost its power.
+ * @returns ms until it was noticed
+ */
+async function noticeSilence(): Promise<number> {
+  const { port, hostname } = new URL(home.url);
+  let isSilent = false;
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on("data", (chunk) => !isSilent && to.write(chunk));
+      from.on("error", () => {});
+      from.on("close", () => to.destroy());
+    }
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const own = token;
+  const lost = Promise.withResolvers<number>();
+  let since = 0;
+  const connection = new HomeAssistantConnection({
+    url: `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/websocket`,
+    token: () => own,
+    log: () => {},
+    onRunning: () => {
+      since = performance.now();
+      isSilent = true;
+    },
+    onLost: () => lost.resolve(performance.now() - since),
+  });
+  connection.start();
+  const ms = await lost.promise;
+  await connection.stop();
+  proxy.close();
+  return ms;
+}
+
+/** @returns Home Assistant's own state of the entity of this kind with this name, whatever its letters' case */
+async function stateOf(kind: string, name: string): Promise<string | undefined> {
+  const states =
+    await home.request<{ entity_id: string; state: string; attributes: { friendly_name?: string } }[]>(
+      "/api/states",
+    );
+  return states.find(
+    ({ entity_id, attributes }) =>
+      entity_id.startsWith(`${kind}.`) && attributes.friendly_name?.toLowerCase() === name,
+  )?.state;
+}
