@@ -17,6 +17,7 @@ const CAUSES: Readonly<Record<UnknownCause, string>> = {
   bridge: "the bridge was off",
   clock: "the bridge's clock was set",
   disk: "the bridge's disk took nothing",
+  gone: "it is not kept any more",
   away: "it was not available",
   none: "no value had come",
 };

@@ -68,8 +68,8 @@ export const PastFacts = z.object({
 });
 export type PastFacts = z.infer<typeof PastFacts>;
 
-/** Why nothing is known of any reading: the bridge was off, its clock was set, or its disk took nothing. */
-export const GAP_CAUSES = ["bridge", "clock", "disk"] as const;
+/** Why nothing is known of any reading: the bridge was off, its clock was set, its disk took nothing, or the day is not kept any more. */
+export const GAP_CAUSES = ["bridge", "clock", "disk", "gone"] as const;
 export type GapCause = (typeof GAP_CAUSES)[number];
 
 /** `none`: no value had come by then. `away`: the device, the value, or what brings it was not available. */

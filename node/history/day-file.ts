@@ -7,7 +7,7 @@
  *
  * Series stand in the order of their hashes, so one of them costs the index and one chunk.
  */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Gap, KeptValue, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
@@ -111,27 +111,30 @@ export class DayFileMaker {
 
 type DayFacts = { gaps: readonly Gap[]; alive: number; source: number };
 type Chunk = { at: number; bytes: number; raw: number; crc: number };
-type Place = { hash: number; chunk: number; at: number; bytes: number };
-/** @returns bytes of the file; fewer where it is shorter */
-type ReadPart = (at: number, length: number) => Buffer;
+type Place = { chunk: number; at: number; bytes: number };
+/** @property read @returns bytes of the file; fewer where it is shorter */
+type FilePart = { size: number; read(at: number, length: number): Buffer; close(): void };
 
-/** Reads a day's file: its index, and of the rest what is asked for. */
+/** The tail and most indexes are read at once. */
+const END_BYTES = 32 * 1024;
+
+/** Reads a day's file: its index, and of the rest what is asked for. Close it. */
 export class DayFile {
   readonly day: number;
   readonly gaps: readonly Gap[];
   readonly alive: number;
   /** The checksum of the log that was packed last: one that is there still has nothing new. */
   readonly source: number;
-  readonly #read: ReadPart;
+  readonly #file: FilePart;
   readonly #chunks: readonly Chunk[];
   readonly #places: Buffer;
   /** The last chunk that was read: all series of a day come one after the other. */
   #last: { chunk: number; raw: Buffer } | undefined;
 
-  private constructor(day: number, read: ReadPart, index: Buffer) {
+  private constructor(day: number, file: FilePart) {
     this.day = day;
-    this.#read = read;
-    const from = new ByteReader(index);
+    this.#file = file;
+    const from = new ByteReader(indexOf(file));
     this.source = from.fixed();
     this.alive = from.unsigned();
     this.gaps = Array.from({ length: from.unsigned() }, () => readGap(from));
@@ -144,54 +147,50 @@ export class DayFile {
     this.#places = from.rest();
   }
 
-  /** @throws an error that says what is wrong with the file */
-  static open(path: string, day: number): DayFile {
-    const { size } = statSync(path);
-    return DayFile.#of(day, size, (at, length) => readPart(path, at, length));
+  /** Does something with a day's file. @throws an error that says what is wrong with the file */
+  static use<T>(path: string, day: number, work: (file: DayFile) => T): T {
+    const opened = openFile(path);
+    try {
+      return work(new DayFile(day, opened));
+    } finally {
+      opened.close();
+    }
   }
 
+  /** Of a file that is in memory. @throws an error that says what is wrong with it */
   static of(file: Buffer, day: number): DayFile {
-    return DayFile.#of(day, file.length, (at, length) => file.subarray(at, at + length));
-  }
-
-  static #of(day: number, size: number, read: ReadPart): DayFile {
-    const end = size - TAIL_BYTES;
-    const tail = end < 0 ? undefined : read(end, TAIL_BYTES);
-    if (tail?.length !== TAIL_BYTES || tail.readUInt32LE(12) !== MARK)
-      throw new Error("it is no file of a day");
-    const from = tail.readUInt32LE(0);
-    const length = tail.readUInt32LE(4);
-    const index = from + length === end ? read(from, length) : undefined;
-    if (!index || crc32(index) !== tail.readUInt32LE(8)) throw new Error("its index is damaged");
-    return new DayFile(day, read, index);
+    const read = (at: number, length: number) => file.subarray(at, at + length);
+    return new DayFile(day, { size: file.length, read, close() {} });
   }
 
   /** @throws an error where the chunk is damaged */
   find(wanted: SeriesName): DaySeries | undefined {
     const hash = seriesHash(wanted.device, wanted.reading);
-    for (const place of this.#inOrder()) {
-      if (place.hash > hash) break;
-      if (place.hash !== hash) continue;
-      const series = this.#series(place);
-      if (sameSeries(series.info, wanted)) return series;
+    const read = new ByteReader(this.#places);
+    let [chunk, end] = [-1, 0];
+    for (let left = read.unsigned(); left > 0; left -= 1) {
+      const own = read.fixed();
+      const length = read.unsigned();
+      const bytes = Math.floor(length / 2);
+      if (length % 2 === 1) [chunk, end] = [chunk + 1, 0];
+      if (own > hash) break;
+      const series = own === hash ? this.#series({ chunk, at: end, bytes }) : undefined;
+      if (series && sameSeries(series.info, wanted)) return series;
+      end += bytes;
     }
     return undefined;
   }
 
   /** All of them, in their order. @throws an error where a chunk is damaged */
   *all(): Generator<DaySeries> {
-    for (const place of this.#inOrder()) yield this.#series(place);
-  }
-
-  *#inOrder(): Generator<Place> {
     const read = new ByteReader(this.#places);
     let [chunk, end] = [-1, 0];
     for (let left = read.unsigned(); left > 0; left -= 1) {
-      const hash = read.fixed();
+      read.fixed();
       const length = read.unsigned();
       const bytes = Math.floor(length / 2);
       if (length % 2 === 1) [chunk, end] = [chunk + 1, 0];
-      yield { hash, chunk, at: end, bytes };
+      yield this.#series({ chunk, at: end, bytes });
       end += bytes;
     }
   }
@@ -203,7 +202,7 @@ export class DayFile {
   #raw(chunk: number): Buffer {
     if (this.#last?.chunk === chunk) return this.#last.raw;
     const found = this.#chunks[chunk];
-    const deflated = found && this.#read(found.at, found.bytes);
+    const deflated = found && this.#file.read(found.at, found.bytes);
     if (!deflated || crc32(deflated) !== found.crc) throw new Error("a part of it is damaged");
     const raw = inflateRawSync(deflated, { maxOutputLength: found.raw });
     this.#last = { chunk, raw };
@@ -211,14 +210,29 @@ export class DayFile {
   }
 }
 
-function readPart(path: string, at: number, length: number): Buffer {
+function indexOf({ size, read }: FilePart): Buffer {
+  const last = read(Math.max(0, size - END_BYTES), END_BYTES);
+  const tail = last.subarray(-TAIL_BYTES);
+  if (tail.length !== TAIL_BYTES || tail.readUInt32LE(12) !== MARK) throw new Error("it is no file of a day");
+  const from = tail.readUInt32LE(0);
+  const length = tail.readUInt32LE(4);
+  if (from + length + TAIL_BYTES !== size) throw new Error("its index is damaged");
+  const isInLast = length + TAIL_BYTES <= last.length;
+  const index = isInLast ? last.subarray(last.length - TAIL_BYTES - length, -TAIL_BYTES) : read(from, length);
+  if (crc32(index) !== tail.readUInt32LE(8)) throw new Error("its index is damaged");
+  return index;
+}
+
+function openFile(path: string): FilePart {
   const file = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.subarray(0, readSync(file, bytes, 0, length, at));
-  } finally {
-    closeSync(file);
-  }
+  return {
+    size: fstatSync(file).size,
+    read(at, length) {
+      const bytes = Buffer.alloc(length);
+      return bytes.subarray(0, readSync(file, bytes, 0, length, at));
+    },
+    close: () => closeSync(file),
+  };
 }
 
 function encodeSeries({ info, samples, isCoarse }: DaySeries, day: number): Buffer {

@@ -134,7 +134,7 @@ export class HistoryRecorder {
       if (skipped) this.store.add(info, skipped);
       if (keeper.isCoarse) this.store.addCoarse(info);
     }
-    await this.store.sync(at);
+    await this.store.sync(Math.max(at, this.#notBefore));
   }
 
   #syncSoon(): void {

@@ -262,6 +262,22 @@ describe("deleted", () => {
   });
 });
 
+test("the value of a day does not hold over the next one where that is deleted, also after a restart", async () => {
+  const recorder = await started();
+  for (let day = 0; day < 3; day += 1) {
+    recorder.came(DOOR, true);
+    await recorder.store.sync(recorder.now());
+    now += DAY_MS;
+    await recorder.store.pack(now);
+  }
+  const middle = Math.floor(T0 / DAY_MS) + 1;
+  const gone = { from: middle * DAY_MS, to: (middle + 1) * DAY_MS, why: "gone" };
+  await recorder.store.deleteDay(middle);
+  expect((await recorder.store.read(DOOR, T0, now)).gaps).toContainEqual(gone);
+  await recorder.stop();
+  expect((await (await started()).store.read(DOOR, T0, now)).gaps).toContainEqual(gone);
+});
+
 test("a damaged file is said, and the other days are read", async () => {
   const recorder = await started();
   await opens(recorder, 3);

@@ -2,7 +2,7 @@
  * Values of readings over days, in files of a folder: a log of today, which is appended to, and one file for each past day, which is
  * written once. Nothing is read without a question, and nothing is written without a value.
  */
-import { rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Gap, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
@@ -81,16 +81,17 @@ export class HistoryStore {
     for (const [nth, day] of daysIn(folder, DAY_END).entries()) {
       if (nth % FILES_AT_ONCE === FILES_AT_ONCE - 1) await turn();
       try {
-        const file = DayFile.open(pathOf(folder, day, DAY_END), day);
-        gaps.push(...file.gaps);
-        last = Math.max(last, file.alive);
+        const { gaps: own, alive: until, source } = DayFile.use(pathOf(folder, day, DAY_END), day, (file) => file);
+        gaps.push(...own);
+        last = Math.max(last, until);
         files.push(day);
         // A power cut came between the file and the end of its log.
-        if (logs.checksum(day) === file.source) await logs.remove(day);
+        if (logs.checksum(day) === source) await logs.remove(day);
       } catch (error) {
         log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
       }
     }
+    gaps.push(...missingDays([...files, ...logs.days()], gaps));
     return new HistoryStore(options, {
       logs,
       files,
@@ -249,6 +250,7 @@ export class HistoryStore {
     await this.#alone(async () => {
       this.#waiting = this.#waiting.filter(({ at }) => dayOf(at) !== day);
       await this.#drop(day);
+      this.#isGone(day);
     });
     this.#options.log("info", "history.day_deleted", { day: dayText(day) });
   }
@@ -289,7 +291,7 @@ export class HistoryStore {
   /** @returns undefined: there is nothing, or the file is damaged, which is said once */
   #inFile(series: SeriesName, day: number): DaySeries | undefined {
     try {
-      return DayFile.open(pathOf(this.#options.folder, day, DAY_END), day).find(series);
+      return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) => file.find(series));
     } catch (error) {
       this.#damaged(day, error);
       return undefined;
@@ -299,9 +301,10 @@ export class HistoryStore {
   /** True also where the file cannot be read. */
   #mayHave(device: string, day: number): boolean {
     try {
-      const file = DayFile.open(pathOf(this.#options.folder, day, DAY_END), day);
-      for (const { info } of file.all()) if (info.device === device) return true;
-      return false;
+      return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) => {
+        for (const { info } of file.all()) if (info.device === device) return true;
+        return false;
+      });
     } catch {
       return true;
     }
@@ -309,7 +312,14 @@ export class HistoryStore {
 
   #damaged(day: number, error: unknown): void {
     this.#files.delete(day);
+    this.#isGone(day);
     this.#options.log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
+  }
+
+  /** The value of the day before must not seem to hold over a day that is not there. */
+  #isGone(day: number): void {
+    this.#gaps.push(wholeDay(day));
+    this.#gaps.sort((a, b) => a.from - b.from);
   }
 
   async #packDay(day: number): Promise<void> {
@@ -318,7 +328,7 @@ export class HistoryStore {
     const pack = (file: DayFile | undefined) => packDay({ day, file, logs: this.#logs, isKept });
     let bytes: Buffer;
     try {
-      bytes = await pack(this.#files.has(day) ? DayFile.open(path, day) : undefined);
+      bytes = await pack(this.#files.has(day) ? DayFile.of(readFileSync(path), day) : undefined);
     } catch (error) {
       // What cannot be read cannot be written anew, and must not keep what is to go.
       this.#damaged(day, error);
@@ -354,6 +364,23 @@ export class HistoryStore {
     this.#work = done.catch(() => {});
     return done;
   }
+}
+
+/** Days between others of which there is no file. A bridge writes each day, so their files were deleted or cannot be read. */
+function missingDays(days: readonly number[], gaps: readonly Gap[]): Gap[] {
+  const there = new Set(days);
+  const [first, last] = [Math.min(...days), Math.max(...days)];
+  const missing: Gap[] = [];
+  for (let day = first; day < last; day += 1) {
+    const gap = wholeDay(day);
+    const isTold = gaps.some(({ from, to }) => from <= gap.from && to >= gap.to);
+    if (!there.has(day) && !isTold) missing.push(gap);
+  }
+  return missing;
+}
+
+function wholeDay(day: number): Gap {
+  return { from: day * DAY_MS, to: (day + 1) * DAY_MS, why: "gone" };
 }
 
 function dayText(day: number): string {
