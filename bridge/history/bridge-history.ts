@@ -21,6 +21,7 @@ import { DAY_MS } from "@edgecall/node/history/day-file.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
+import { drawChart } from "./chart.ts";
 
 const MAX_BYTES = 200 * 1024 * 1024;
 /** Silence can make a value unavailable, so all are looked at so often. */
@@ -164,7 +165,11 @@ export class BridgeHistory {
     const to = Math.max(Math.min(question.to, this.#recorder.now()), from + 1);
     const kept = await store.read(info, from, to);
     const compared = compare && (await store.read(info, compare.from, compare.to));
-    return answerPast({ ...question, to }, { info, kept, compared, example, since: this.#since });
+    const answer = answerPast({ ...question, to }, { info, kept, compared, example, since: this.#since });
+    if (!answer.ok || question.ask !== "chart" || answer.value.facts.known_ms === 0) return answer;
+    const title = `${question.agent}: ${info.reading}`;
+    const picture = drawChart({ title, info, ...kept, from, to, zone: question.zone }).toString("base64");
+    return { ok: true, value: { ...answer.value, picture } };
   }
 
   /** Since when values are kept (epoch ms); null: nothing is yet. */

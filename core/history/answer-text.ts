@@ -45,6 +45,7 @@ export function pastText(answer: PastAnswer, parts: PastTextParts): string {
     `${head} ${facts.known_ms === 0 ? "nothing is known of this time" : say.facts(facts)}.`,
     ...say.rows(facts),
     say.steps(),
+    answer.picture === undefined ? "" : "The person sees the chart.",
     compare
       ? `${span(compare)}: ${compare.facts.known_ms === 0 ? "nothing is known" : say.facts(compare.facts)}.`
       : "",
@@ -94,12 +95,19 @@ class Sayer {
       case "min_max":
         return min && max ? `lowest ${this.#moment(min)}, highest ${this.#moment(max)}` : "no number came";
       case "mean":
-        if (mean === undefined || !min || !max) return "no number came";
-        return `mean ${this.#number(mean, 1)}, from ${this.#value(min.value)} to ${this.#value(max.value)}`;
+        return this.#mean(facts);
+      case "chart":
+        if (mean !== undefined) return this.#mean(facts);
+        return is === undefined ? `changed ${times(count)}` : `${is} for ${ENGLISH.span(ms ?? 0)} in all, ${times(count)}`;
       case "change":
         if (change === undefined || !first || !end) return "no number came";
         return `${change > 0 ? "+" : ""}${this.#number(change)}, from ${this.#moment(first)} to ${this.#moment(end)}`;
     }
+  }
+
+  #mean({ mean, min, max }: PastFacts): string {
+    if (mean === undefined || !min || !max) return "no number came";
+    return `mean ${this.#number(mean, 1)}, from ${this.#value(min.value)} to ${this.#value(max.value)}`;
   }
 
   /** Of a list, each on its line. */

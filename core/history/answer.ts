@@ -75,8 +75,9 @@ function stateOf(
       return { ok: false, error: `ask: '${ask}' needs numbers; ask count or duration of this reading` };
     return { ok: true, value: undefined };
   }
-  // All changes of a reading are listed, both ways.
-  if (ask === "list" && is === undefined) return { ok: true, value: undefined };
+  // All changes of a reading are listed and drawn, both ways.
+  const isWhole = ask === "list" || (ask === "chart" && !isBoolean);
+  if (isWhole && is === undefined) return { ok: true, value: undefined };
   const state = readState(is, info, known);
   if (!state.ok || state.value || isMoment(info)) return state;
   const isAny = ask === "last" || (ask === "count" && !known.some((value) => typeof value === "number"));

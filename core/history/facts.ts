@@ -30,6 +30,8 @@ export function factsOf(ask: PastAsk, kept: Kept, period: Period, state: AskedSt
       return { known_ms, ...meanOf(pieces) };
     case "change":
       return { known_ms, ...changeFacts(pieces, kept.info) };
+    case "chart":
+      return { known_ms, ...(isOfNumbers(pieces) ? meanOf(pieces) : spanFacts(pieces, state)) };
   }
 }
 
@@ -89,6 +91,10 @@ function momentFacts(
   const last = newest && { last: { ...newest, to: newest.at, is_over: true } };
   if (ask === "list") return rows(meant);
   return ask === "last" ? { ...last } : { count: meant.length, ...last };
+}
+
+function isOfNumbers(pieces: readonly Piece[]): boolean {
+  return pieces.some(({ value }) => typeof value === "number");
 }
 
 function extremes(pieces: readonly Piece[]): Partial<PastFacts> {

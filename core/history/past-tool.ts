@@ -42,8 +42,9 @@ export function questionOf(
   if (!asked.ok) return asked;
   const other = compare === undefined ? undefined : readPeriod(compare, zone, now);
   if (other && !other.ok) return wrong(other.error.replace(/^period/, "compare"));
-  if (by !== undefined && (ask === "last" || ask === "list")) return wrong(`by: leave it out with '${ask}'`);
-  if (other && (ask === "last" || ask === "list")) return wrong(`compare: leave it out with '${ask}'`);
+  const isOne = ask === "last" || ask === "list" || ask === "chart";
+  if (by !== undefined && isOne) return wrong(`by: leave it out with '${ask}'`);
+  if (other && isOne) return wrong(`compare: leave it out with '${ask}'`);
   return {
     ok: true,
     value: {

@@ -1,12 +1,13 @@
 /** Questions about the past of a reading, which the bridge answers from what it keeps at home. The words are made by the gateway. */
 import { isZone } from "../time/zone.ts";
+import { INLINE_MAX_CHARS } from "./media.ts";
 import { AGENT_ID } from "./names.ts";
 import { z } from "./parse.ts";
 
 /** The word by which a bridge says that it keeps values, and answers questions about them. */
 export const HISTORY_FEATURE = "history";
 
-export const PAST_ASKS = ["last", "list", "count", "duration", "min_max", "mean", "change"] as const;
+export const PAST_ASKS = ["last", "list", "count", "duration", "min_max", "mean", "change", "chart"] as const;
 export type PastAsk = (typeof PAST_ASKS)[number];
 
 export const PAST_STEPS = ["hour", "day", "week", "month"] as const;
@@ -97,6 +98,8 @@ export const PastAnswer = z.object({
   since: z.nullable(at),
   /** Values came faster than they are kept. */
   coarse: z.optional(z.boolean()),
+  /** The chart that was asked for: a PNG, base64. */
+  picture: z.optional(z.string().check(z.maxLength(INLINE_MAX_CHARS), z.regex(/^[A-Za-z0-9+/]+={0,2}$/))),
 });
 export type PastAnswer = z.infer<typeof PastAnswer>;
 export const PAST_GAPS_MAX = GAPS_MAX;

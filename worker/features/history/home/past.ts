@@ -56,7 +56,7 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
     zone,
     now,
   });
-  return { status: "success", text, sources: sourcesOf(answer) };
+  return { status: "success", text, sources: sourcesOf(answer), ...pictureIn(answer) };
 }
 
 function whyNoAnswer(home: HomeContext, now: number): string {
@@ -65,6 +65,13 @@ function whyNoAnswer(home: HomeContext, now: number): string {
   return bridgeOf(home).has(HISTORY_FEATURE, now)
     ? "The home's bridge, which keeps the past, did not answer in time."
     : "The home's bridge keeps no values: it is older than 0.5, has no folder, or its MQTT_HISTORY is off.";
+}
+
+/** Home's tools bring pictures as a device's report does: the conversation stores them. */
+function pictureIn({ picture }: PastAnswer): Pick<ToolAnswer, "media"> {
+  if (picture === undefined) return {};
+  const bytes = Math.floor((picture.replace(/=+$/, "").length * 3) / 4);
+  return { media: [{ media_type: "image/png", bytes, data: picture }] };
 }
 
 /** Names of readings are the publisher's words. One that reads like more than a label is left out. */
