@@ -61,6 +61,19 @@ describe("the past of a door", () => {
     expect(text).toMatch(/Not known: .*\(no value had come\)/);
   });
 
+  test("a chart is a picture of the conversation, and its words stand beside it", async () => {
+    const question = { agent_id: "front-door", reading: "Contact", ask: "chart", period: "1 h" };
+    const turn = await stack.gateway.ask(
+      script({ calls: [{ name: "past", arguments: question }] }, { text: "$results" }),
+      crypto.randomUUID(),
+    );
+    expect(turn.answer).toContain("The person sees the chart.");
+    const [media] = (turn.calls[0] as { media?: Array<{ id: string; media_type: string }> }).media ?? [];
+    expect(media).toMatchObject({ media_type: "image/png" });
+    const stored = await stack.gateway.fetch(`/v1/media/${media?.id}`);
+    expect(Buffer.from(await stored.arrayBuffer()).subarray(1, 4).toString()).toBe("PNG");
+  });
+
   test("the same over a new bridge, which goes on with its files", async () => {
     await stack.bridge.stop();
     const [log] = readdirSync(join(folder, "history"));
