@@ -38,8 +38,10 @@ export class Picture {
   }
 
   area(left: number, top: number, right: number, bottom: number, colour: Colour): void {
-    for (let y = Math.max(0, top); y < Math.min(this.height, bottom); y += 1)
-      this.#dots.fill(colour, y * this.width + Math.max(0, left), y * this.width + Math.min(this.width, right));
+    const [from, to] = [Math.max(0, Math.round(left)), Math.min(this.width, Math.round(right))];
+    if (from >= to) return;
+    for (let y = Math.max(0, Math.round(top)); y < Math.min(this.height, Math.round(bottom)); y += 1)
+      this.#dots.fill(colour, y * this.width + from, y * this.width + to);
   }
 
   /** Two dots high. */

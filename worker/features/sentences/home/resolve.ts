@@ -12,7 +12,7 @@ import type { Problem } from "./targets.ts";
 
 export type AnswerContext = PastContext;
 
-export type ResolveContext = RuleContext & {
+export type ResolveContext = RuleContext & AnswerContext & {
   /** Names of the home's tools that this conversation has. */
   tools: readonly string[];
   /** Tells whether a sentence comes to calls or an answer here. */
