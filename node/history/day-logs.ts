@@ -7,7 +7,7 @@ import { BlockLog, toBlock } from "./block-log.ts";
 import { DAY_MS, type SeriesName } from "./day-file.ts";
 import { decodeEntries, type Entry, encodeEntries } from "./records.ts";
 
-const LOG_END = ".log";
+export const LOG_END = ".log";
 export const DAY_END = ".day";
 
 /** A value that waits for the disk, or comes from it. */
