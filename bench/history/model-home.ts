@@ -1,7 +1,7 @@
 /** A day of a home of 300 devices with 3,000 readings, as messages: invented, and of the size that research on real homes gives. */
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
 
-export type ModelReading = {
+type ModelReading = {
   info: SeriesInfo;
   everyMs: number;
   next: (t: number, before: KeptValue | undefined) => KeptValue;

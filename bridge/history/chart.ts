@@ -17,7 +17,7 @@ const BOTTOM = HEIGHT - 40;
 const LABELS_MAX = 8;
 const STATES_MAX = 6;
 
-export type ChartParts = {
+type ChartParts = {
   /** What stands above it: device and reading. */
   title: string;
   info: SeriesInfo;

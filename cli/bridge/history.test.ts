@@ -33,13 +33,17 @@ beforeEach(async () => {
 });
 afterEach(() => recorder.store.close());
 
+function keep(text: string): void {
+  out += text;
+}
+
 function run(options: Readonly<Record<string, string>>): Promise<number> {
   const call: CommandCall = {
     positionals: [],
     text: (option) => ({ state, ...options })[option as "state"],
     flag: () => false,
     env: {},
-    io: { out: (text) => void (out += text), err: () => {}, terminal: false, watched: false, person: false },
+    io: { out: keep, err: () => {}, terminal: false, watched: false, person: false },
   };
   return history(call);
 }

@@ -8,7 +8,7 @@ import { DAY_END, daysIn, LOG_END, pathOf } from "./day-logs.ts";
 import { readForgotten } from "./forgotten.ts";
 import { decodeEntries } from "./records.ts";
 
-export type KeptRow = { info: SeriesInfo; at: number; value: KeptValue | null };
+type KeptRow = { info: SeriesInfo; at: number; value: KeptValue | null };
 
 /**
  * Day by day, each reading in the order of its times.
