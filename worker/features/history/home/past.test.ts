@@ -9,7 +9,7 @@ import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
-import { say, TestBridge } from "../../../../test/workerd.ts";
+import { ask, say, TestBridge } from "../../../../test/workerd.ts";
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -96,6 +96,37 @@ describe("a member asks", () => {
     const bridge = await hosting();
     expect(await answered(bridge, past(more))).toContain(error);
     expect(frames(bridge)).toEqual([]);
+  });
+});
+
+describe("why it changed", () => {
+  const changed = (time: number): PastReply => {
+    if (!("answer" in reply)) throw new Error("it is no answer");
+    const last = { at: time, value: true, to: null, is_over: false };
+    return { answer: { ...reply.answer, facts: { known_ms: 1, last } } };
+  };
+
+  test("is the command that was under way, with its person for owners alone", async () => {
+    const bridge = await hosting();
+    await commanded();
+    const text = await answered(bridge, past({ ask: "why" }), TOKENS.owner, changed(T0 + 2_000));
+    expect(text).toMatch(/By edgecall: set, asked for by \S+ \(api\) at 09:00\./);
+    const member = await answered(bridge, past({ ask: "why" }), TOKENS.member, changed(T0 + 2_000));
+    expect(member).toContain("asked for by another person of the home");
+    expect(frames(bridge).every(({ question }) => question.ask === "last")).toBe(true);
+
+    async function commanded() {
+      bridge.onCall = () => ({ status: "success", result: "done", tainted: false, confirmed: true });
+      setVariables({ GATEWAY_TOOLS: "history" });
+      await ask("/v1/devices/front-door", { method: "PATCH", body: JSON.stringify({ mode: "allowed", allow: "allow-front-door" }) });
+      await say("kitchen", script({ calls: [{ arguments: { agent_id: "front-door", action: "set", params: { on: true } } }] }, { text: "ok" }));
+    }
+  });
+
+  test("is not guessed: any other change was not by edgecall", async () => {
+    const bridge = await hosting();
+    const text = await answered(bridge, past({ ask: "why" }), TOKENS.owner, changed(T0 - 3_600_000));
+    expect(text).toContain("Not by edgecall: a switch, another program, or the device itself.");
   });
 });
 

@@ -16,6 +16,7 @@ import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { devicePastOf } from "../../../kernel/home/devices/device-past.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
+import { whyText } from "./why.ts";
 
 const NAME_MAX = 60;
 
@@ -49,14 +50,16 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
   if ("error" in reply) return invalid(errorIn(reply));
   const name = device.setting?.name ?? device.hosted.name;
   const { answer } = reply;
+  const { last } = answer.facts;
+  const why = input.ask === "why" && last ? whyText(home, device.id, last.at, zone, request.viewer) : "";
   const text = pastText(answer, {
     device: plainText(isLabel(name) ? name : device.id, NAME_MAX),
-    ask: input.ask,
+    ask: question.value.ask,
     by: input.by,
     zone,
     now,
   });
-  return { status: "success", text, sources: sourcesOf(answer), ...pictureIn(answer) };
+  return { status: "success", text: [text, why].filter((one) => one !== "").join("\n"), sources: sourcesOf(answer), ...pictureIn(answer) };
 }
 
 function whyNoAnswer(home: HomeContext, now: number): string {
