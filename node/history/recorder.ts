@@ -25,6 +25,7 @@ export class HistoryRecorder {
   readonly #options: StoreOptions & { clock: Clock };
   readonly #time: SteadyTime;
   readonly #series = new Map<string, Kept>();
+  readonly #byDevice = new Map<string, SeriesInfo[]>();
   /** When the program began (epoch ms), until values may come. */
   #begunAt: number | undefined;
   /** Monotonic ms. */
@@ -62,8 +63,8 @@ export class HistoryRecorder {
   }
 
   /** Readings of a device of which values came in this run. */
-  readingsOf(device: string): SeriesInfo[] {
-    return [...this.#series.values()].flatMap(({ info }) => (info.device === device ? [info] : []));
+  readingsOf(device: string): readonly SeriesInfo[] {
+    return this.#byDevice.get(device) ?? [];
   }
 
   /** A new value came. One that a broker, or a file, had kept is none. */
@@ -152,6 +153,7 @@ export class HistoryRecorder {
     }
     const kept = { info, keeper: new SeriesKeeper(info), isThere: false };
     this.#series.set(name, kept);
+    this.#byDevice.set(info.device, [...this.readingsOf(info.device), info]);
     return kept;
   }
 
