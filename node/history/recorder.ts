@@ -13,6 +13,8 @@ import { HistoryStore, type StoreOptions } from "./store.ts";
 const SYNC_MS = 300_000;
 const STATE_SYNC_MS = 60_000;
 const PACK_MS = 3_600_000;
+/** A machine that starts has its time set within this. */
+const YOUNG_MS = 900_000;
 /** Readings of a home that are kept. */
 const SERIES_MAX = 3_000;
 /** Beyond these, numbers of the day are kept less often. */
@@ -28,6 +30,8 @@ export class HistoryRecorder {
   readonly #byDevice = new Map<string, SeriesInfo[]>();
   /** When the program began (epoch ms), until values may come. */
   #begunAt: number | undefined;
+  /** When it began, by both clocks. */
+  #started: { now: number; wall: number };
   /** Monotonic ms. */
   #syncAt: number;
   #packAt: number;
@@ -47,6 +51,7 @@ export class HistoryRecorder {
     this.#packAt = now;
     const { at } = this.#time.read();
     this.#begunAt = at;
+    this.#started = { now, wall: at };
     if (store.alive > 0)
       store.addGap({ from: Math.min(store.alive, at), to: Math.max(store.alive, at), why: "bridge" });
   }
@@ -164,13 +169,19 @@ export class HistoryRecorder {
     return this.#valuesToday >= VALUES_A_DAY_MAX;
   }
 
-  /** What was said between the two times is not known: one of the clocks was wrong. */
+  /**
+   * What was said between the two times is not known: one of the clocks was wrong. A machine without a clock of its own starts with the
+   * time of its last end, so shortly after the start all times of this run were wrong.
+   */
   #clockSet(at: number, by: number): void {
     const before = at - by;
     this.#notBefore = 0;
     this.#options.log("warn", "history.clock_set", { by_s: Math.round(by / 1_000) });
+    const { now, wall } = this.#started;
+    const isYoung = by > 0 && this.#options.clock.now() - now < YOUNG_MS;
+    this.#started = { now, wall: wall + by };
     if (this.#begunAt !== undefined) this.#begunAt += by;
-    this.#unknown({ from: Math.min(before, at), to: Math.max(before, at), why: "clock" });
+    this.#unknown({ from: isYoung ? wall : Math.min(before, at), to: Math.max(before, at), why: "clock" });
   }
 
   #unknown(gap: { from: number; to: number; why: GapCause }): void {

@@ -134,19 +134,27 @@ test("a kill costs what was not written, and the answer has that gap", async () 
 test("a clock that is set ahead or back is a gap over both of its times", async () => {
   const recorder = await started();
   recorder.came(DOOR, true);
-  await passes(recorder, MINUTE);
+  await passes(recorder, 20 * MINUTE);
   ahead = 3 * 3_600_000;
   await passes(recorder, MINUTE);
-  expect(recorder.store.gapsIn(T0, T0 + DAY_MS)).toContainEqual({
-    from: T0 + 90_000,
-    to: T0 + 90_000 + ahead,
-    why: "clock",
-  });
+  const at = T0 + 20 * MINUTE + 30_000;
+  expect(recorder.store.gapsIn(T0, T0 + DAY_MS)).toContainEqual({ from: at, to: at + ahead, why: "clock" });
   recorder.came(DOOR, true);
   ahead = 0;
   await passes(recorder, MINUTE);
   const { gaps } = await recorder.store.read(DOOR, T0, now);
   expect(gaps.map(({ why }) => why)).toEqual(["clock", "clock"]);
+});
+
+test("of a machine that starts with an old time nothing is known until its clock was set", async () => {
+  const recorder = await started();
+  await passes(recorder, MINUTE);
+  recorder.came(DOOR, true);
+  await passes(recorder, MINUTE);
+  ahead = 3 * 3_600_000;
+  await passes(recorder, MINUTE);
+  const gap = recorder.store.gapsIn(T0, T0 + DAY_MS).find(({ why }) => why === "clock");
+  expect(gap).toEqual({ from: T0, to: T0 + 150_000 + ahead, why: "clock" });
 });
 
 test("values of a day that is packed already are added to its file", async () => {
