@@ -126,9 +126,14 @@ ALONE.push(
 );
 
 /** A bound in time is meant here, too, but they wait nearly all of it: some run beside each other, and nothing else does. */
-const BOUNDS = ["channels-crash", "channels-slow", "half-open", "keep-alive", "presence"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const BOUNDS = [
+  "channels-crash",
+  "channels-slow",
+  "half-open",
+  "home-assistant-devices",
+  "keep-alive",
+  "presence",
+].map((name) => `test/e2e/${name}.test.ts`);
 const BOUNDS_AT_ONCE = 3;
 
 /**
@@ -238,7 +243,17 @@ export default defineConfig({
           setupFiles: ["./test/empty-homes.ts"],
         },
       },
-      { ...inWorkerd(), test: { name: "worker-long", include: LONG_IN_WORKERD, ...WITH_MODEL } },
+      {
+        ...inWorkerd(),
+        test: {
+          // Each waits for long, so they fill what the programs of `slow` leave.
+          name: "worker-long",
+          include: LONG_IN_WORKERD,
+          ...WITH_MODEL,
+          maxWorkers: WHOLE_PRODUCTS,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         test: {
           name: "e2e",

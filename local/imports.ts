@@ -8,7 +8,7 @@ import { posix } from "node:path";
 /** Each program's folder, and the folders of others that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  // It has the model of devices, and reads what they say of themselves by MQTT discovery. The Worker does not need it: the bridge plays those devices.
+  // It has the model of devices, and its sources. The Worker does not need it: the bridge plays those devices.
   discovery: ["core"],
   node: ["core"],
   // It needs `fetch` alone.

@@ -9,7 +9,7 @@ function terminal(isTTY = true) {
   const shownOf = (line: string) => line.split(CLEARED).at(-1) ?? "";
   return {
     sink: { isTTY, write: (text: string) => void written.push(text) },
-    /** What a person sees: a line that is cleared is gone. */
+    /** A person sees this: a line that is cleared is gone. */
     seen: () => written.join("").split("\n").map(shownOf).join("\n"),
   };
 }

@@ -1,4 +1,4 @@
-/** What holds for a rule with a hold whenever its machine's clock is set, the machine sleeps, and the program starts again. */
+/** Properties of a rule with a hold that are true whenever its machine's clock is set, the machine sleeps, and the program starts again. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -171,7 +171,7 @@ async function send(
       isCut = true;
       break;
     }
-    if (sent.kind === "nobody") refused ??= notListening(device);
+    if (sent.kind === "unheard") refused ??= notListening(device);
     else {
       isOut = true;
       ledger.sent(call.id);
@@ -269,8 +269,13 @@ async function confirmation(
       if (confirmed) {
         held ??= setTimeout(
           () => {
-            hasHeld = true;
-            call.wake();
+            const timer = held;
+            // A busy machine may have come late to the timer, and what the device took back may be here, unread.
+            setImmediate(() => {
+              if (held !== timer) return;
+              hasHeld = true;
+              call.wake();
+            });
           },
           Math.max(HOLDS_MS, plan.settleMs),
         );

@@ -8,10 +8,10 @@ import { isDeviceTopic } from "./topics.ts";
 import { within } from "./within.ts";
 
 /**
- * The fate of a step. `out`: it may have been carried out. With all others nothing was: `nobody` listens, the way is `offline`, or it was
- * `refused` before it reached the device.
+ * The fate of a step. `out`: it may have been carried out. With all others nothing was: it went `unheard`, since nothing listens to it,
+ * the way is `offline`, or it was `refused` before it reached the device.
  */
-type Sent = { kind: "out" } | { kind: "nobody" } | { kind: "offline" | "refused"; why: string };
+type Sent = { kind: "out" } | { kind: "unheard" } | { kind: "offline" | "refused"; why: string };
 
 export interface Sender {
   /** What is at the other end, as it begins a sentence. */
@@ -36,7 +36,7 @@ export type Senders = Readonly<Record<SourceName, Sender>>;
 
 /** The broker answers a subscription within this, or is not there. */
 const SUBSCRIBED_WITHIN_MS = 2_000;
-/** The broker acknowledges within this, or may be gone: whoever waits behind this command must not wait for that. */
+/** The broker acknowledges within this, or may be gone: the next command must not wait for that. */
 const ACKED_WITHIN_MS = 3_000;
 /** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
 const FAILURE_WITHIN_MS = 1_000;
@@ -70,9 +70,9 @@ export function mqttSender(parts: {
       const published = (await within(ACKED_WITHIN_MS, acked)) ?? { kind: "unsure" as const };
       if (published.kind === "rejected") return { kind: "offline", why: published.message };
       if (published.kind === "offline") return { kind: "offline", why: "the broker is not connected" };
-      // Nobody has it, unless the broker keeps it.
+      // No device has it, unless the broker keeps it.
       const isHeard = published.kind !== "delivered" || published.listening || retain;
-      return isHeard ? { kind: "out" } : { kind: "nobody" };
+      return isHeard ? { kind: "out" } : { kind: "unheard" };
     },
     ask: async () => ({ why: NOT_ASKED }),
     picture: async () => ({ error: NOT_ASKED }),

@@ -1,4 +1,5 @@
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Roster } from "../broker/presence.ts";
 import { ReportBuffer } from "../broker/report-buffer.ts";
@@ -83,4 +84,21 @@ test("only a few frames are ahead of what Home has stored", async () => {
   await vi.advanceTimersByTimeAsync(10_000);
   expect(sent).toHaveLength(7);
   expect(sent.at(-1)).toMatchObject({ t: "snapshot", last: true, n: 7 });
+});
+
+test("agents too many that come after the snapshot are counted, though nothing else changes", async () => {
+  const { sent, roster, outbox } = begin();
+  for (let n = 0; n < AGENTS_MAX; n += 1) roster.advertised(`agent-${n}`, JSON.stringify(OURS), OURS, false);
+  outbox.stored(Number.MAX_SAFE_INTEGER);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent.at(-1)).toMatchObject({ t: "snapshot", last: true, over: 0 });
+  sent.length = 0;
+  roster.advertised("late", JSON.stringify(OURS), OURS, false);
+  outbox.sendChangesSoon();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(sent).toMatchObject([{ t: "agents", agents: [], over: 1 }]);
+  sent.length = 0;
+  outbox.sendChangesSoon();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(sent).toEqual([]);
 });

@@ -128,6 +128,8 @@ export class HomeOutbox implements ToHome {
   /** Until the next frame of changes, ms. */
   #pauseMs = COALESCE_MS;
   #saidOverAt: number | undefined;
+  /** How many agents too many Home was told of on this connection. */
+  #toldOver = 0;
   #changesTimer: NodeJS.Timeout | undefined;
   #snapshotTimer: NodeJS.Timeout | undefined;
 
@@ -311,7 +313,8 @@ export class HomeOutbox implements ToHome {
       return;
     }
     const changes = [...this.#withoutDevices(roster.changes(which)), ...(devices?.changes() ?? [])];
-    if (changes.length === 0) return;
+    const isOverNews = this.#texts !== undefined && roster.over !== this.#toldOver;
+    if (changes.length === 0 && !isOverNews) return;
     this.#changedAt = this.#parts.clock.now();
     this.#sayOver();
     this.#sending = this.#sendInTurn(this.#framesOf(changes), this.#connection)
@@ -342,7 +345,11 @@ export class HomeOutbox implements ToHome {
     const isBatch = gone.length > 1 && texts !== undefined && devices?.isWanted === true;
     const singly = isBatch ? [] : gone.map((agent) => ({ t: "gone" as const, agent }));
     if (!texts) return [...singly, ...changed.map((agent) => ({ t: "agent" as const, agent }))];
-    const groups = changed.length > 0 ? inGroups(changed.map((agent) => texts.without(agent))) : [];
+    // An agent that there is no room for changes nothing but their count, which goes alone then.
+    const isOverAlone = changes.length === 0 && over !== this.#toldOver;
+    this.#toldOver = over;
+    const groups =
+      changed.length > 0 || isOverAlone ? inGroups(changed.map((agent) => texts.without(agent))) : [];
     // Those that are gone go first: who comes may need their room.
     const leaving = isBatch ? Math.ceil(gone.length / DEVICES_A_FRAME_MAX) : 0;
     const frames = Array.from({ length: Math.max(groups.length, leaving) }, (_, n) => ({
@@ -401,8 +408,10 @@ export class HomeOutbox implements ToHome {
     const agents = roster.snapshot().filter(({ id }) => !devices?.has(id));
     const all = [...agents, ...(devices?.snapshot() ?? [])];
     const states = all.map((state) => texts?.without(state) ?? state);
+    const { over } = roster;
+    this.#toldOver = over;
     const frames = snapshotFrames(states).map((frame) =>
-      texts && frame.t === "snapshot" ? { ...frame, over: roster.over } : frame,
+      texts && frame.t === "snapshot" ? { ...frame, over } : frame,
     );
     this.#sayOver();
     if (!(await this.#sendInTurn(frames, connection))) return;

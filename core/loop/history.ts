@@ -44,7 +44,7 @@ export type Outcome = Advised & {
   reported?: ReportedValue[];
   /** A person did not approve it, or nobody did in time. */
   approval?: "denied" | "expired";
-  /** Who did not approve it, as people call them. Absent: the person who asked, or it is not known. */
+  /** The person who did not approve it, by name. Absent: it is the one who asked, or it is not known. */
   deniedBy?: string;
   /** The agent that was chosen for a call that named none, and why. */
   routed?: { agent: string; why: string };

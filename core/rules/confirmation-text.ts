@@ -84,7 +84,7 @@ export function reminderConfirmation(
   );
 }
 
-/** True if what our own command did does not fire it. A state that has to last is told whatever caused it. */
+/** True if what our own command did does not fire it. A state that has to last is told, also where the command caused it. */
 export function isSilentForOwn({ tell_own, is, hold_ms }: WatchRule): boolean {
   return !tell_own && is !== "happens" && (is === "changes" || hold_ms === 0);
 }

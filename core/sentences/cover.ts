@@ -178,8 +178,12 @@ function ownSpans(word: Word, at: number): Span[] {
 /** Roles that may stand within a compound. */
 const PARTS = rolesOf("type reading area floor name");
 
+/** A longer run of letters is no compound of any language. To look for its cuts would take time by the square of its length. */
+const COMPOUND_CHARS_MAX = 64;
+
 /** A word of a type or reading with an ending ("des Thermostats"), or else a compound. */
 function wordForms(word: string, lexicon: Lexicon, names: NameTable): Meaning[][] {
+  if (word.length > COMPOUND_CHARS_MAX) return [];
   const endings = lexicon.links === undefined ? [] : lexicon.endings;
   const bases = endings.filter((one) => word.endsWith(one)).map((one) => word.slice(0, -one.length));
   const bent = bases.flatMap((base) => (base.length < 4 ? [] : partsOf(base, lexicon, names)));

@@ -221,3 +221,17 @@ test("a compound is read in its parts where the language writes compounds", () =
   expect(said(read("mach die Gartenlampen an"))).toBe("turn_on <light many @Garten>");
   expect(said(read("wie ist die Bürotemperatur?"))).toBe("ask value temperature <@Büro>");
 });
+
+test("a run of letters without end is looked up as often as a short word", () => {
+  let lookups = 0;
+  class Counted extends NameTable {
+    override get(key: string) {
+      lookups += 1;
+      return super.get(key);
+    }
+  }
+  const counted = new Counted([kitchen]);
+  const read = readSentence("x".repeat(32_000), counted, [english, german, chinese]);
+  expect(read).toMatchObject({ result: "none", reason: { because: "too_long" } });
+  expect(lookups).toBeLessThan(50);
+});

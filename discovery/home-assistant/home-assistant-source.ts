@@ -2,7 +2,7 @@
  * Devices of Home Assistant: its registries say which there are, its states what they report. The connection is the caller's. It gives
  * what a person has exposed to Assist, and of the same devices what is only read.
  */
-import type { KeptState, PictureKey } from "../model/device.ts";
+import type { PictureKey, SavedState } from "../model/device.ts";
 import type { ServiceCall, Step } from "../model/entity/entity.ts";
 import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
 import { abilitiesOf } from "./abilities.ts";
@@ -192,7 +192,7 @@ export class HomeAssistantSource implements Source {
   }
 
   /** Nothing that was known before a connect is believed. */
-  kept(): KeptState[] {
+  saved(): SavedState[] {
     return [];
   }
 

@@ -1,7 +1,7 @@
 /**
  * Devices of which a source tells, as the agents that the bridge hosts.
  *
- * Each text in here that a source passes on (names, areas, models, units, values) is a claim of a stranger, such as whoever has the
+ * Each text in here that a source passes on (names, areas, models, units, values) is a claim of a stranger, such as a thief of the
  * broker's password. It is bounded, on one line and without invisible characters, and it is never an instruction.
  */
 import type { ReportedValue } from "@edgecall/core/protocol/devices.ts";
@@ -129,12 +129,12 @@ export type PictureKey = { key: string };
 /** The last picture of a camera. */
 export type Snapshot = { mediaType: string; bytes: Uint8Array; at: number | null };
 
-/** What the bridge keeps in its file. */
+/** The content of the bridge's file of devices. */
 export type DevicesDump = {
   version: 1;
   /** Keys and agent ids, by the identifiers of their devices. */
   ids: { key: string; id: string; identities: string[] }[];
-  states: KeptState[];
+  states: SavedState[];
   /** By a device's key: since when it is known, and when it was heard last (epoch ms). */
   seen: Record<string, { first: number; last: number | null }>;
   /** Devices that a person has removed, by their keys, with the hash of what their sources said of them. */
@@ -142,9 +142,9 @@ export type DevicesDump = {
 };
 
 /** The last message of a topic that brings values; `at` is null where its age is unknown. */
-export type KeptState = { topic: string; payload: string; at: number | null };
+export type SavedState = { topic: string; payload: string; at: number | null };
 
-export const KEPT_STATE_MAX_CHARS = 16 * 1_024;
+export const SAVED_STATE_MAX_CHARS = 16 * 1_024;
 
 /** Characters of a device's line. */
 export const LINE_MAX = 90;

@@ -9,12 +9,12 @@ import {
   type DevicesDump,
   GHOST_AFTER_MS,
   type HostedDevice,
-  KEPT_STATE_MAX_CHARS,
   type Mark,
   type PictureKey,
   type Plan,
   type PlanError,
   type Reading,
+  SAVED_STATE_MAX_CHARS,
   type Snapshot,
   type SourcedReading,
 } from "./device.ts";
@@ -63,7 +63,7 @@ export class KnownDevices {
   readonly #sources: Source[] = [];
   readonly #ids: IdTable;
   readonly #seen = new Map<string, { first: number; last: number | null }>();
-  /** Devices of an earlier run: since when they are known is true whatever the clock says now. */
+  /** Devices of an earlier run: the time since when they are known does not move with the clock. */
   readonly #seenBefore = new Set<string>();
   readonly #forgotten = new Map<string, string>();
   #messages = 0;
@@ -101,9 +101,9 @@ export class KnownDevices {
     }
   }
 
-  /** Values of a device that are not read, by their descriptions or by what came. */
-  #unreadOf({ offered, unread }: DeviceView): { what: string; why: string }[] {
-    return [...this.#sources.flatMap((source) => source.unread(offered.filter(isOf(source)))), ...unread];
+  /** Values of a device that came and were not read. */
+  #unreadOf({ offered }: DeviceView): { what: string; why: string }[] {
+    return this.#sources.flatMap((source) => source.unread(offered.filter(isOf(source))));
   }
 
   /** A moment before a command is sent. Only messages after it confirm the command. */
@@ -172,7 +172,7 @@ export class KnownDevices {
         device: this.#hosted(view, now),
         readings,
         everything: () => this.#everyReading(id, now),
-        unread: () => this.#unreadOf(view),
+        unread: () => [...this.#unreadOf(view), ...view.unread],
       },
       parameters,
       now,
@@ -271,7 +271,7 @@ export class KnownDevices {
     return {
       version: 1,
       ids: this.#ids.dump(),
-      states: this.#sources.flatMap((source) => source.kept()),
+      states: this.#sources.flatMap((source) => source.saved()),
       seen: Object.fromEntries(this.#seen),
       forgotten: Object.fromEntries(this.#forgotten),
     };
@@ -391,7 +391,7 @@ export class KnownDevices {
       allowHash: view.allowHash,
       allowHashBefore: view.allowHashBefore,
       ghost: isGhost,
-      notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
+      notOffered: [...this.#unreadOf(view), ...notOffered],
     };
   }
 }
@@ -423,7 +423,7 @@ function nothingOf({ offered, notOffered: [first] }: DeviceView): string | undef
   return offered.length === 0 && first ? `nothing of it can be used: ${first.what}: ${first.why}` : undefined;
 }
 
-const text = z.string().check(z.maxLength(KEPT_STATE_MAX_CHARS));
+const text = z.string().check(z.maxLength(SAVED_STATE_MAX_CHARS));
 const short = z.string().check(z.maxLength(300));
 const time = z.nullable(z.number());
 const Dump = z.object({

@@ -31,7 +31,7 @@ export function planOf(
   const part = partNow();
   if (!part) return { error: `${deviceName} is not there any more` };
   const { entity } = part;
-  const quotes = entity.quotesStrangers ? { tainted: true as const } : {};
+  const quotes = entity.taintsErrors ? { tainted: true as const } : {};
   const wrong = wrongParameter(command, parameters);
   if (wrong !== undefined) return { error: wrong, ...quotes };
   const who = entity.name === undefined ? deviceName : `${deviceName}, ${partName(entity.name, entity.kind)}`;

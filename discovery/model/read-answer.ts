@@ -50,7 +50,7 @@ export function readAnswer(
   };
 }
 
-/** A number is nobody's words. A name, or one of the config's own texts as a value, may be a sentence. */
+/** A number is no stranger's text. A name, or one of the config's own texts as a value, may be a sentence. */
 function isStrange({ tainted, name, value }: Reading): boolean {
   return tainted || !isLabel(name) || (typeof value === "string" && value !== "" && !isLabel(value));
 }

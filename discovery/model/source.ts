@@ -6,19 +6,19 @@
  * now. The model groups them to devices, names their actions, finds what is dangerous, writes plans and judges what comes after a
  * command. It never sees a topic, a template or a service.
  *
- * What a source gives:
+ * A source gives:
  * - an `Entity` for each thing, made once from its description. Its commands write `Step`s and say which values, by their slots,
  *   confirm them; a value that nothing reports is named in `unreported`, so it is never called done.
- * - the `Value` of a slot with the number of the message that brought it. Whatever was there before is `retained`: what a broker had
+ * - the `Value` of a slot with the number of the message that brought it. All that was there before is `retained`: what a broker had
  *   kept, what a platform says first after a connect, what it restored after its own start. Only values that are neither retained nor
  *   older than the mark confirm a command.
  * - identities in the spelling of `grouping.ts`. Parts of two sources that share one are one device.
  * - what an allowance covers (`Entity.covered`). It has no name that a person may change or give to something else.
  *
- * What it is asked: how its steps are sent and within what time a device answers (`sending`), what makes a device report (`asks`),
+ * It is asked how its steps are sent and within what time a device answers (`sending`), what makes a device report (`asks`),
  * what could not be read, the last picture. It tells the model of changes by `SourceEvents`.
  */
-import type { KeptState, PictureKey, Snapshot, SourceName } from "./device.ts";
+import type { PictureKey, SavedState, Snapshot, SourceName } from "./device.ts";
 import type { Entity, Step, Value } from "./entity/entity.ts";
 
 /** The device of a part, as its source describes it. */
@@ -59,7 +59,7 @@ export interface Part {
 /** The source's words about a command that failed. */
 export type Failure = { message: number; text: string };
 
-/** How a command goes out, and what can be known of it. */
+/** A command on its way out, and the source's knowledge of it. */
 export type Sending = {
   /** Those of the command, complete. */
   steps: Step[];
@@ -100,13 +100,13 @@ export interface Source {
   clockSet(by: number): Part[];
   /** Descriptions that are known, and what was left out. */
   counts(): { configs: number; ignored: { why: string; count: number }[] };
-  /** What it wants to have again after a restart, without secrets. */
-  kept(): KeptState[];
+  /** The states that it wants to have again after a restart, without secrets. */
+  saved(): SavedState[];
   /** Before anything has come. */
-  restore(states: readonly KeptState[]): void;
+  restore(states: readonly SavedState[]): void;
 }
 
-/** What a source tells the model. */
+/** A source tells the model by these. */
 export interface SourceEvents {
   /** @returns the number of the last message of all sources */
   last(): number;

@@ -3,7 +3,7 @@
  * those that carry commands out; the connection is the caller's.
  */
 import { utf8 } from "@edgecall/core/encoding.ts";
-import type { KeptState, Snapshot } from "../model/device.ts";
+import type { SavedState, Snapshot } from "../model/device.ts";
 import type { Publish, Step } from "../model/entity/entity.ts";
 import type { Part, Sending, Source, SourceEvents } from "../model/source.ts";
 import {
@@ -194,7 +194,7 @@ export class MqttSource implements Source {
     const number = this.#events.next();
     const listeners = this.#listeners.get(topic);
     const isList = this.#zigbee.topics().includes(topic);
-    // A topic below a wildcard that nobody reads: not even its name is remembered.
+    // A topic below a wildcard that no part reads: not even its name is remembered.
     if (!listeners && !isList && topic !== `${this.#prefixes.prefix}/status`) return;
     const isPicture = [...(listeners ?? [])].some(({ entity }) =>
       entity.slots.some((slot) => slot.topic === topic && slot.name === PICTURE_SLOT),
@@ -218,7 +218,7 @@ export class MqttSource implements Source {
     const isRepeated = !retained && this.#zigbee.isRepeating(topic, now);
     // Neither what the broker kept, nor what zigbee2mqtt repeats from memory, is news.
     if (isSame && (retained || isRepeated)) return;
-    // A state that changed while nobody listened may be as old as that.
+    // A state that changed while this did not listen may be as old as that.
     const isRetained = retained || (isRepeated && former?.retained !== false);
     const message = new Message(content, { number, now, at: isRetained ? null : now, retained: isRetained });
     if (topic === `${this.#prefixes.prefix}/status` && content === "online" && !retained)
@@ -324,7 +324,7 @@ export class MqttSource implements Source {
     const [{ entity } = { entity: undefined }] = own;
     return {
       steps: steps.map((step) => ({ ...step, qos: entity?.qos ?? 0, retain: part.entity.retain })),
-      // A topic that takes the command too brings anybody's command, ours as well.
+      // A topic that takes the command too brings each command, ours as well.
       isEchoed: (name) => {
         const slot = entity?.slots.find((one) => one.name === name);
         return slot !== undefined && steps.some(({ topic }) => couldMatch(topic, slot.topic));
@@ -351,7 +351,7 @@ export class MqttSource implements Source {
     return { configs: this.#configs.size, ignored: this.#ignored.list() };
   }
 
-  kept(): KeptState[] {
+  saved(): SavedState[] {
     return [...this.#states].flatMap(([topic, { message }]) => {
       const listeners = [...(this.#listeners.get(topic) ?? [])];
       // Before the first config, what was restored is all that there is.
@@ -361,7 +361,7 @@ export class MqttSource implements Source {
     });
   }
 
-  restore(states: readonly KeptState[]): void {
+  restore(states: readonly SavedState[]): void {
     for (const { topic, payload, at } of states) {
       const size = utf8(payload).length;
       if (size > STATE_MAX_BYTES) continue;
@@ -485,7 +485,7 @@ export class MqttSource implements Source {
     this.#ignored.add(topic, `the states have more than ${STATES_MAX_BYTES / 1_024 / 1_024} MB together`);
   }
 
-  /** Forgets what topics said that nobody reads any more. */
+  /** Forgets the states of topics that no part reads any more. */
   #dropStates(parts: readonly LiveEntity[]): void {
     for (const topic of parts.flatMap((part) => part.topics)) {
       const stored = this.#states.get(topic);

@@ -27,7 +27,7 @@ const FOCUS = `(() => {
 })()`;
 type Focus = { name: string; href: string; isInside: boolean; isMarked: boolean };
 
-/** Whether the toast, over the screen's head, leaves the home itself free: chips stand first in a calm one. */
+/** True if the toast, over the screen's head, leaves the home itself free: chips stand first in a calm one. */
 async function endsAboveHome(page: Page): Promise<boolean> {
   const [toast, home] = await Promise.all([
     page.getByRole("status").locator(".toast").first().boundingBox(),

@@ -104,7 +104,7 @@ describe("the demo home", { timeout: 120_000 }, () => {
   test("the dead light is not confirmed, in zigbee2mqtt's words", async () => {
     const { text, status } = await devices.ask("bedroom-light", "set", { on: true });
     expect(status).toBe("error");
-    expect(text).toMatch(/Sent to Bedroom light; it did not answer .*Zigbee2MQTT: ".*MAC no ack/);
+    expect(text).toMatch(/Sent to Bedroom light; it did not answer\. Zigbee2MQTT: ".*MAC no ack/);
     expect(await says("Bedroom light")).toEqual(["off"]);
   });
 

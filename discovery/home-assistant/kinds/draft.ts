@@ -176,7 +176,7 @@ export class HomeAssistantDraft extends EntityDraft {
       answersWithinMs: entry.answersWithinMs,
       details: this.details,
       left: this.left,
-      ...(quoted.some((one) => typeof one === "string" && !isLabel(one)) && { quotesStrangers: true }),
+      ...(quoted.some((one) => typeof one === "string" && !isLabel(one)) && { taintsErrors: true }),
       covered: () => covered,
       coveredBefore: () => undefined,
       ...(this.danger !== undefined && { danger: this.danger }),

@@ -89,7 +89,7 @@ export type Expectation = {
 
 export type Values = (slot: string) => Value | undefined;
 
-/** What carries a command out. */
+/** A command's steps, and the values that confirm them. */
 export type Run = {
   /** In this order. */
   steps: Step[];
@@ -170,7 +170,7 @@ export type Entity = {
   /** It has a picture, which its source is asked for. */
   hasPicture?: true;
   /** Errors about its parameters quote its own texts, and one of these is more than a label. */
-  quotesStrangers?: true;
+  taintsErrors?: true;
   /** All of its source's description that decides what a command does: an allowance ends when it changes. */
   covered: () => Readonly<Record<string, unknown>>;
   /** The same as 0.3 had it; undefined: 0.3 may have allowed something else. */

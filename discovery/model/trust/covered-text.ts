@@ -1,4 +1,4 @@
-/** The text that an allowance covers, whatever the sources of the entities name as covered. */
+/** The text that an allowance covers: all that the sources of the entities name as covered. */
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import type { Entity } from "../entity/entity.ts";
 

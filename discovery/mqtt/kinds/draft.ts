@@ -191,7 +191,7 @@ export class MqttDraft extends EntityDraft {
       left: this.left,
       availability,
       ...(this.hasPicture && { hasPicture: true }),
-      ...(quotesStrangers(config) && { quotesStrangers: true }),
+      ...(taintsErrors(config) && { taintsErrors: true }),
       covered: () => ({ config: coveredKeys(config), ...(variables && { variables }) }),
       coveredBefore: () => (variables ? undefined : coveredBy03(kind, config)),
       ...(this.danger !== undefined && { danger: this.danger }),
@@ -205,7 +205,7 @@ export class MqttDraft extends EntityDraft {
 }
 
 /** An error lists the options that there are, or the pattern, as the config has them. */
-function quotesStrangers(config: Config): boolean {
+function taintsErrors(config: Config): boolean {
   const quoted = [...Object.values(config).filter(Array.isArray).flat(), config.pattern];
   return quoted.some((one) => typeof one === "string" && !isLabel(one));
 }

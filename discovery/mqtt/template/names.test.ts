@@ -45,7 +45,7 @@ test.each(REFUSED)("V8: the %s %s is refused by its name, with the reason", (kin
 
 describe("with Home Assistant", { tags: ["needs/home-assistant"] }, () => {
   const ask = (program: string, input = "") => {
-    const path = fileURLToPath(new URL(`../../test/clients/${program}`, import.meta.url));
+    const path = fileURLToPath(new URL(`../../../test/clients/${program}`, import.meta.url));
     const { status, stdout, stderr } = spawnSync(HOME_ASSISTANT, [path], {
       input,
       encoding: "utf8",

@@ -1,5 +1,5 @@
 /**
- * What an allowance covers: everything of a config that can change a message to the device. A key counts unless it is named here with
+ * An allowance covers everything of a config that can change a message to the device. A key counts unless it is named here with
  * the reason, so a new one cannot be forgotten.
  */
 import type { Config } from "../config/fields.ts";

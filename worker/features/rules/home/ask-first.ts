@@ -13,7 +13,7 @@ import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
-import { refuserText } from "../../../kernel/home/questions/denials.ts";
+import { refusalText, refuserText } from "../../../kernel/home/questions/denials.ts";
 import { describeApproval } from "../../../kernel/home/questions/describe-approval.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
 
@@ -33,8 +33,7 @@ export async function askFirst(
   const decided = questionsOf(home).decidedOf(id);
   if (decided?.answer === "approve" && decided.approval?.hash === hash) return undefined;
   if (decided) {
-    const refuser = refuserText(home, decided, request.viewer.name);
-    const no = refuser === undefined ? "it was not approved" : `${refuser} said no`;
+    const no = refusalText(refuserText(home, decided, request.viewer.name));
     const why = decided.answer === EXPIRED ? "nobody approved it in time" : no;
     return refused("permission_denied", {
       text: `Error: Nothing was changed: ${why}.`,

@@ -36,6 +36,9 @@ const patch = async (id: string, body: object) => {
 };
 const forget = (id: string) => ask(`/v1/devices/${id}`, { method: "DELETE" });
 const known = async (id: string) => until(async () => await agentOf(id), { every: 100, what: id });
+/** Rarely looked for: each look lists all agents, and 600 of them keep a busy machine from what is waited for. */
+const knownAmongMany = async (id: string) =>
+  until(async () => await agentOf(id), { every: 1_000, within: 45_000, what: id });
 
 /** The model's words about the home. */
 async function system(): Promise<string> {
@@ -206,7 +209,7 @@ describe("as many hosted devices as there may be", () => {
     const gone = all.slice(0, 200).map(({ id }) => id);
     const others = ["one-more", "and-another"].map((id) => device(id));
     bridge.send({ t: "agents", agents: others, gone, n: 1 });
-    await known("and-another");
+    await knownAmongMany("and-another");
     expect((await devices()).map(({ id }) => id).sort()).toEqual(
       [...all.slice(200), ...others].map(({ id }) => id).sort(),
     );
@@ -217,7 +220,7 @@ describe("as many hosted devices as there may be", () => {
     const bridge = await hosting(all);
     for (const id of ["one-more", "and-another"]) bridge.send({ t: "agent", agent: device(id) });
     bridge.send({ t: "agent", agent: agent("pi") });
-    await known("pi");
+    await knownAmongMany("pi");
     expect(await devices()).toHaveLength(COUNT);
   }, 60_000);
 });

@@ -44,7 +44,7 @@ import { confirmAnswer } from "./answer-levels.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { decidedInTurn } from "./decided-before.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
-import { refusalAfterDenials, refuserText, tellOfDenials } from "./denials.ts";
+import { refusalAfterDenials, refusalText, refuserText, tellOfDenials } from "./denials.ts";
 import { describeApproval, languageOf, readingsNow } from "./describe-approval.ts";
 import { askMore, askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
@@ -386,8 +386,8 @@ async function decideHeldCall(
   if (answer === EXPIRED)
     return await settleNotSent(home, call, `nobody approved it in time${whom}`, { approval: "expired" });
   const deniedBy = refuserText(home, question, call.caller.principal);
-  const why = deniedBy === undefined ? "it was not approved" : `${deniedBy} said no`;
-  await settleNotSent(home, call, why, { approval: "denied", ...(deniedBy !== undefined && { deniedBy }) });
+  const decided = { approval: "denied", ...(deniedBy !== undefined && { deniedBy }) } as const;
+  await settleNotSent(home, call, refusalText(deniedBy), decided);
 }
 
 async function settleNotSent(

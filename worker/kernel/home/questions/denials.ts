@@ -74,6 +74,11 @@ export function refuserText(
   return personText(home, { principal: answeredBy, displayName: answeredByName });
 }
 
+/** Why a call was not carried out, as the end of a sentence. @param refuser of `refuserText` */
+export function refusalText(refuser: string | undefined): string {
+  return refuser === undefined ? "it was not approved" : `${refuser} said no`;
+}
+
 /** Whether a denial counts against a caller: not where a person says no to what they asked for themselves. */
 function counts(home: HomeContext, question: Question, caller: string): boolean {
   // A question that lists several has no call: its members have.
