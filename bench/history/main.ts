@@ -5,9 +5,8 @@
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerPast } from "@edgecall/core/history/answer.ts";
+import { answerPast, type PastAsked } from "@edgecall/core/history/answer.ts";
 import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
-import type { PastQuestion } from "@edgecall/core/protocol/past.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import { messagesOf, modelHome } from "./model-home.ts";
 
@@ -103,7 +102,7 @@ async function ask(): Promise<void> {
       .map(({ info }) => info);
   const days = (count: number) => ({ from: now - count * DAY_MS, to: now });
   const questions: Array<
-    [string, SeriesInfo[], Partial<PastQuestion> & Pick<PastQuestion, "ask" | "from" | "to">]
+    [string, SeriesInfo[], Omit<PastAsked, "zone">]
   > = [
     ["door: last open", of("Contact"), { ask: "last", is: "open", ...days(2) }],
     ["door: how often in a week", of("Contact"), { ask: "count", is: "open", ...days(7) }],
@@ -121,7 +120,7 @@ async function ask(): Promise<void> {
       const began = performance.now();
       const kept = await recorder.store.read(info, question.from, question.to);
       const answer = answerPast(
-        { agent: "a", reading: info.reading, zone: "Europe/Berlin", ...question },
+        { zone: "Europe/Berlin", ...question },
         { info, kept, compared: undefined, example: null, since: FIRST },
       );
       times.push(performance.now() - began);

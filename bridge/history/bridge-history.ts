@@ -2,26 +2,24 @@
  * Keeps what hosted devices report, at home, and answers Home's questions about it. Only new values count: one that the broker had
  * kept, or that our file had, tells of no moment.
  */
-import { answerPast } from "@edgecall/core/history/answer.ts";
+import { answerPast, type PastAnswer, type PastAsked } from "@edgecall/core/history/answer.ts";
 import { closestReading } from "@edgecall/core/history/closest-reading.ts";
+import { timesOf } from "@edgecall/core/history/question.ts";
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import {
-  PAST_NAMED_MAX,
-  type PastAnswer,
-  type PastQuestion,
-  type PastReply,
-} from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import { DAY_MS } from "@edgecall/node/history/day-file.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
+import type { Slice } from "@edgecall/node/history/store.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { drawChart } from "./chart.ts";
+import { notKeptText, replyOf } from "./past-reply.ts";
 
 const MAX_BYTES = 200 * 1024 * 1024;
 /** Silence can make a value unavailable, so all are looked at so often. */
@@ -42,6 +40,10 @@ export type BridgeHistoryParts = {
   gateway: Pick<GatewayLink, "send">;
   log: Log;
 };
+
+/** A question about one reading. */
+type Asked = PastAsked & { info: SeriesInfo; example: KeptValue | null };
+type Found = { answer: PastAnswer; kept: Slice };
 
 export class BridgeHistory {
   readonly #parts: BridgeHistoryParts;
@@ -106,7 +108,7 @@ export class BridgeHistory {
   /** A person has removed the device: its past goes too. */
   forget(key: string): void {
     this.#seen.delete(key);
-    this.#inOrder(() => this.#recorder.store.forget(key, this.#recorder.now()));
+    this.#inOrder(() => this.#recorder.forget(key));
   }
 
   async onPast({ id, question }: Extract<HomeFrame, { t: "past" }>): Promise<void> {
@@ -121,55 +123,49 @@ export class BridgeHistory {
     const { catalog, clock, keyOf } = this.#parts;
     const key = keyOf(question.agent);
     if (key === undefined) return { error: `agent_id: the home's bridge has no device ${question.agent}` };
+    const now = this.#recorder.now();
+    const times = timesOf(question, now, this.#since);
+    if (!times.ok) return { error: times.error };
     const present = (catalog.sourcedReadings(key, clock.wall()) ?? []).filter(isKept);
     const all = [...present.map((reading) => infoOf(key, reading)), ...this.#recorder.readingsOf(key)];
     const names = [...new Set(all.map(({ reading }) => reading))];
     const name = closestReading(question.reading, names);
     const info = all.find(({ reading }) => reading === name);
-    if (!info) {
-      const error = `reading: nothing is kept of '${question.reading}'`;
-      return { error, readings: names.slice(0, PAST_NAMED_MAX) };
-    }
+    if (!info) return { error: notKeptText(question.reading, names) };
     const example = present.find((reading) => reading.name === name)?.value ?? null;
-    const answer =
-      question.ask === "last"
-        ? await this.#last(question, info, example)
-        : await this.#from(question, info, example);
-    return answer.ok ? { answer: answer.value } : { error: answer.error };
+    const { ask, is, by, zone } = question;
+    const asked: Asked = { ask, is, by, zone, ...times.value, info, example };
+    const found = ask === "last" ? await this.#last(asked) : await this.#find(asked);
+    if (!found.ok) return { error: found.error };
+    const { answer, kept } = found.value;
+    const isDrawn = ask === "chart" && answer.facts.known_ms > 0;
+    const { from, to } = asked;
+    const title = `${question.name}: ${info.reading}`;
+    const picture = isDrawn ? drawChart({ title, info, ...kept, from, to, zone }) : undefined;
+    return await replyOf(answer, question, now, picture);
   }
 
   /** Looks back step by step, at the most to where the files begin. */
-  async #last(
-    question: PastQuestion,
-    info: SeriesInfo,
-    example: KeptValue | null,
-  ): Promise<Parsed<PastAnswer>> {
-    const first = Math.max(question.from, this.#since ?? question.from);
-    const whole = { ...question, from: Math.min(first, question.to - 1) };
+  async #last(asked: Asked): Promise<Parsed<Found>> {
+    let kept: Slice | undefined;
     for (const days of LAST_DAYS) {
-      const from = question.to - days * DAY_MS;
-      if (from <= whole.from) break;
-      const near = await this.#from({ ...question, from }, info, example);
-      if (!near.ok || near.value.facts.last) return near;
+      const from = asked.to - days * DAY_MS;
+      if (from <= asked.from) break;
+      const near = await this.#find({ ...asked, from }, kept);
+      if (!near.ok || near.value.answer.facts.last) return near;
+      kept = near.value.kept;
     }
-    return await this.#from(whole, info, example);
+    return await this.#find(asked, kept);
   }
 
-  async #from(
-    question: PastQuestion,
-    info: SeriesInfo,
-    example: KeptValue | null,
-  ): Promise<Parsed<PastAnswer>> {
+  /** @param later what was read of the end of this time */
+  async #find(asked: Asked, later?: Slice): Promise<Parsed<Found>> {
     const { store } = this.#recorder;
-    const { from, compare } = question;
-    const to = Math.max(Math.min(question.to, this.#recorder.now()), from + 1);
-    const kept = await store.read(info, from, to);
+    const { from, to, compare, info, example } = asked;
+    const kept = await store.read(info, from, to, later);
     const compared = compare && (await store.read(info, compare.from, compare.to));
-    const answer = answerPast({ ...question, to }, { info, kept, compared, example, since: this.#since });
-    if (!answer.ok || question.ask !== "chart" || answer.value.facts.known_ms === 0) return answer;
-    const title = `${question.agent}: ${info.reading}`;
-    const picture = drawChart({ title, info, ...kept, from, to, zone: question.zone }).toString("base64");
-    return { ok: true, value: { ...answer.value, picture } };
+    const answer = answerPast(asked, { info, kept, compared, example, since: this.#since });
+    return answer.ok ? { ok: true, value: { answer: answer.value, kept } } : answer;
   }
 
   /** Since when values are kept (epoch ms); null: nothing is yet. */

@@ -27,26 +27,15 @@ const says = (state: "ON" | "OFF", retain = false) => hosted.publisher.say(DOOR,
 
 async function asks(ask: PastAsk, more: Partial<PastQuestion> = {}): Promise<PastReply> {
   const id = crypto.randomUUID();
-  const now = Date.now();
-  const question = {
-    agent: "front-door",
-    reading: "contact",
-    ask,
-    from: now - 3_600_000,
-    to: now + 1_000,
-    zone: "UTC",
-  };
-  played.home.send({ t: "past", id, question: { ...question, ...more } });
+  const question = { agent: "front-door", name: "Front door", reading: "contact", ask, zone: "UTC", ...more };
+  played.home.send({ t: "past", id, question });
   return (await played.home.next("past", (frame) => frame.id === id)).reply;
 }
 
-const factsOf = (reply: PastReply) => ("answer" in reply ? reply.answer.facts : reply);
-/** Waits until so many openings were kept. */
-const isOpened = (count: number) =>
-  until(async () => {
-    const facts = factsOf(await asks("count"));
-    return "count" in facts && facts.count === count;
-  });
+const textOf = (reply: PastReply) => ("text" in reply ? reply.text : reply.error);
+/** Waits until an answer reads so. */
+const answers = (wanted: RegExp, ask: PastAsk, more: Partial<PastQuestion> = {}) =>
+  until(async () => wanted.test(textOf(await asks(ask, more))), { what: `${ask}: ${wanted}` });
 
 test("a hello says that values are kept, and a bridge without a folder, or with the setting off, says not", async () => {
   await hosted.started();
@@ -61,20 +50,34 @@ describe("a door", () => {
       await says(state);
       await pass(150);
     }
-    await isOpened(2);
-    const count = await asks("count", { is: "open" });
-    expect(count).toMatchObject({
-      answer: { reading: "Contact", class: "door", is: "open", facts: { count: 2 } },
-    });
-    expect(factsOf(await asks("last"))).toMatchObject({ last: { value: true, to: null, is_over: false } });
-    expect(factsOf(await asks("list"))).toMatchObject({
-      list: [{ value: true }, { value: false }, { value: true }],
-    });
+    await answers(/^Front door, Contact, .* \(UTC\): open 2 times; last open [\d:]+, and still\./, "count");
+    const last = await asks("last");
+    expect(textOf(last)).toMatch(/: last open [\d:]+, and still\./);
+    expect(last).toMatchObject({ last: expect.any(Number) });
+    expect(last).not.toHaveProperty("tainted");
+    expect(textOf(await asks("list"))).toMatch(/ open\n.* closed\n.* open\n/);
     // Times are kept to a second.
-    await until(async () => {
-      const facts = factsOf(await asks("duration"));
-      return "ms" in facts && (facts.ms ?? 0) >= 1_000;
-    });
+    await answers(/: open for [1-9]\d* s in all, 2 times/, "duration");
+  });
+
+  test("is answered for in a person's language", async () => {
+    await hosted.started();
+    await door();
+    await says("OFF");
+    await says("ON");
+    const sentence = { language: "de", state: "offen" } as const;
+    await answers(/^Front door: offen seit [\d:]+, jetzt \d+ s lang\.$/, "last", { sentence });
+    await answers(/^Front door: 1-mal offen, .* bis [\d:]+\. Nicht bekannt: /, "count", { sentence });
+  });
+
+  test("is drawn, and the words stand beside the picture", async () => {
+    await hosted.started();
+    await door();
+    await says("OFF");
+    await answers(/The person sees the chart\./, "chart", { period: "1 h" });
+    const reply = await asks("chart", { period: "1 h" });
+    const picture = Buffer.from(("text" in reply && reply.picture) || "", "base64");
+    expect(picture.subarray(1, 4).toString()).toBe("PNG");
   });
 
   test("stays known over a restart, which is a gap; what the broker had kept is no value", async () => {
@@ -82,22 +85,15 @@ describe("a door", () => {
     await door();
     await says("OFF");
     await says("ON", true);
-    await isOpened(1);
+    await answers(/: open once;/, "count");
     await first.stop();
     const second = await hosted.started();
     await hosted.agentIn("front-door");
-    const before = await asks("count");
-    expect(before).toMatchObject({
-      answer: {
-        facts: { count: 1 },
-        unknown: expect.arrayContaining([expect.objectContaining({ why: "bridge" })]),
-      },
-    });
     // The retained ON came again, and it may have been closed meanwhile.
-    expect(factsOf(await asks("last"))).toMatchObject({ last: { to: null, is_over: true } });
+    await answers(/: open once; last open [\d:]+, its end was not seen\./, "count");
     await says("OFF");
     await says("ON");
-    await isOpened(2);
+    await answers(/: open 2 times;/, "count");
     await second.stop();
     expect(readdirSync(join(hosted.folder, "history"))).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\d\.log$/),
@@ -109,30 +105,30 @@ describe("a door", () => {
     await door();
     await says("OFF");
     await says("ON");
-    await isOpened(1);
+    await answers(/: open once;/, "count");
     const key = hosted.told().get("front-door")?.hosted?.key ?? "";
     played.home.send({ t: "forget_device", key });
-    await says("OFF");
-    await says("ON");
+    await played.home.next("gone", ({ agent }) => agent === "front-door");
+    // Times are kept to a second.
+    await pass(1_100);
+    for (const state of ["ON", "OFF", "ON", "OFF"] as const) await says(state);
     await hosted.agentIn("front-door");
-    await until(async () => {
-      const reply = await asks("list");
-      return "answer" in reply && (reply.answer.facts.count ?? 0) <= 1;
-    });
+    // With those before it would be five.
+    await answers(/: 3 times\./, "list");
   });
 });
 
-test("a reading that there is not is answered with those that there are", async () => {
+test("what cannot be answered is said with the field that is wrong, and what there is", async () => {
   await hosted.started();
   await door();
   await says("OFF");
   expect(await asks("last", { reading: "temperature" })).toEqual({
-    error: "reading: nothing is kept of 'temperature'",
-    readings: ["Contact"],
+    error: "reading: nothing is kept of 'temperature'; it has Contact",
   });
   expect(await asks("last", { agent: "nobody" })).toEqual({
     error: "agent_id: the home's bridge has no device nobody",
   });
+  expect(textOf(await asks("count", { period: "tomorrow" }))).toMatch(/^period: expected today/);
 });
 
 test("with the setting off nothing is written, and the answer says so", async () => {

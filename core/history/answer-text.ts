@@ -1,17 +1,13 @@
 /** An answer about the past in words for a model, in English and short: what is so, then what is not known. */
 import { ENGLISH } from "../phrases/phrases.ts";
-import type {
-  PastAnswer,
-  PastAsk,
-  PastFacts,
-  PastMoment,
-  PastSpan,
-  PastStep,
-  UnknownCause,
-} from "../protocol/past.ts";
+import type { PastAsk, PastStep } from "../protocol/past.ts";
 import { classWords } from "../text/class-words.ts";
 import { numberText } from "../text/quantity.ts";
 import { DAY_MS, localTime } from "../time/zone.ts";
+import type { PastAnswer } from "./answer.ts";
+import type { PastFacts, PastMoment } from "./facts.ts";
+import type { Period } from "./pieces.ts";
+import type { UnknownCause } from "./sample.ts";
 
 const CAUSES: Readonly<Record<UnknownCause, string>> = {
   bridge: "the bridge was off",
@@ -28,24 +24,27 @@ const SHORT_MS = 60_000;
 const NAMED_MAX = 3;
 
 export type PastTextParts = {
-  device: string;
+  /** The device's. */
+  name: string;
   ask: PastAsk;
   by?: PastStep | undefined;
   zone: string;
   now: number;
+  /** A picture goes with it. */
+  hasPicture?: boolean;
 };
 
 export function pastText(answer: PastAnswer, parts: PastTextParts): string {
-  const { device, zone, now } = parts;
+  const { name, zone, now } = parts;
   const { reading, from, to, facts, since, coarse, compare } = answer;
   const say = new Sayer(answer, parts);
-  const span = (of: PastSpan) => `${timeText(of.from, zone, now)} to ${timeText(of.to, zone, now)}`;
-  const head = `${device}, ${reading}, ${span({ from, to })} (${zone}):`;
+  const span = (of: Period) => `${timeText(of.from, zone, now)} to ${timeText(of.to, zone, now)}`;
+  const head = `${name}, ${reading}, ${span({ from, to })} (${zone}):`;
   const lines = [
     `${head} ${facts.known_ms === 0 ? "nothing is known of this time" : say.facts(facts)}.`,
     ...say.rows(facts),
     say.steps(),
-    answer.picture === undefined ? "" : "The person sees the chart.",
+    parts.hasPicture ? "The person sees the chart." : "",
     compare
       ? `${span(compare)}: ${compare.facts.known_ms === 0 ? "nothing is known" : say.facts(compare.facts)}.`
       : "",
@@ -188,7 +187,7 @@ class Sayer {
     return numbers.length === 0 ? 6 : Math.max(...numbers.map(decimalsOf)) + more;
   }
 
-  #span({ from, to }: PastSpan): string {
+  #span({ from, to }: Period): string {
     return `${this.#time(from)} to ${this.#time(to)}`;
   }
 

@@ -2,14 +2,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { textTokens } from "../loop/tokens.ts";
-import { check } from "../protocol/parse.ts";
-import { PAST_ASKS, type PastAnswer, type PastAsk, type PastQuestion, PastReply } from "../protocol/past.ts";
-import { answerPast } from "./answer.ts";
+import { de } from "../phrases/languages/de.ts";
+import { ENGLISH, Phrases } from "../phrases/phrases.ts";
+import { PAST_ASKS, type PastAsk } from "../protocol/past.ts";
+import { answerPast, type PastAnswer, type PastAsked } from "./answer.ts";
 import { pastText } from "./answer-text.ts";
 import { closestReading } from "./closest-reading.ts";
-import { questionOf } from "./past-tool.ts";
 import { piecesOf } from "./pieces.ts";
+import { timesOf } from "./question.ts";
 import type { Gap, KeptValue, Sample, SeriesInfo } from "./sample.ts";
+import { sentenceText } from "./sentence-text.ts";
 
 const ZONE = "Europe/Berlin";
 /** A Monday, 00:00 in Berlin. */
@@ -33,17 +35,10 @@ const samplesOf = (...all: ReadonlyArray<readonly [at: number, value: KeptValue 
 function answered(
   info: SeriesInfo,
   samples: readonly Sample[],
-  question: Partial<PastQuestion> & { ask: PastAsk },
+  question: Partial<PastAsked> & { ask: PastAsk },
   { gaps = [], since = MONDAY - 20 * 24 * HOUR }: { gaps?: Gap[]; since?: number } = {},
 ): PastAnswer {
-  const whole = {
-    agent: "front-door",
-    reading: info.reading,
-    from: MONDAY,
-    to: NOW,
-    zone: ZONE,
-    ...question,
-  };
+  const whole = { from: MONDAY, to: NOW, zone: ZONE, ...question };
   const answer = answerPast(whole, {
     info,
     kept: { samples, gaps, isCoarse: false },
@@ -52,14 +47,11 @@ function answered(
     since,
   });
   if (!answer.ok) throw new Error(answer.error);
-  // As it goes over the wire.
-  const reply = check(PastReply, JSON.parse(JSON.stringify({ answer: answer.value })));
-  if (!reply.ok || !("answer" in reply.value)) throw new Error(reply.ok ? "" : reply.error);
-  return reply.value.answer;
+  return answer.value;
 }
 
-const textOf = (answer: PastAnswer, ask: PastAsk, by?: PastQuestion["by"]) =>
-  pastText(answer, { device: "Front door", ask, by, zone: ZONE, now: NOW });
+const textOf = (answer: PastAnswer, ask: PastAsk, by?: PastAsked["by"]) =>
+  pastText(answer, { name: "Front door", ask, by, zone: ZONE, now: NOW });
 
 const opened = samplesOf(
   [MONDAY - HOUR, false],
@@ -275,15 +267,62 @@ test("an answer has never more than 300 tokens", () => {
   }
 });
 
-test("a model's words make the question, and an error names the field", () => {
-  const input = { agent_id: "front-door", reading: "contact", ask: "count" } as const;
-  const question = questionOf({ ...input, period: "yesterday", compare: "last monday" }, ZONE, NOW);
-  expect(question.ok && question.value).toMatchObject({ agent: "front-door", ask: "count", zone: ZONE });
-  const wrong = (more: object) => {
-    const read = questionOf({ ...input, ...more }, ZONE, NOW);
-    return read.ok ? "" : read.error;
+describe("a sentence for a person", () => {
+  const said = (answer: PastAnswer, ask: PastAsk, phrases = ENGLISH, state = "open") =>
+    sentenceText(answer, { name: "Front door", state, ask, phrases, zone: ZONE, now: NOW });
+  const german = new Phrases(de);
+
+  test("when last, since when, and when its end was not seen", () => {
+    const last = answered(DOOR, opened, { ask: "last", is: "on" });
+    expect(said(last, "last")).toBe("Front door: last open 14:52, until 14:53.");
+    expect(said(last, "last", german, "offen")).toBe("Front door: zuletzt offen 14:52, bis 14:53.");
+    const still = answered(DOOR, [...opened, { at: at(87), value: true }], { ask: "last" });
+    expect(said(still, "last")).toBe("Front door: open since 15:00, for 10 min now.");
+    const away = answered(DOOR, [...opened.slice(0, -1), { at: at(87), value: null }], { ask: "last" });
+    expect(said(away, "last")).toBe("Front door: last open 14:52. Its end was not seen.");
+  });
+
+  test("how often and how long, with what is not known; nothing is not never", () => {
+    const gaps: Gap[] = [{ from: at(27, 10), to: at(28, 40), why: "bridge" }];
+    const samples = [...opened.slice(0, 3), { at: at(28, 40), value: false }, ...opened.slice(3)];
+    const period = "Mon 23 Nov, 00:00 to 15:10";
+    const count = answered(DOOR, samples, { ask: "count", is: "on" }, { gaps });
+    expect(said(count, "count")).toBe(
+      `Front door: open 3 times, ${period}. Not known: 1 h 30 min of that time.`,
+    );
+    const duration = answered(DOOR, opened, { ask: "duration", is: "on" });
+    expect(said(duration, "duration")).toBe(`Front door: open for 16 min in all, ${period}.`);
+    const never = answered(DOOR, opened.slice(0, 1), { ask: "last" });
+    expect(said(never, "last")).toBe("Front door: not open since Mon 23 Nov, 00:00, as far as is known.");
+    expect(said(answered(DOOR, [], { ask: "last", is: "open" }), "last")).toBe(
+      "Front door: nothing is known of that time.",
+    );
+  });
+});
+
+describe("the times of a question", () => {
+  const times = (more: Partial<Parameters<typeof timesOf>[0]>, since: number | null = MONDAY) => {
+    const read = timesOf({ ask: "count", zone: ZONE, ...more }, NOW, since);
+    return read.ok ? read.value : read.error;
   };
-  expect(wrong({ compare: "tomorrow" })).toMatch(/^compare: expected/);
-  expect(wrong({ ask: "last", by: "day" })).toMatch(/^by: leave it out/);
-  expect(wrong({ period: "2027-01-01" })).toMatch(/^period: it is not over yet/);
+
+  test("are those of its words; 'last' looks back over all that is kept", () => {
+    expect(times({ period: "yesterday", compare: "monday" })).toEqual({
+      from: at(48),
+      to: at(72),
+      compare: { from: at(0), to: at(24) },
+    });
+    expect(times({ ask: "last" })).toEqual({ from: MONDAY, to: NOW });
+    expect(times({ ask: "last" }, null)).toEqual({ from: NOW - 7 * 24 * HOUR, to: NOW });
+  });
+
+  test.each([
+    [{ period: "tomorrow" }, /^period: expected/],
+    [{ compare: "tomorrow" }, /^compare: expected/],
+    [{ ask: "last", by: "day" }, /^by: leave it out with 'last'/],
+    [{ ask: "list", compare: "yesterday" }, /^compare: leave it out with 'list'/],
+    [{ period: "2027-01-01" }, /^period: it is not over yet/],
+  ] as const)("%o is refused with the field that is wrong", (more, error) => {
+    expect(times(more)).toMatch(error);
+  });
 });

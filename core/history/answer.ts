@@ -1,18 +1,37 @@
 /** Answers a question about the past from what was kept. Pure: the files are the caller's. */
-
 import type { Parsed } from "../protocol/parse.ts";
-import {
-  PAST_GAPS_MAX,
-  PAST_ROWS_MAX,
-  type PastAnswer,
-  type PastQuestion,
-  type UnknownCause,
-} from "../protocol/past.ts";
+import type { PastQuestion } from "../protocol/past.ts";
 import { type AskedState, readState } from "./condition.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf, type PastFacts, ROWS_MAX } from "./facts.ts";
 import { stepsOf } from "./period.ts";
-import { joined, piecesOf } from "./pieces.ts";
-import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo } from "./sample.ts";
+import { joined, type Period, piecesOf } from "./pieces.ts";
+import type { PastTimes } from "./question.ts";
+import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo, type UnknownCause } from "./sample.ts";
+
+const GAPS_MAX = 5;
+
+/** What is asked of a reading, in times that its words mean. */
+export type PastAsked = Pick<PastQuestion, "ask" | "is" | "by" | "zone"> & PastTimes;
+
+type FactsOfPeriod = Period & { facts: PastFacts };
+
+/** Figures. Their words are made in answer-text.ts and sentence-text.ts. */
+export type PastAnswer = Pick<SeriesInfo, "reading" | "unit" | "class" | "kind"> &
+  FactsOfPeriod & {
+    /** The state that was asked for, in the words of the reading. */
+    is?: string;
+    by?: FactsOfPeriod[];
+    /** Earlier rows that are left out. */
+    by_more?: number;
+    compare?: FactsOfPeriod;
+    /** The longest parts of time of which nothing is known, in their order, and how long all of them are. */
+    unknown: (Period & { why: UnknownCause })[];
+    unknown_ms: number;
+    /** Since when values are kept (epoch ms); null: nothing is. */
+    since: number | null;
+    /** Values came faster than they are kept. */
+    coarse?: boolean;
+  };
 
 /** What was kept in a part of time. */
 type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean };
@@ -29,16 +48,16 @@ export type PastSource = {
   since: number | null;
 };
 
-export function answerPast(question: PastQuestion, source: PastSource): Parsed<PastAnswer> {
+export function answerPast(question: PastAsked, source: PastSource): Parsed<PastAnswer> {
   const { ask, from, to, by, zone, compare } = question;
   const { info, kept, compared, example, since } = source;
   const known = [...kept.samples.map(({ value }) => value), example].filter((value) => value !== null);
   const state = stateOf(question, source, known);
   if (!state.ok) return state;
-  const facts = (part: KeptPart, period: { from: number; to: number }) =>
+  const facts = (part: KeptPart, period: Period) =>
     factsOf(ask, { info, ...part }, period, state.value);
   const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone);
-  const shown = steps.slice(-PAST_ROWS_MAX);
+  const shown = steps.slice(-ROWS_MAX);
   const { reading, unit, class: of, kind } = info;
   return {
     ok: true,
@@ -63,7 +82,7 @@ export function answerPast(question: PastQuestion, source: PastSource): Parsed<P
 
 /** Questions for a state need one; those for numbers have none. */
 function stateOf(
-  { ask, is }: PastQuestion,
+  { ask, is }: PastAsked,
   { info }: PastSource,
   known: readonly KeptValue[],
 ): Parsed<AskedState | undefined> {
@@ -88,7 +107,7 @@ function stateOf(
 /** The longest parts of which nothing is known, in their order. */
 function unknownIn(
   { info, kept }: PastSource,
-  period: { from: number; to: number },
+  period: Period,
 ): Pick<PastAnswer, "unknown" | "unknown_ms"> {
   const pieces = piecesOf(kept, period, isMoment(info));
   const isAlike = (a: { value: unknown; why?: UnknownCause }, b: { value: unknown; why?: UnknownCause }) =>
@@ -96,7 +115,7 @@ function unknownIn(
   const unknown = joined(pieces, isAlike).flatMap(({ from, to, value, why }) =>
     value === null && why !== undefined && to > from ? [{ from, to, why }] : [],
   );
-  const longest = unknown.toSorted((a, b) => b.to - b.from - (a.to - a.from)).slice(0, PAST_GAPS_MAX);
+  const longest = unknown.toSorted((a, b) => b.to - b.from - (a.to - a.from)).slice(0, GAPS_MAX);
   return {
     unknown: longest.sort((a, b) => a.from - b.from),
     unknown_ms: unknown.reduce((sum, { from, to }) => sum + to - from, 0),

@@ -1,12 +1,38 @@
 /** What is true of a reading in a part of time, from its pieces. What is not known counts for nothing. */
-import type { PastAsk, PastFacts, PastMoment } from "../protocol/past.ts";
-import { PAST_ROWS_MAX } from "../protocol/past.ts";
+import type { PastAsk } from "../protocol/past.ts";
 import type { AskedState } from "./condition.ts";
-import { joined, momentsIn, type Piece, piecesOf } from "./pieces.ts";
+import { joined, momentsIn, type Period, type Piece, piecesOf } from "./pieces.ts";
 import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo } from "./sample.ts";
 
-export type Kept = { info: SeriesInfo; samples: readonly Sample[]; gaps: readonly Gap[] };
-type Period = { from: number; to: number };
+/** Rows of an answer; more are left out, and it says how many. */
+export const ROWS_MAX = 12;
+
+/** At a time (epoch ms). */
+export type PastMoment = { at: number; value: KeptValue };
+
+/** What was found in a part of time; each question has some of them. */
+export type PastFacts = {
+  /** Of so many ms the value is known. */
+  known_ms: number;
+  count?: number;
+  /** Ms in which it was so. */
+  ms?: number;
+  longest?: Period;
+  /** `to`: null while it is so still, or its end was not seen. */
+  last?: { at: number; value: KeptValue; to: number | null; is_over: boolean };
+  min?: PastMoment;
+  max?: PastMoment;
+  mean?: number;
+  first?: PastMoment;
+  end?: PastMoment;
+  change?: number;
+  /** The newest ones, in their order. */
+  list?: readonly PastMoment[];
+  /** How many older ones are left out. */
+  more?: number;
+};
+
+type Kept = { info: SeriesInfo; samples: readonly Sample[]; gaps: readonly Gap[] };
 
 /** Meters only rise. One that falls to so little of what it had begins anew. */
 const METERS = ["energy", "gas", "water", "volume"];
@@ -77,7 +103,7 @@ function changesOf(pieces: readonly Piece[], state: AskedState | undefined): Pas
 }
 
 function rows(all: readonly PastMoment[]): Partial<PastFacts> {
-  const list = all.slice(-PAST_ROWS_MAX);
+  const list = all.slice(-ROWS_MAX);
   return { count: all.length, list, ...(all.length > list.length && { more: all.length - list.length }) };
 }
 

@@ -10,9 +10,7 @@ import {
   WEEKDAYS,
   weekdayOf,
 } from "../time/zone.ts";
-
-/** Epoch ms; `to` is not in it. */
-export type Period = { from: number; to: number };
+import type { Period } from "./pieces.ts";
 
 /** Without words for one. */
 const DEFAULT_MS = 7 * DAY_MS;

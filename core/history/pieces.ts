@@ -1,6 +1,8 @@
 /** Puts what was kept of a reading on a line of time: what its value was, and of which parts nothing is known. */
-import type { UnknownCause } from "../protocol/past.ts";
-import type { Gap, KeptValue, Sample } from "./sample.ts";
+import type { Gap, KeptValue, Sample, UnknownCause } from "./sample.ts";
+
+/** Epoch ms; `to` is not in it. */
+export type Period = { from: number; to: number };
 
 /** From `from` up to, and without, `to`. null: nothing is known, for the reason `why`. */
 export type Piece = { from: number; to: number; value: KeptValue; why?: never } | UnknownPiece;
@@ -9,15 +11,15 @@ type UnknownPiece = { from: number; to: number; value: null; why: UnknownCause }
 type Change = { at: number; value: KeptValue | null; why: UnknownCause };
 
 /**
- * @param samples in the order of their times, from the one that held at `from`
+ * @param samples in the order of their times; earlier and later ones may be among them
  * @param isMoment values hold for no time: what is known is that nothing else happened
  */
 export function piecesOf(
   { samples, gaps }: { samples: readonly Sample[]; gaps: readonly Gap[] },
-  { from, to }: { from: number; to: number },
+  { from, to }: Period,
   isMoment = false,
 ): Piece[] {
-  const changes = changesOf(samples, gaps, isMoment);
+  const changes = changesOf(samplesIn(samples, { from, to }), gaps, isMoment);
   const pieces: Piece[] = [];
   // Of a moment nothing is missing before the first one.
   let now: Pick<Change, "value" | "why"> = { value: isMoment ? false : null, why: "none" };
@@ -67,9 +69,28 @@ function changesOf(samples: readonly Sample[], gaps: readonly Gap[], isMoment: b
 /** Moments that are known to have happened there. */
 export function momentsIn(
   samples: readonly Sample[],
-  { from, to }: { from: number; to: number },
+  { from, to }: Period,
 ): { at: number; value: KeptValue }[] {
   return samples.flatMap(({ at, value }) => (value !== null && at >= from && at < to ? [{ at, value }] : []));
+}
+
+/** Those that tell of a part of time: the one that held at its beginning, and those within it. A year has a hundred thousand. */
+function samplesIn(samples: readonly Sample[], { from, to }: Period): readonly Sample[] {
+  const held = countWhile(samples, ({ at }) => at <= from) - 1;
+  const end = countWhile(samples, ({ at }) => at < to);
+  return samples.slice(Math.max(0, held), end);
+}
+
+/** @param isBefore true of the first ones, and then of none */
+function countWhile(samples: readonly Sample[], isBefore: (sample: Sample) => boolean): number {
+  let [low, high] = [0, samples.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const sample = samples[middle];
+    if (sample && isBefore(sample)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Parts of a line that follow each other and are of one kind, as one. */

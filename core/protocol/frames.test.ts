@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { watchOf } from "../rules/testkit/rules.ts";
 import { conditionOf } from "../rules/watch-rule.ts";
+import { LANGUAGES } from "../text/languages.ts";
 import { type HostedState, READINGS_MAX, type Reading } from "./devices.ts";
 import {
   type AgentState,
@@ -16,7 +17,7 @@ import {
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID } from "./names.ts";
 import { checkJson } from "./parse.ts";
-import { PAST_ASKS, PAST_STEPS, UNKNOWN_CAUSES } from "./past.ts";
+import { PAST_ASKS, PAST_STEPS, PAST_WORDS_MAX } from "./past.ts";
 
 const id = fc.string({ minLength: 1, maxLength: 128 });
 const agent = fc.stringMatching(AGENT_ID);
@@ -113,49 +114,29 @@ const change = record(
 );
 const known = record({ seq: fc.nat(), occurrence: fc.nat() });
 
-const instant = fc.integer({ min: 0, max: 2 ** 45 });
-const pastText = fc.string({ maxLength: 60 });
-const pastSpan = record({ from: instant, to: instant });
-const pastMoment = record({ at: instant, value: fc.oneof(fc.boolean(), pastText, fc.integer()) });
-const pastFacts = record(
-  { known_ms: instant, count: fc.nat(), ms: instant, longest: pastSpan, min: pastMoment, mean: fc.integer() },
-  ["count", "ms", "longest", "min", "mean"],
-);
+const pastWords = fc.string({ maxLength: PAST_WORDS_MAX });
 const pastQuestion = record(
   {
     agent,
-    reading: pastText,
+    name: pastWords,
+    reading: pastWords,
     ask: fc.constantFrom(...PAST_ASKS),
-    is: pastText,
-    from: instant,
-    to: instant,
+    is: pastWords,
+    period: pastWords,
     by: fc.constantFrom(...PAST_STEPS),
-    compare: pastSpan,
+    compare: pastWords,
     zone: fc.constantFrom("UTC", "Europe/Berlin"),
+    sentence: record({ language: fc.constantFrom(...LANGUAGES), state: pastWords }),
   },
-  ["is", "by", "compare"],
+  ["is", "period", "by", "compare", "sentence"],
 );
 const pastReply = fc.oneof(
-  record({ error: pastText, readings: fc.array(pastText, { maxLength: 3 }) }, ["readings"]),
-  record({
-    answer: record(
-      {
-        reading: pastText,
-        unit: fc.string({ maxLength: 32 }),
-        kind: fc.string({ maxLength: 32 }),
-        from: instant,
-        to: instant,
-        facts: pastFacts,
-        by: fc.array(record({ from: instant, to: instant, facts: pastFacts }), { maxLength: 3 }),
-        unknown: fc.array(record({ from: instant, to: instant, why: fc.constantFrom(...UNKNOWN_CAUSES) }), {
-          maxLength: 3,
-        }),
-        unknown_ms: instant,
-        since: fc.option(instant),
-      },
-      ["unit", "by"],
-    ),
-  }),
+  record({ error: pastWords }),
+  record({ text: pastWords, last: fc.nat(), tainted: fc.boolean(), picture: of("aGk=") }, [
+    "last",
+    "tainted",
+    "picture",
+  ]),
 );
 
 const bridgeFrame = fc.oneof(

@@ -1,11 +1,12 @@
 /**
- * The file of a past day (UTC). It is written once, whole: chunks of deflated series, an index, and a tail that finds and checks it.
+ * The file of a past day (UTC). It is written once, whole: chunks of series, an index, and a tail that finds and checks it.
  *
- *   chunk…   | a series: what it is, times as differences of ticks, then values as differences of whole numbers, or places in a table
- *   index    | the checksum of the log that was packed, until when the bridge was there, gaps, the chunks with their checksums, and for each series its hash and length
+ *   chunk…   | three parts, each deflated by itself: what its series are, their times, their values
+ *   index    | the checksum of the log that was packed, until when the bridge was there, gaps, the chunks, and the hash of each series
  *   tail     | where the index begins, its length and checksum, the mark of the form
  *
- * Series stand in the order of their hashes, so one of them costs the index and one chunk.
+ * Times are differences of ticks, and values differences of whole numbers, or places in a table. Series stand in the order of their
+ * hashes, in which those of one kind stand together: they deflate best. One of them costs the index and one chunk.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
@@ -17,12 +18,16 @@ import { readGap, readInfo, readValue, writeGap, writeInfo, writeValue } from ".
 export const TICK_MS = 1_000;
 export const DAY_MS = 86_400_000;
 
+/** Of times, values and the rest, before they are deflated. */
 const CHUNK_BYTES = 16 * 1024;
 /** "EHD1" */
 const MARK = 0x31_44_48_45;
 const TAIL_BYTES = 16;
+const HASH_BYTES = 3;
 /** A series whose values are places in a table, and not whole numbers of so many decimals. */
 const IN_TABLE = 255;
+/** The least that zlib takes. */
+const BUFFER_MIN = 64;
 
 /** What a series is known by. */
 export type SeriesName = Pick<SeriesInfo, "device" | "reading" | "unit">;
@@ -37,57 +42,69 @@ export function toTick(at: number): number {
   return Math.floor(at / TICK_MS) * TICK_MS;
 }
 
-/** Of a reading whatever its unit: a unit that changed makes another series of the same hash. */
+/**
+ * Of a reading whatever its unit: a unit that changed makes another series of the same hash. 10 bits are of the reading and 14 of the
+ * device, so readings of one name stand together.
+ */
 export function seriesHash(device: string, reading: string): number {
-  return crc32(`${device}\0${reading}`);
+  return ((crc32(reading) & 0x3ff) << 14) | (crc32(device) & 0x3fff);
 }
 
 export function sameSeries(a: SeriesName, b: SeriesName): boolean {
   return a.device === b.device && a.reading === b.reading && a.unit === b.unit;
 }
 
-/** Puts a day together, in whose file series come in the order of their hashes. */
+/** Puts a day together. Its series come in the order of their hashes. */
 export class DayFileMaker {
   readonly #day: number;
   readonly #chunks: Buffer[] = [];
-  readonly #index = new ByteWriter();
-  #chunk = new ByteWriter();
-  #count = 0;
-  #lengths: { bytes: number; raw: number; crc: number }[] = [];
+  readonly #table = new ByteWriter();
+  readonly #hashes = new ByteWriter();
+  #parts = newParts();
+  #inChunk = 0;
 
   constructor(day: number) {
     this.#day = day;
   }
 
   /** @param series its samples in the order of their times; one without any is left out */
-  add(series: DaySeries): void {
-    if (series.samples.length === 0) return;
-    const blob = encodeSeries(series, this.#day);
-    const isFull = this.#chunk.length > 0 && this.#chunk.length + blob.length > CHUNK_BYTES;
-    if (isFull) this.#endChunk();
-    this.#index.fixed(seriesHash(series.info.device, series.info.reading));
-    // With the first series of a chunk: one more than its length would be ambiguous, so the flag is the lowest bit.
-    this.#index.unsigned(blob.length * 2 + (this.#chunk.length === 0 ? 1 : 0));
-    this.#chunk.append(blob);
-    this.#count += 1;
+  add({ info, samples, isCoarse }: DaySeries): void {
+    if (samples.length === 0) return;
+    const scale = commonScale(samples);
+    const [about, times, values] = newParts();
+    writeInfo(about, info);
+    writeTimes(times, samples, this.#day);
+    if (scale === undefined) writeTable(values, samples);
+    else writeNumbers(values, samples, scale);
+    const own = about.length + times.length + values.length;
+    const before = this.#parts.reduce((sum, { length }) => sum + length, 0);
+    if (this.#inChunk > 0 && before + own > CHUNK_BYTES) this.#endChunk();
+    const [heads, allTimes, allValues] = this.#parts;
+    heads.unsigned(about.length);
+    heads.append(about.done());
+    heads.byte(isCoarse ? 1 : 0);
+    heads.unsigned(samples.length);
+    heads.byte(scale ?? IN_TABLE);
+    heads.unsigned(times.length);
+    heads.unsigned(values.length);
+    allTimes.append(times.done());
+    allValues.append(values.done());
+    const hash = seriesHash(info.device, info.reading);
+    for (const shift of [16, 8, 0]) this.#hashes.byte((hash >> shift) & 0xff);
+    this.#inChunk += 1;
   }
 
   /** @param alive until when the bridge was there on this day @param source the checksum of the log that was packed */
   done({ gaps, alive, source }: DayFacts): Buffer {
-    if (this.#chunk.length > 0) this.#endChunk();
+    if (this.#inChunk > 0) this.#endChunk();
     const out = new ByteWriter();
     out.fixed(source);
     out.unsigned(alive);
     out.unsigned(gaps.length);
     for (const gap of gaps) writeGap(out, gap);
-    out.unsigned(this.#lengths.length);
-    for (const { bytes, raw, crc } of this.#lengths) {
-      out.unsigned(bytes);
-      out.unsigned(raw);
-      out.fixed(crc);
-    }
-    out.unsigned(this.#count);
-    out.append(this.#index.done());
+    out.unsigned(this.#chunks.length);
+    out.append(this.#table.done());
+    out.append(this.#hashes.done());
     const index = out.done();
     const tail = Buffer.alloc(TAIL_BYTES);
     tail.writeUInt32LE(
@@ -101,22 +118,44 @@ export class DayFileMaker {
   }
 
   #endChunk(): void {
-    const raw = this.#chunk.done();
-    const deflated = deflateRawSync(raw);
-    this.#chunks.push(deflated);
-    this.#lengths.push({ bytes: deflated.length, raw: raw.length, crc: crc32(deflated) });
-    this.#chunk = new ByteWriter();
+    const raw = this.#parts.map((part) => part.done());
+    const deflated = raw.map((part) => deflateRawSync(part, { level: 9 }));
+    const chunk = Buffer.concat(deflated);
+    this.#chunks.push(chunk);
+    this.#table.unsigned(this.#inChunk);
+    this.#table.fixed(crc32(chunk));
+    for (const [nth, { length }] of deflated.entries()) {
+      this.#table.unsigned(length);
+      this.#table.unsigned(raw[nth]?.length ?? 0);
+    }
+    this.#parts = newParts();
+    this.#inChunk = 0;
   }
 }
 
+/** What the series of a chunk are, their times, and their values. */
+function newParts(): [heads: ByteWriter, times: ByteWriter, values: ByteWriter] {
+  return [new ByteWriter(), new ByteWriter(), new ByteWriter()];
+}
+
 type DayFacts = { gaps: readonly Gap[]; alive: number; source: number };
-type Chunk = { at: number; bytes: number; raw: number; crc: number };
-type Place = { chunk: number; at: number; bytes: number };
+type Part = { bytes: number; raw: number };
+/** @property first the place of its first series in the file */
+type Chunk = { first: number; count: number; at: number; crc: number; parts: readonly Part[] };
+/** A series in a chunk: where its times and values are in their parts. */
+type Head = {
+  about: Buffer;
+  isCoarse: boolean;
+  count: number;
+  scale: number;
+  times: { at: number; bytes: number };
+  values: { at: number; bytes: number };
+};
 /** @property read @returns bytes of the file; fewer where it is shorter */
 type FilePart = { size: number; read(at: number, length: number): Buffer; close(): void };
 
 /** The tail and most indexes are read at once. */
-const END_BYTES = 32 * 1024;
+const END_BYTES = 16 * 1024;
 
 /** Reads a day's file: its index, and of the rest what is asked for. Close it. */
 export class DayFile {
@@ -127,9 +166,7 @@ export class DayFile {
   readonly source: number;
   readonly #file: FilePart;
   readonly #chunks: readonly Chunk[];
-  readonly #places: Buffer;
-  /** The last chunk that was read: all series of a day come one after the other. */
-  #last: { chunk: number; raw: Buffer } | undefined;
+  readonly #hashes: Buffer;
 
   private constructor(day: number, file: FilePart) {
     this.day = day;
@@ -138,13 +175,16 @@ export class DayFile {
     this.source = from.fixed();
     this.alive = from.unsigned();
     this.gaps = Array.from({ length: from.unsigned() }, () => readGap(from));
-    let at = 0;
+    let [first, at] = [0, 0];
     this.#chunks = Array.from({ length: from.unsigned() }, () => {
-      const chunk = { at, bytes: from.unsigned(), raw: from.unsigned(), crc: from.fixed() };
-      at += chunk.bytes;
+      const [count, crc] = [from.unsigned(), from.fixed()];
+      const parts = Array.from({ length: 3 }, () => ({ bytes: from.unsigned(), raw: from.unsigned() }));
+      const chunk = { first, count, at, crc, parts };
+      first += count;
+      at += parts.reduce((sum, { bytes }) => sum + bytes, 0);
       return chunk;
     });
-    this.#places = from.rest();
+    this.#hashes = from.rest();
   }
 
   /** Does something with a day's file. @throws an error that says what is wrong with the file */
@@ -166,48 +206,82 @@ export class DayFile {
   /** @throws an error where the chunk is damaged */
   find(wanted: SeriesName): DaySeries | undefined {
     const hash = seriesHash(wanted.device, wanted.reading);
-    const read = new ByteReader(this.#places);
-    let [chunk, end] = [-1, 0];
-    for (let left = read.unsigned(); left > 0; left -= 1) {
-      const own = read.fixed();
-      const length = read.unsigned();
-      const bytes = Math.floor(length / 2);
-      if (length % 2 === 1) [chunk, end] = [chunk + 1, 0];
-      if (own > hash) break;
-      const series = own === hash ? this.#series({ chunk, at: end, bytes }) : undefined;
-      if (series && sameSeries(series.info, wanted)) return series;
-      end += bytes;
+    for (let nth = this.#firstOf(hash); this.#hashOf(nth) === hash; nth += 1) {
+      const chunk = this.#chunks.find(({ first, count }) => nth < first + count);
+      const parts = chunk && this.#partsOf(chunk);
+      const head = parts && headsIn(parts.heads())[nth - chunk.first];
+      if (!head) throw new Error("its index is damaged");
+      if (sameSeries(readInfo(new ByteReader(head.about)), wanted))
+        return decodeSeries(head, parts.times(), parts.values(), this.day);
     }
     return undefined;
   }
 
   /** All of them, in their order. @throws an error where a chunk is damaged */
   *all(): Generator<DaySeries> {
-    const read = new ByteReader(this.#places);
-    let [chunk, end] = [-1, 0];
-    for (let left = read.unsigned(); left > 0; left -= 1) {
-      read.fixed();
-      const length = read.unsigned();
-      const bytes = Math.floor(length / 2);
-      if (length % 2 === 1) [chunk, end] = [chunk + 1, 0];
-      yield this.#series({ chunk, at: end, bytes });
-      end += bytes;
+    for (const chunk of this.#chunks) {
+      const parts = this.#partsOf(chunk);
+      const [times, values] = [parts.times(), parts.values()];
+      for (const head of headsIn(parts.heads())) yield decodeSeries(head, times, values, this.day);
     }
   }
 
-  #series({ chunk, at, bytes }: Place): DaySeries {
-    return decodeSeries(this.#raw(chunk).subarray(at, at + bytes), this.day);
+  #hashOf(nth: number): number | undefined {
+    const at = nth * HASH_BYTES;
+    return at < this.#hashes.length ? this.#hashes.readUIntBE(at, HASH_BYTES) : undefined;
   }
 
-  #raw(chunk: number): Buffer {
-    if (this.#last?.chunk === chunk) return this.#last.raw;
-    const found = this.#chunks[chunk];
-    const deflated = found && this.#file.read(found.at, found.bytes);
-    if (!deflated || crc32(deflated) !== found.crc) throw new Error("a part of it is damaged");
-    const raw = inflateRawSync(deflated, { maxOutputLength: found.raw });
-    this.#last = { chunk, raw };
-    return raw;
+  /** @returns the place of the first series whose hash is not below */
+  #firstOf(hash: number): number {
+    let [low, high] = [0, this.#hashes.length / HASH_BYTES];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#hashOf(middle) ?? hash) < hash) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
+
+  /** Each part is inflated when it is asked for. */
+  #partsOf({ at, crc, parts }: Chunk): Record<"heads" | "times" | "values", () => Buffer> {
+    const bytes = this.#file.read(
+      at,
+      parts.reduce((sum, part) => sum + part.bytes, 0),
+    );
+    if (crc32(bytes) !== crc) throw new Error("a part of it is damaged");
+    let from = 0;
+    const [heads, times, values] = parts.map((part) => {
+      const deflated = bytes.subarray(from, from + part.bytes);
+      from += part.bytes;
+      return () => inflated(deflated, part.raw);
+    });
+    if (!heads || !times || !values) throw new Error("its index is damaged");
+    return { heads, times, values };
+  }
+}
+
+function inflated(deflated: Buffer, raw: number): Buffer {
+  // With one byte more zlib sees the end at once.
+  const chunkSize = Math.max(BUFFER_MIN, raw + 1);
+  return inflateRawSync(deflated, { maxOutputLength: chunkSize, chunkSize });
+}
+
+function headsIn(bytes: Buffer): Head[] {
+  const read = new ByteReader(bytes);
+  const heads: Head[] = [];
+  const [times, values] = [{ at: 0 }, { at: 0 }];
+  const placeIn = (part: { at: number }) => {
+    const place = { at: part.at, bytes: read.unsigned() };
+    part.at += place.bytes;
+    return place;
+  };
+  while (!read.isAtEnd) {
+    const about = read.slice(read.unsigned());
+    const isCoarse = read.byte() === 1;
+    const [count, scale] = [read.unsigned(), read.byte()];
+    heads.push({ about, isCoarse, count, scale, times: placeIn(times), values: placeIn(values) });
+  }
+  return heads;
 }
 
 function indexOf({ size, read }: FilePart): Buffer {
@@ -228,43 +302,34 @@ function openFile(path: string): FilePart {
   return {
     size: fstatSync(file).size,
     read(at, length) {
-      const bytes = Buffer.alloc(length);
+      const bytes = Buffer.allocUnsafe(length);
       return bytes.subarray(0, readSync(file, bytes, 0, length, at));
     },
     close: () => closeSync(file),
   };
 }
 
-function encodeSeries({ info, samples, isCoarse }: DaySeries, day: number): Buffer {
-  const out = new ByteWriter();
-  writeInfo(out, info);
-  out.byte(isCoarse ? 1 : 0);
-  out.unsigned(samples.length);
-  const scale = commonScale(samples);
-  out.byte(scale ?? IN_TABLE);
+function writeTimes(out: ByteWriter, samples: readonly Sample[], day: number): void {
   let last = day * DAY_MS;
   for (const { at } of samples) {
-    out.signed(Math.round((at - last) / TICK_MS));
+    out.unsigned(Math.round((at - last) / TICK_MS));
     last = at;
   }
-  if (scale === undefined) writeTable(out, samples);
-  else writeNumbers(out, samples, scale);
-  return out.done();
 }
 
-function decodeSeries(bytes: Buffer, day: number): DaySeries {
-  const read = new ByteReader(bytes);
-  const info = readInfo(read);
-  const isCoarse = read.byte() === 1;
-  const count = read.unsigned();
-  const scale = read.byte();
+function decodeSeries(head: Head, times: Buffer, values: Buffer, day: number): DaySeries {
+  const { about, isCoarse, count, scale } = head;
+  const part = (bytes: Buffer, { at, bytes: length }: Head["times"]) =>
+    new ByteReader(bytes.subarray(at, at + length));
+  const ofTimes = part(times, head.times);
+  const ofValues = part(values, head.values);
+  const next = scale === IN_TABLE ? readTable(ofValues) : readNumbers(ofValues, scale);
   let last = day * DAY_MS;
-  const times = Array.from({ length: count }, () => {
-    last += read.signed() * TICK_MS;
-    return last;
+  const samples = Array.from({ length: count }, (): Sample => {
+    last += ofTimes.unsigned() * TICK_MS;
+    return { at: last, value: next() };
   });
-  const next = scale === IN_TABLE ? readTable(read) : readNumbers(read, scale);
-  return { info, isCoarse, samples: times.map((at) => ({ at, value: next() })) };
+  return { info: readInfo(new ByteReader(about)), isCoarse, samples };
 }
 
 /** @returns the decimals that all values have at most; undefined: one of them is no such number */

@@ -4,7 +4,7 @@ import type { Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readBlocks, toBlock } from "./block-log.ts";
-import { scaleOf } from "./bytes.ts";
+import { ByteReader, ByteWriter, scaleOf } from "./bytes.ts";
 import { DAY_MS, DayFile, DayFileMaker, type DaySeries, seriesHash, TICK_MS } from "./day-file.ts";
 import { decodeEntries, type Entry, encodeEntries } from "./records.ts";
 
@@ -50,6 +50,16 @@ test("records are read as they were written", () => {
       expect(decodeEntries(encodeEntries(entries, DAY * DAY_MS))).toEqual(entries);
     }),
   );
+});
+
+test("whole numbers of each length are read as they were written", () => {
+  const around = [239, 495, 2_287, 2 ** 16, 2 ** 24, 2 ** 32, 2 ** 40, 2 ** 48];
+  const all = [0, ...around.flatMap((one) => [one - 1, one, one + 1]), Number.MAX_SAFE_INTEGER];
+  const out = new ByteWriter();
+  for (const one of all) out.unsigned(one);
+  const read = new ByteReader(out.done());
+  expect(all.map(() => read.unsigned())).toEqual(all);
+  expect(read.isAtEnd).toBe(true);
 });
 
 test("a number with few decimals is a whole number; any other one stays exact too", () => {

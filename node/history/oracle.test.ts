@@ -6,8 +6,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { answerPast } from "@edgecall/core/history/answer.ts";
+import type { PastFacts } from "@edgecall/core/history/facts.ts";
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
-import type { PastAsk, PastFacts } from "@edgecall/core/protocol/past.ts";
+import type { PastAsk } from "@edgecall/core/protocol/past.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { DAY_MS } from "./day-file.ts";
 import { HistoryRecorder } from "./recorder.ts";
@@ -120,8 +121,6 @@ describe.each([1, 2, 3, 4, 5])("a day of home %i", (seed) => {
           asked += 1;
           const [from, to] = [DAY + first * 3_600_000, Math.min(DAY + end * 3_600_000, last)];
           const question = {
-            agent: "a",
-            reading: info.reading,
             ask,
             from,
             to,

@@ -2,8 +2,7 @@
  * Keeps the values of readings as they come: decides with `SeriesKeeper` which, and gives them to the store. Values reach the disk
  * within five minutes, and within one where a state changed.
  */
-import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
-import type { GapCause } from "@edgecall/core/protocol/past.ts";
+import type { Gap, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { type Clock, SteadyTime } from "../clock.ts";
 import { dayOf, type SeriesName, TICK_MS, toTick } from "./day-file.ts";
 import { nameOf } from "./day-logs.ts";
@@ -97,6 +96,14 @@ export class HistoryRecorder {
     this.#syncSoon();
   }
 
+  /** Forgets what was kept of a device until now. Its next value is kept, whatever it is. */
+  async forget(device: string): Promise<void> {
+    const at = this.now();
+    for (const info of this.readingsOf(device)) this.#series.delete(nameOf(info));
+    this.#byDevice.delete(device);
+    await this.store.forget(device, at);
+  }
+
   /** Values may come from now on. */
   begin(): void {
     if (this.#begunAt === undefined) return;
@@ -184,7 +191,7 @@ export class HistoryRecorder {
     this.#unknown({ from: isYoung ? wall : Math.min(before, at), to: Math.max(before, at), why: "clock" });
   }
 
-  #unknown(gap: { from: number; to: number; why: GapCause }): void {
+  #unknown(gap: Gap): void {
     if (!this.#hasAny) return;
     this.store.addGap(gap);
     for (const kept of this.#series.values()) {

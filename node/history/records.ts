@@ -1,6 +1,5 @@
 /** The records of the log of a day, as bytes. A block of them begins with a time, from which their times count. */
-import type { Gap, KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
-import { GAP_CAUSES } from "@edgecall/core/protocol/past.ts";
+import { GAP_CAUSES, type Gap, type KeptValue, type SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
 
 export type Entry =

@@ -32,6 +32,8 @@ export type StoreOptions = {
 
 /** What was kept of a series in a part of time. */
 export type Slice = {
+  /** Epoch ms. */
+  from: number;
   /** In the order of their times, from the one that held at the beginning. */
   samples: Sample[];
   gaps: Gap[];
@@ -191,21 +193,28 @@ export class HistoryStore {
     });
   }
 
-  /** What was kept of a series from `from` to `to`, and the value that held at `from`. */
-  async read(series: SeriesName, from: number, to: number): Promise<Slice> {
+  /**
+   * What was kept of a series from `from` to `to`, and the value that held at `from`.
+   * @param later what was read already of the end of this time: its files are not read again
+   */
+  async read(series: SeriesName, from: number, to: number, later?: Slice): Promise<Slice> {
     // Behind a gap nothing is known until a value came, so nothing before the last one counts.
     const before = this.#gaps.findLast((gap) => gap.to < from)?.to ?? 0;
-    const all: Sample[] = [];
-    let isCoarse = false;
-    for await (const day of this.backwards(series, to)) {
-      all.unshift(...day.samples.filter(({ at }) => at < to));
+    const until = later?.from ?? to;
+    /** Of each day, the last one first. */
+    const days = later ? [later.samples.filter(({ at }) => at >= until)] : [];
+    let isCoarse = later?.isCoarse === true;
+    for await (const day of this.backwards(series, until)) {
+      const samples = day.samples.filter(({ at }) => at < until);
+      days.push(samples);
       isCoarse ||= day.isCoarse && (day.day + 1) * DAY_MS > from;
-      if ((all[0]?.at ?? to) <= from || day.day * DAY_MS <= before) break;
+      if ((samples[0]?.at ?? to) <= from || day.day * DAY_MS <= before) break;
     }
+    const all = days.reverse().flat();
     const held = all.findLastIndex(({ at }) => at <= from);
     const samples = held > 0 ? all.slice(held) : all;
     const first = Math.min(from, samples[0]?.at ?? from);
-    return { samples, gaps: this.gapsIn(first, to), isCoarse };
+    return { from, samples, gaps: this.gapsIn(first, to), isCoarse };
   }
 
   /** The days of a series from that of `to` on back, those without a value too. */

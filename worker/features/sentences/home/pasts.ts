@@ -1,8 +1,6 @@
-/** Answers questions about the past from what the bridge keeps: which reading is meant its states tell, and the bridge has the figures. */
-import { questionOf } from "@edgecall/core/history/past-tool.ts";
-import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
+/** Questions about the past in plain sentences: which reading is meant its states tell, and the bridge answers in the person's language. */
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import type { PastAnswer, PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
 import type { Past, PastPeriod, State } from "@edgecall/core/sentences/frame.ts";
 import type { Answer, AskContext } from "./asks.ts";
 import { stateIn } from "./readings.ts";
@@ -14,18 +12,6 @@ export type PastContext = AskContext & {
   zone: string;
   /** Asks the bridge; it answers undefined where it is away. Undefined: this person, or this home, has no past. */
   past: ((question: PastQuestion) => Promise<PastReply | undefined>) | undefined;
-};
-
-/** As `readPeriod` of core/history has them. */
-const PERIODS: Readonly<Record<PastPeriod, string>> = {
-  today: "today",
-  yesterday: "yesterday",
-  last_night: "last night",
-  day: "24 h",
-  this_week: "this week",
-  last_week: "last week",
-  this_month: "this month",
-  last_month: "last month",
 };
 
 /** Words of a state: those of on or off of a class. */
@@ -50,7 +36,7 @@ const WORDS: Readonly<Partial<Record<State, readonly [of: string | undefined, at
 };
 
 export async function answerPast(frame: Past, context: PastContext): Promise<Answer> {
-  const { things, phrases, past, now, zone } = context;
+  const { things, phrases, past, zone } = context;
   const notYet = { problem: { text: phrases.say("notYet") } };
   if (!past) return notYet;
   const target = byState(frame.target, frame);
@@ -67,24 +53,25 @@ export async function answerPast(frame: Past, context: PastContext): Promise<Ans
   const meant = thing && meantIn(frame, readingsIn(thing));
   if (!thing || !meant) return { problem: { text: phrases.say("notKnownOf", { names: phrases.list(choices(found.things), "and") }) } };
   const { period, form } = frame;
-  const question = questionOf(
-    {
-      agent_id: thing.id,
-      reading: meant.reading.name,
-      ask: form === "since" ? "last" : form,
-      is: meant.is,
-      ...(period !== undefined && { period: PERIODS[period] }),
-    },
-    zone,
-    now,
-  );
   const words = WORDS[meant.state];
-  if (!question.ok || !words) return notYet;
-  const reply = await past(question.value);
+  if (!words) return notYet;
+  const reply = await past({
+    agent: thing.id,
+    name: thing.name,
+    reading: meant.reading.name,
+    ask: form === "since" ? "last" : form,
+    is: meant.is,
+    ...(period !== undefined && { period: periodText(period) }),
+    zone,
+    sentence: { language: phrases.language, state: phrases.stateWords(words[0])[words[1]] },
+  });
   if (!reply) return { problem: { text: phrases.say("pastAway") } };
-  if ("error" in reply) return notYet;
-  const state = phrases.stateWords(words[0])[words[1]];
-  return { answer: pastText({ name: thing.name, state, answer: reply.answer, form }, { phrases, zone, now }), about: [thing.id] };
+  return "error" in reply ? notYet : { answer: reply.text, about: [thing.id] };
+}
+
+/** As the bridge reads it. */
+function periodText(period: PastPeriod): string {
+  return period === "day" ? "24 h" : period.replace("_", " ");
 }
 
 /** The reading that tells the state, and what its value has to be. */
@@ -119,31 +106,4 @@ function valueFor({ unavailable: _, ...reading }: Reading, state: State): string
   const limit = LIMITS.find(([, yes, no]) => isSo(yes) && isNot(no));
   if (limit) return limit[0];
   return isSo(state) ? state : undefined;
-}
-
-/** Shorter ones are not told: a bridge that is updated is away for some seconds. */
-const SHORT_MS = 60_000;
-
-function pastText(
-  { name, state, answer, form }: { name: string; state: string; answer: PastAnswer; form: Past["form"] },
-  { phrases, zone, now }: { phrases: Phrases; zone: string; now: number },
-): string {
-  const { facts, from, to, unknown_ms } = answer;
-  const time = (at: number) => phrases.time(at, zone, now);
-  if (facts.known_ms === 0) return phrases.say("pastNothing", { name });
-  const period = phrases.say("fromTo", { from: time(from), to: time(to) });
-  const missing = unknown_ms >= SHORT_MS && form !== "last" && form !== "since";
-  const unknown = missing ? phrases.say("pastUnknown", { span: phrases.span(unknown_ms) }) : "";
-  return phrases.sentences(factText(), unknown);
-
-  function factText(): string {
-    const { last, count = 0, ms = 0 } = facts;
-    if (form === "count") return phrases.say("pastCount", { name, state, count, period });
-    if (form === "duration") return phrases.say("pastDuration", { name, state, span: phrases.span(ms), period });
-    if (!last) return phrases.say("pastNever", { name, state, time: time(from) });
-    const begun = time(last.at);
-    if (!last.is_over) return phrases.say("pastSince", { name, state, time: begun, span: phrases.span(to - last.at) });
-    if (last.to === null) return phrases.say("pastUnseen", { name, state, time: begun });
-    return phrases.say("pastLast", { name, state, from: begun, to: time(last.to) });
-  }
 }
