@@ -19,12 +19,11 @@ export function piecesOf(
   { from, to }: Period,
   isMoment = false,
 ): Piece[] {
-  const changes = changesOf(samplesIn(samples, { from, to }), gaps, isMoment);
   const pieces: Piece[] = [];
   // Of a moment nothing is missing before the first one.
   let now: Pick<Change, "value" | "why"> = { value: isMoment ? false : null, why: "none" };
   let since = from;
-  for (const change of changes) {
+  for (const change of changesOf(samplesIn(samples, { from, to }), gaps, isMoment)) {
     if (change.at >= to) break;
     // One that held for no time is a piece too: a door that was opened and shut at once was opened.
     if (change.at > from) {
@@ -42,28 +41,34 @@ function pieceOf({ value, why }: Pick<Change, "value" | "why">, from: number, to
 }
 
 /** Values within a gap are not known to be right, and at its end nothing is known until the next value comes. */
-function changesOf(samples: readonly Sample[], gaps: readonly Gap[], isMoment: boolean): Change[] {
-  const changes: Change[] = [];
+function* changesOf(
+  samples: readonly Sample[],
+  gaps: readonly Gap[],
+  isMoment: boolean,
+): Generator<Change, void> {
   let next = 0;
   let until = Number.NEGATIVE_INFINITY;
-  const addGaps = (before: number) => {
+  let last = Number.NEGATIVE_INFINITY;
+  function* gapsBefore(before: number): Generator<Change, void> {
     for (let gap = gaps[next]; gap && gap.from < before; gap = gaps[next]) {
-      changes.push({ at: Math.max(gap.from, changes.at(-1)?.at ?? gap.from), value: null, why: gap.why });
+      last = Math.max(gap.from, last);
+      yield { at: last, value: null, why: gap.why };
       until = Math.max(until, gap.to);
-      const following = gaps[next + 1];
-      if (isMoment && !(following && following.from <= until))
-        changes.push({ at: until, value: false, why: "none" });
       next += 1;
+      const following = gaps[next];
+      if (isMoment && !(following && following.from <= until)) {
+        last = until;
+        yield { at: until, value: false, why: "none" };
+      }
     }
-  };
-  for (const { at, value } of samples) {
-    addGaps(at);
-    if (at < until) continue;
-    if (!isMoment) changes.push({ at, value, why: "away" });
-    else changes.push({ at, value: value === null ? null : false, why: "away" });
   }
-  addGaps(Number.POSITIVE_INFINITY);
-  return changes;
+  for (const { at, value } of samples) {
+    if ((gaps[next]?.from ?? at) < at) yield* gapsBefore(at);
+    if (at < until) continue;
+    last = at;
+    yield { at, value: isMoment && value !== null ? false : value, why: "away" };
+  }
+  yield* gapsBefore(Number.POSITIVE_INFINITY);
 }
 
 /** Moments that are known to have happened there. */
