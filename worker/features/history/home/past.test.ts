@@ -6,6 +6,7 @@ import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { device } from "../../../../test/hosted-device.ts";
+import { call } from "../../../../test/mcp-requests.ts";
 import { at, make, T0 } from "../../../../test/rule-clock.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
@@ -122,6 +123,16 @@ describe("why it changed", () => {
     const text = await answered(bridge, past({ ask: "why" }), TOKENS.owner, changed(T0 - 3_600_000));
     expect(text).toContain("Not by edgecall: a switch, another program, or the device itself.");
   });
+});
+
+test("a chart is a picture for a connected program too", async () => {
+  const bridge = await hosting();
+  bridge.onPast = () => ({ ...reply, picture: "aGk=" });
+  const { content } = await call("past", { ...asked, ask: "chart" }, { token: TOKENS.owner });
+  expect(content).toMatchObject([
+    { type: "text", text: expect.stringContaining("Front door, Contact") },
+    { type: "image", data: "aGk=", mimeType: "image/png" },
+  ]);
 });
 
 test("the past is at home: while the bridge is away that is said", async () => {
