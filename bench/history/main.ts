@@ -53,6 +53,12 @@ async function playDay(): Promise<void> {
   await recorder.store.sync(now);
   const kept = heap() - before.heap;
   const log = statSync(join(folder, `${dayText(0)}.log`)).size;
+  const reading: number[] = [];
+  for (const { info } of modelHome().readings.slice(0, 20)) {
+    const asked = performance.now();
+    await recorder.store.read(info, FIRST, now);
+    reading.push(performance.now() - asked);
+  }
   const packing = performance.now();
   let peak = 0;
   const watch = setInterval(() => {
@@ -67,6 +73,7 @@ async function playDay(): Promise<void> {
   console.log(`messages of a day            ${messages}`);
   console.log(`taking one                   ${((played / messages) * 1_000).toFixed(1)} µs`);
   console.log(`log of a day                 ${(log / MIB).toFixed(2)} MiB`);
+  console.log(`reading one of it            ${Math.max(...reading).toFixed(0)} ms at most`);
   console.log(
     `file of a day                ${(file / MIB).toFixed(2)} MiB; ${DAYS} days ${((file * DAYS) / MIB).toFixed(0)} MiB`,
   );

@@ -5,7 +5,7 @@ import type { Gap, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { BlockLog, toBlock } from "./block-log.ts";
 import { DAY_MS, type SeriesName } from "./day-file.ts";
-import { decodeEntries, type Entry, encodeEntries } from "./records.ts";
+import { decodeEntries, type Entry, encodeEntries, type Wanted } from "./records.ts";
 
 export const LOG_END = ".log";
 export const DAY_END = ".day";
@@ -88,8 +88,8 @@ export class DayLogs {
   }
 
   /** Blocks of a day's log, decoded one by one. */
-  *entries(day: number): Generator<Entry[]> {
-    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block);
+  *entries(day: number, wanted?: Wanted): Generator<Entry[]> {
+    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, wanted);
   }
 
   /** Writes the log anew without some of its series. */
@@ -151,9 +151,9 @@ export function pathOf(folder: string, day: number, end: string): string {
 }
 
 /** A block with a right checksum that is none of ours says nothing. */
-function entriesOf(block: Buffer): Entry[] {
+function entriesOf(block: Buffer, wanted?: Wanted): Entry[] {
   try {
-    return decodeEntries(block);
+    return decodeEntries(block, wanted);
   } catch {
     return [];
   }

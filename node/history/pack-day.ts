@@ -44,11 +44,14 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
   for (let at = 0; at < ordered.length; at += SERIES_AT_ONCE) {
     const part = ordered.slice(at, at + SERIES_AT_ONCE);
     const samples = new Map<string, Sample[]>(part.map(({ info }) => [nameOf(info), []]));
-    const ids = new Map(part.map(({ info, id }) => [id, samples.get(nameOf(info))]));
+    const inLog = new Map(
+      part.flatMap(({ info, id }) => (id === undefined ? [] : [[id, samples.get(nameOf(info))] as const])),
+    );
+    const wanted = { isSeries: () => false, ids: new Set(inLog.keys()) };
     for (const one of file?.all() ?? []) samples.get(nameOf(one.info))?.push(...one.samples);
-    for (const entries of logs.entries(day))
+    for (const entries of logs.entries(day, wanted))
       for (const entry of entries)
-        if (entry.of === "value") ids.get(entry.id)?.push({ at: entry.at, value: entry.value });
+        if (entry.of === "value") inLog.get(entry.id)?.push({ at: entry.at, value: entry.value });
     for (const { info, isCoarse } of part) {
       const kept = samples.get(nameOf(info))?.filter((sample) => isKept(info, sample.at)) ?? [];
       const packed: DaySeries = { info, isCoarse, samples: inOrder(kept) };

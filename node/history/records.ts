@@ -70,8 +70,11 @@ export function encodeEntries(entries: readonly Entry[], base: number): Buffer {
   return out.done();
 }
 
-/** @throws RangeError for bytes that are none */
-export function decodeEntries(bytes: Buffer): Entry[] {
+/** Of which series values are wanted. `ids` are their numbers, as far as blocks have named them. */
+export type Wanted = { isSeries: (info: SeriesInfo) => boolean; ids: Set<number> };
+
+/** @param wanted absent: all. Others are read over @throws RangeError for bytes that are none */
+export function decodeEntries(bytes: Buffer, wanted?: Wanted): Entry[] {
   const read = new ByteReader(bytes);
   let last = read.unsigned();
   const time = () => {
@@ -81,14 +84,20 @@ export function decodeEntries(bytes: Buffer): Entry[] {
   const entries: Entry[] = [];
   while (!read.isAtEnd) {
     const tag = read.byte();
-    if (tag === TAG.series) entries.push({ of: "series", id: read.unsigned(), info: readInfo(read) });
-    else if (tag === TAG.coarse) entries.push({ of: "coarse", id: read.unsigned() });
-    else if (tag === TAG.gap) entries.push({ of: "gap", gap: readGap(read) });
+    if (tag === TAG.series) {
+      const [id, info] = [read.unsigned(), readInfo(read)];
+      if (wanted?.isSeries(info)) wanted.ids.add(id);
+      entries.push({ of: "series", id, info });
+    } else if (tag === TAG.coarse) {
+      const id = read.unsigned();
+      if (!wanted || wanted.ids.has(id)) entries.push({ of: "coarse", id });
+    } else if (tag === TAG.gap) entries.push({ of: "gap", gap: readGap(read) });
     else if (tag === TAG.alive) entries.push({ of: "alive", at: time() });
     else {
       const id = read.unsigned();
       const at = time();
-      entries.push({ of: "value", id, at, value: taggedValue(tag, read) });
+      const value = taggedValue(tag, read);
+      if (!wanted || wanted.ids.has(id)) entries.push({ of: "value", id, at, value });
     }
   }
   return entries;

@@ -277,17 +277,16 @@ export class HistoryStore {
   async #ofDay(series: SeriesName, day: number): Promise<{ samples: Sample[]; isCoarse: boolean }> {
     // Before anything is awaited: what waits now is in the log later.
     const waiting = this.#waiting.filter(({ info, at }) => dayOf(at) === day && sameSeries(info, series));
-    const blocks = this.#logs.entries(day);
+    const wanted = { isSeries: (info: SeriesInfo) => sameSeries(info, series), ids: new Set<number>() };
+    const blocks = this.#logs.entries(day, wanted);
     let next = blocks.next();
     const file = this.#files.has(day) ? this.#inFile(series, day) : undefined;
     let isCoarse = file?.isCoarse === true || this.#coarse.has(nameOf(series));
     const samples = [...(file?.samples ?? [])];
-    const ids = new Set<number>();
     for (let nth = 1; !next.done; nth += 1) {
       for (const entry of next.value) {
-        if (entry.of === "series" && sameSeries(entry.info, series)) ids.add(entry.id);
-        if (entry.of === "value" && ids.has(entry.id)) samples.push({ at: entry.at, value: entry.value });
-        if (entry.of === "coarse" && ids.has(entry.id)) isCoarse = true;
+        if (entry.of === "value") samples.push({ at: entry.at, value: entry.value });
+        if (entry.of === "coarse") isCoarse = true;
       }
       if (nth % BLOCKS_AT_ONCE === 0) await turn();
       next = blocks.next();
