@@ -75,7 +75,7 @@ async function playDay(): Promise<void> {
   console.log(`log of a day                 ${(log / MIB).toFixed(2)} MiB`);
   console.log(`reading one of it            ${Math.max(...reading).toFixed(0)} ms at most`);
   console.log(
-    `file of a day                ${(file / MIB).toFixed(2)} MiB; ${DAYS} days ${((file * DAYS) / MIB).toFixed(0)} MiB`,
+    `file of a day                ${(file / MIB).toFixed(2)} MiB; ${DAYS} days ${((file * DAYS) / 1e6).toFixed(0)} MB`,
   );
   console.log(`written in a day             ${((written() - before.written) / MIB).toFixed(1)} MiB`);
   console.log(

@@ -21,7 +21,7 @@ import type { GatewayLink } from "../gateway/gateway.ts";
 import { drawChart } from "./chart.ts";
 import { notKeptText, replyOf } from "./past-reply.ts";
 
-const MAX_BYTES = 200 * 1024 * 1024;
+const MAX_BYTES = 200_000_000;
 /** Silence can make a value unavailable, so all are looked at so often. */
 const LOOK_MS = 10_000;
 /** What is no value that changes over days, or may be anybody's words. */
