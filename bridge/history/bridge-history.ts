@@ -29,7 +29,7 @@ const LEFT_OUT = ["camera", "image", "text", "update"];
 /** "Last" is looked for in a few days first: most doors are opened each day. */
 const LAST_DAYS = [2, 14, 90];
 
-export type BridgeHistoryParts = {
+type BridgeHistoryParts = {
   folder: string;
   /** Days that are kept. */
   days: number;

@@ -23,7 +23,7 @@ const SHORT_MS = 60_000;
 /** Gaps that are named. */
 const NAMED_MAX = 3;
 
-export type PastTextParts = {
+type PastTextParts = {
   /** The device's. */
   name: string;
   ask: PastAsk;

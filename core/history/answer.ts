@@ -36,7 +36,7 @@ export type PastAnswer = Pick<SeriesInfo, "reading" | "unit" | "class" | "kind">
 /** What was kept in a part of time. */
 type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean };
 
-export type PastSource = {
+type PastSource = {
   info: SeriesInfo;
   /** Of the question's part of time. */
   kept: KeptPart;

@@ -6,7 +6,7 @@ import type { PastAnswer } from "./answer.ts";
 /** Shorter ones are not told: a bridge that is updated is away for some seconds. */
 const SHORT_MS = 60_000;
 
-export type SentenceParts = {
+type SentenceParts = {
   /** The device's. */
   name: string;
   /** What is asked, in this language: `open`. */

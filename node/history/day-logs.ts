@@ -14,7 +14,7 @@ export const DAY_END = ".day";
 export type Stored = { info: SeriesInfo; at: number; value: (Entry & { of: "value" })["value"] };
 
 /** @property alive until when the program was there (epoch ms) */
-export type Happened = {
+type Happened = {
   values: readonly Stored[];
   gaps: readonly Gap[];
   coarse: readonly SeriesInfo[];

@@ -8,7 +8,7 @@ import { inOrder } from "./in-order.ts";
 /** Series whose values are in memory at a time. */
 const SERIES_AT_ONCE = 750;
 
-export type PackParts = {
+type PackParts = {
   day: number;
   file: DayFile | undefined;
   logs: Pick<DayLogs, "checksum" | "entries">;
