@@ -190,6 +190,23 @@ test("a log that was packed and is there still, as after a power cut, is not rea
   expect(await valuesOf(next, DOOR)).toHaveLength(5);
 });
 
+test("a time whose end was read before is the same as one that is read at once", async () => {
+  const recorder = await started();
+  for (let day = 0; day < 4; day += 1) {
+    await opens(recorder, 3);
+    await recorder.store.sync(now);
+    now += DAY_MS;
+    await recorder.store.pack(now);
+  }
+  const from = T0 - DAY_MS;
+  const whole = await recorder.store.read(DOOR, from, now);
+  expect(whole.samples.length).toBeGreaterThan(8);
+  for (const end of [T0 + 1_000, T0 + DAY_MS + 3 * MINUTE, now - 1]) {
+    const later = await recorder.store.read(DOOR, end, now);
+    expect(await recorder.store.read(DOOR, from, now, later)).toEqual(whole);
+  }
+});
+
 describe("what is too much", () => {
   test("days that are older than wanted go", async () => {
     const recorder = await started({ days: 3 });
