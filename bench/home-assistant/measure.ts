@@ -93,10 +93,7 @@ async function measureOne(
   const bridge = `${name}-bridge`;
   try {
     await home.addLab(devices);
-    const entries = await home.command<{ entity_id: string }[]>({ type: "config/entity_registry/list" });
-    const entity_ids = entries.map(({ entity_id }) => entity_id);
-    const assistants = ["conversation"];
-    await home.command({ type: "homeassistant/expose_entity", assistants, entity_ids, should_expose: true });
+    await home.exposeAll();
     const registries = await Promise.all(REGISTRIES.map((type) => home.command({ type })));
     const subscription = await firstSubscription(home);
     const vars = { ...testVars, LLM_BASE_URL: endpoint.url, LLM_MODEL: "bench" };
@@ -131,7 +128,7 @@ async function measureOne(
     const bridgeRss = rss(pid);
     await worker.stop();
     const registryBytes = registries.reduce((sum: number, one) => sum + JSON.stringify(one).length, 0);
-    const entities = entity_ids.length;
+    const entities = (await home.registered()).length;
     return { devices, entities, subscription, registryBytes, knownMs, bridgeRss, bridgeCpu, questions };
   } finally {
     await processes.end(bridge);
@@ -142,7 +139,7 @@ async function measureOne(
 
 /** As the bridge subscribes: one frame with all states. */
 async function firstSubscription(home: HomeAssistant): Promise<{ bytes: number; ms: number }> {
-  const socket = new WebSocket(`${home.url.replace("http", "ws")}/api/websocket`);
+  const socket = new WebSocket(home.socketUrl);
   try {
     return await new Promise((resolve, reject) => {
       let since = 0;

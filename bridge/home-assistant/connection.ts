@@ -165,6 +165,8 @@ export class HomeAssistantConnection {
     const answer = await begun;
     const found = answer.kind === "result" ? await event.promise : answer;
     clearTimeout(late);
+    // Nothing has its id, or it went with the connection.
+    if (answer.kind === "lost") return answer;
     this.#waiting.delete(id);
     void this.command({ type: "unsubscribe_events", subscription: id });
     return found;

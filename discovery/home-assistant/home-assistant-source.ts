@@ -72,7 +72,7 @@ export class HomeAssistantSource implements Source {
       ...whole.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: true })),
       ...changed.flatMap(([id, state]) => this.#read(id, state, { number, now, retained: false })),
     ];
-    for (const id of gone) this.#partNamed(id)?.forget("Home Assistant has it no more");
+    for (const id of gone) this.partNamed(id)?.forget("Home Assistant has it no more");
     for (const part of read) if (part.lastSeen === now) this.#events.heard(part, now);
     return read;
   }
@@ -102,7 +102,7 @@ export class HomeAssistantSource implements Source {
 
   /** The entity reported once more what it had reported before: no event says so. */
   reportedAgain(entityId: string, now: number): void {
-    const part = this.#partNamed(entityId);
+    const part = this.partNamed(entityId);
     if (!part || part.absence() !== undefined) return;
     part.reportedAgain(this.#events.next(), now);
     this.#events.heard(part, now);
@@ -115,7 +115,7 @@ export class HomeAssistantSource implements Source {
   }
 
   partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#partNamed(entityId);
+    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }
 
   /** @returns the entity ids of those that are judged for a command to this one: the members of a group, or itself */
@@ -203,7 +203,7 @@ export class HomeAssistantSource implements Source {
     state: EntityState,
     moment: Parameters<HomeAssistantPart["read"]>[1],
   ): HomeAssistantPart[] {
-    const part = this.#partNamed(id);
+    const part = this.partNamed(id);
     if (!part) return [];
     const { entity } = part;
     const { abilities, entry } = entity;
@@ -219,15 +219,11 @@ export class HomeAssistantSource implements Source {
     const entity = entityOf(entry, state, former?.entity);
     for (const member of entity.members) this.#addMember(member);
     const part = new HomeAssistantPart(entity, this, () =>
-      entity.members.map((member) => this.#partNamed(member)),
+      entity.members.map((member) => this.partNamed(member)),
     );
     if (former) part.adopt(former);
     this.#parts.set(entry.id, part);
     return part;
-  }
-
-  #partNamed(entityId: string): HomeAssistantPart | undefined {
-    return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }
 
   #addMember(entityId: string): void {

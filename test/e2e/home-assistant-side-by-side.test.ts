@@ -38,13 +38,7 @@ beforeAll(async () => {
   home = await HomeAssistant.start([]);
   await home.addLab(0);
   await home.addLab(PLUGS);
-  const entities = await home.command<{ entity_id: string }[]>({ type: "config/entity_registry/list" });
-  await home.command({
-    type: "homeassistant/expose_entity",
-    assistants: ["conversation"],
-    entity_ids: entities.map(({ entity_id }) => entity_id),
-    should_expose: true,
-  });
+  await home.exposeAll();
   await home.serveMcp();
   bridge.HA_URL = home.url;
   bridge.HA_TOKEN = await home.addUser("edgecall");
@@ -210,10 +204,7 @@ test("of 100 commands done is told of the 80 that were, and of 50 questions none
 
 /** 30 about one device, and 20 about the lights of an area. @returns how many were answered as Home Assistant's states say */
 async function ask(our: CountedClient, their: CountedClient): Promise<{ ours: number; theirs: number }> {
-  const states =
-    await home.request<{ entity_id: string; state: string; attributes: { friendly_name?: string } }[]>(
-      "/api/states",
-    );
+  const states = await home.states();
   const stateOf = (kind: string, name: string) =>
     states.find(
       ({ entity_id, attributes }) =>

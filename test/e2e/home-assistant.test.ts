@@ -184,6 +184,26 @@ test("its own MCP server is a set of an agent's tools, and its success is told a
   expect(state).toContain("names: silent light 0\\n  domain: light\\n  state: 'off'");
 }, 120_000);
 
+test("its own MCP server passes the gateway's tools on since it signed in: an agent refuses them, and has what its owner names", async () => {
+  const server = { url: `${home.url}/api/mcp`, token: home.token, effect: "device" };
+  const named = { ...server, name: "named", tools: ["intent__HassTurnOn"] };
+  await stack.startAgent({ id: "circle", model: true, top: { mcp: [{ ...server, name: "all" }, named] } });
+  await stack.gateway.online("circle");
+  const { tools, unavailable } = await until(
+    async () => {
+      const list = await stack.gateway.toolsOf("circle");
+      return list.unavailable.some(({ name }) => name === "all_*") ? list : undefined;
+    },
+    { what: "the server is refused" },
+  );
+  expect(unavailable).toContainEqual({
+    name: "all_*",
+    why: expect.stringMatching(/passes on the tools of an edgecall gateway \(\w*edge_\w+\)/),
+  });
+  const theirs = tools.filter(({ name }) => /^(?:all|named)_/.test(name));
+  expect(theirs.map(({ name }) => name)).toEqual(["named_intent__HassTurnOn"]);
+}, 120_000);
+
 /** Does it for each device, a few at once. @returns the names of those for which it is told as done */
 async function doneFor(act: (device: FleetDevice) => Promise<boolean>): Promise<string[]> {
   const rest = [...FLEET];

@@ -15,6 +15,8 @@ type Json = Record<string, unknown>;
 type ToolResult = { isError: boolean; content: Array<{ text: string }> };
 type Intent = { response_type: string; data: { success: Array<{ name: string }> } };
 type State = { entity_id: string; state: string; attributes: { friendly_name?: string } };
+/** `unique_id` is the one of its integration. */
+type Registered = { entity_id: string; unique_id: string };
 /** The answer to a form of a set-up. */
 export type Flow = { flow_id: string; type: string };
 /** The last form's answer: the integration is set up. */
@@ -71,9 +73,14 @@ export class HomeAssistant {
     return home;
   }
 
+  /** Of its WebSocket. */
+  get socketUrl(): string {
+    return `${this.url.replace("http", "ws")}/api/websocket`;
+  }
+
   /** The owner's access token, which holds for half an hour. */
   get token(): string {
-    if (this.#token === undefined) throw new Error("nobody has signed in to Home Assistant");
+    if (this.#token === undefined) throw new Error("there is no token: start() signs in");
     return this.#token;
   }
 
@@ -100,7 +107,7 @@ export class HomeAssistant {
    * @throws with its answer, or when the connection ends before one
    */
   async command<T = unknown>(command: Json & { type: string }, token = this.token): Promise<T> {
-    const socket = new WebSocket(`${this.url.replace("http", "ws")}/api/websocket`);
+    const socket = new WebSocket(this.socketUrl);
     try {
       return await new Promise<T>((resolve, reject) => {
         socket.onclose = () => reject(new Error(`${command.type}: Home Assistant closed the WebSocket`));
@@ -154,6 +161,30 @@ export class HomeAssistant {
     await this.#add("lab", { devices });
   }
 
+  /** Of all entities that have an id of their own. */
+  registered(): Promise<Registered[]> {
+    return this.command({ type: "config/entity_registry/list" });
+  }
+
+  /** Exposes all of them to Assist. */
+  async exposeAll(): Promise<void> {
+    const entity_ids = (await this.registered()).map(({ entity_id }) => entity_id);
+    const assistants = ["conversation"];
+    await this.command({
+      type: "homeassistant/expose_entity",
+      assistants,
+      entity_ids,
+      should_expose: true,
+    });
+  }
+
+  /** Makes a group of lights, as its page does. @param members their entity ids */
+  async addLightGroup(name: string, members: readonly string[]): Promise<void> {
+    const { flow_id } = await this.flow("group", { next_step_id: "light" });
+    const { type } = await this.step(flow_id, { name, entities: members, hide_members: false });
+    if (type !== "create_entry") throw new Error(`Home Assistant makes no group: ${type}`);
+  }
+
   /** Begins to set an integration up, and answers its first form. */
   async flow<T extends Flow = Flow>(handler: string, input: Json): Promise<T> {
     const { flow_id } = await this.request<Flow>(FLOWS, { handler });
@@ -201,7 +232,7 @@ export class HomeAssistant {
     const other_settings = { set_client_cert: false, set_ca_cert: "off", transport: "tcp" };
     await this.#add("mqtt", { broker: "127.0.0.1", port, protocol: "5", other_settings });
     const hasAll = async () => {
-      const known = new Set((await this.#states()).map(({ attributes }) => attributes.friendly_name));
+      const known = new Set((await this.states()).map(({ attributes }) => attributes.friendly_name));
       return names.every((name) => known.has(name));
     };
     await until(hasAll, { within: 60_000, every: 200, what: "Home Assistant has the broker's devices" });
@@ -209,7 +240,7 @@ export class HomeAssistant {
 
   /** The state of the entity with this name; undefined: it has none. */
   async state(name: string): Promise<string | undefined> {
-    return (await this.#states()).find(({ attributes }) => attributes.friendly_name === name)?.state;
+    return (await this.states()).find(({ attributes }) => attributes.friendly_name === name)?.state;
   }
 
   /** Serves its tools for models to MCP clients, below `/api/mcp`. */
@@ -271,12 +302,13 @@ export class HomeAssistant {
     return entry;
   }
 
-  #states(): Promise<State[]> {
+  /** Of all its entities. */
+  states(): Promise<State[]> {
     return this.request("/api/states");
   }
 
   async #conversations(): Promise<string[]> {
-    return (await this.#states())
+    return (await this.states())
       .map(({ entity_id: id }) => id)
       .filter((id) => id.startsWith("conversation."));
   }
@@ -291,7 +323,7 @@ export class HomeAssistant {
 }
 
 /**
- * Where it listens. An address in its configuration would be a trial: it restarts itself elsewhere when nobody confirms that within 5
+ * Where it listens. An address in its configuration would be a trial: it restarts itself elsewhere when that is not confirmed within 5
  * minutes.
  */
 function writeAddress(folder: string, port: number): void {

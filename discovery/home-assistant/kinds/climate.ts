@@ -3,8 +3,9 @@ import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { Setting, Written } from "../../model/entity/draft.ts";
 import type { Parameters, SlotValue } from "../../model/entity/entity.ts";
 import { same, sameNumber } from "../../model/entity/fit.ts";
-import { bounded, choice, notAnOption, numberFormatter, type Range } from "../../model/entity/schemas.ts";
+import { bounded, numberFormatter, type Range } from "../../model/entity/schemas.ts";
 import { onOffText, plain, withUnit } from "../../model/entity/words.ts";
+import { chosen, oneOf } from "./choices.ts";
 import type { HomeAssistantDraft } from "./draft.ts";
 import { onSetting, switching } from "./switch.ts";
 
@@ -20,7 +21,7 @@ export function climate(draft: HomeAssistantDraft): void {
           by: (asked, reported) => typeof reported === "string" && (reported !== "off") === asked,
         })
       : undefined,
-    oneOf(draft, "mode", "mode", modes, (hvac_mode) => draft.call("set_hvac_mode", { hvac_mode })),
+    oneOf("mode", "mode", modes, (hvac_mode) => draft.call("set_hvac_mode", { hvac_mode })),
     draft.can(1)
       ? aim(draft, "temperature", "target temperature", "temperature", range, (temperature) => [
           draft.call("set_temperature", { temperature }),
@@ -68,7 +69,7 @@ export function waterHeater(draft: HomeAssistantDraft): void {
   draft.stateSlot("mode", (state) => modes.find((mode) => mode === state));
   draft.reading("mode", plain);
   const settings = [
-    oneOf(draft, "mode", "mode", modes, (operation_mode) =>
+    oneOf("mode", "mode", modes, (operation_mode) =>
       draft.call("set_operation_mode", { operation_mode }),
     ),
     draft.can(1)
@@ -147,13 +148,8 @@ export function fan(draft: HomeAssistantDraft): void {
 }
 
 function direction(draft: HomeAssistantDraft): Setting | undefined {
-  draft.choiceSlot("direction", "direction", DIRECTIONS);
-  draft.reading("direction", plain, {
-    label: "direction",
-    isThere: (value) => value("direction") !== null,
-  });
-  return oneOf(draft, "direction", "direction", DIRECTIONS, (value) =>
-    draft.call("set_direction", { direction: value }),
+  return chosen(draft, DIRECTIONS, { name: "direction", label: "direction" }, (direction) =>
+    draft.call("set_direction", { direction }),
   );
 }
 
@@ -220,26 +216,7 @@ function listed(
   service: string,
 ): Setting | undefined {
   const options = draft.can(bit) ? draft.list(list) : [];
-  if (options.length === 0) return undefined;
-  draft.choiceSlot(name, attribute, options);
-  draft.reading(name, plain, { label, isThere: (value) => value(name) !== null });
-  return oneOf(draft, name, label, options, (value) => draft.call(service, { [attribute]: value }));
-}
-
-function oneOf(
-  draft: HomeAssistantDraft,
-  name: string,
-  label: string,
-  options: readonly string[],
-  step: (value: unknown) => ReturnType<HomeAssistantDraft["call"]>,
-): Setting | undefined {
-  if (options.length === 0 || !draft.slots.some((slot) => slot.name === name)) return undefined;
-  return {
-    name,
-    parameter: choice(options),
-    words: (value) => `${label} ${value}`,
-    steps: (value) =>
-      options.includes(String(value)) ? [step(value)] : [{ error: notAnOption(name, options) }],
-    confirmed: { slot: name, by: same },
-  };
+  return chosen(draft, options, { name, label, attribute }, (value) =>
+    draft.call(service, { [attribute]: value }),
+  );
 }

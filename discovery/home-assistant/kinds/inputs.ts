@@ -2,8 +2,9 @@
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { Setting } from "../../model/entity/draft.ts";
 import { same, sameNumber } from "../../model/entity/fit.ts";
-import { bounded, choice, notAnOption, numberFormatter } from "../../model/entity/schemas.ts";
+import { bounded, numberFormatter } from "../../model/entity/schemas.ts";
 import { plain, withUnit } from "../../model/entity/words.ts";
+import { oneOf } from "./choices.ts";
 import type { HomeAssistantDraft } from "./draft.ts";
 import { unitOf } from "./sensor.ts";
 
@@ -31,16 +32,8 @@ export function select(draft: HomeAssistantDraft): void {
   const options = draft.list("options");
   draft.stateSlot("value", (state) => options.find((option) => option === state));
   draft.reading("value", plain);
-  if (options.length === 0) return;
-  set(draft, {
-    parameter: choice(options),
-    words: String,
-    steps: (option) =>
-      options.includes(String(option))
-        ? [draft.call("select_option", { option })]
-        : [{ error: notAnOption("value", options) }],
-    confirmed: { slot: "value", by: same },
-  });
+  const setting = oneOf("value", "", options, (option) => draft.call("select_option", { option }));
+  if (setting) set(draft, { ...setting, words: String });
 }
 
 export function text(draft: HomeAssistantDraft): void {

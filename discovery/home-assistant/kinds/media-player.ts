@@ -3,8 +3,8 @@ import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { Setting } from "../../model/entity/draft.ts";
 import type { SlotValue } from "../../model/entity/entity.ts";
 import { same } from "../../model/entity/fit.ts";
-import { choice, notAnOption } from "../../model/entity/schemas.ts";
 import { onOffText, plain, withUnit } from "../../model/entity/words.ts";
+import { chosen } from "./choices.ts";
 import type { HomeAssistantDraft } from "./draft.ts";
 import { switching } from "./switch.ts";
 
@@ -91,40 +91,20 @@ function settingsOf(draft: HomeAssistantDraft): (Setting | undefined)[] {
     });
   }
   settings.push(
-    listed(draft, SELECT_SOURCE, "source", "source", draft.list("source_list"), "select_source"),
-    listed(
+    chosen(
       draft,
-      SELECT_SOUND_MODE,
-      "sound_mode",
-      "sound mode",
-      draft.list("sound_mode_list"),
-      "select_sound_mode",
+      draft.can(SELECT_SOURCE) ? draft.list("source_list") : [],
+      { name: "source", label: "source" },
+      (source) => draft.call("select_source", { source }),
+    ),
+    chosen(
+      draft,
+      draft.can(SELECT_SOUND_MODE) ? draft.list("sound_mode_list") : [],
+      { name: "sound_mode", label: "sound mode" },
+      (sound_mode) => draft.call("select_sound_mode", { sound_mode }),
     ),
   );
   return settings;
-}
-
-function listed(
-  draft: HomeAssistantDraft,
-  bit: number,
-  name: string,
-  label: string,
-  options: readonly string[],
-  service: string,
-): Setting | undefined {
-  if (!draft.can(bit) || options.length === 0) return undefined;
-  draft.choiceSlot(name, name, options);
-  draft.reading(name, plain, { label, isThere: (value) => value(name) !== null });
-  return {
-    name,
-    parameter: choice(options),
-    words: (value) => `${label} ${value}`,
-    steps: (value) =>
-      options.includes(String(value))
-        ? [draft.call(service, { [name]: value })]
-        : [{ error: notAnOption(name, options) }],
-    confirmed: { slot: name, by: same },
-  };
 }
 
 function act(

@@ -26,7 +26,7 @@ export function script(draft: HomeAssistantDraft): void {
   act(draft, "run", "Run it.", "turn_on");
 }
 
-/** Whoever reads it: it goes out to a person, or to a device that speaks. */
+/** Its message goes out to a person, or to a device that speaks. */
 export function notify(draft: HomeAssistantDraft): void {
   draft.danger = "it sends a message";
   const text = { type: "string", minLength: 1, maxLength: MESSAGE_MAX } as const;

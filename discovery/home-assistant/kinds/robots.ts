@@ -4,6 +4,7 @@ import type { Expectation, SlotValue } from "../../model/entity/entity.ts";
 import { same } from "../../model/entity/fit.ts";
 import { choice, notAnOption } from "../../model/entity/schemas.ts";
 import { plain } from "../../model/entity/words.ts";
+import { chosen } from "./choices.ts";
 import type { HomeAssistantDraft } from "./draft.ts";
 
 const FAN_SPEED = 32;
@@ -24,20 +25,10 @@ export function vacuum(draft: HomeAssistantDraft): void {
   act(draft, 1_024, "clean_spot", "Clean where it is.", "clean_spot", ["cleaning"]);
   cleanArea(draft);
   const speeds = draft.can(FAN_SPEED) ? draft.list("fan_speed_list") : [];
-  if (speeds.length === 0) return;
-  draft.choiceSlot("speed", "fan_speed", speeds);
-  draft.reading("speed", plain, { label: "fan speed", isThere: (value) => value("speed") !== null });
-  const setting = {
-    name: "fan_speed",
-    parameter: choice(speeds),
-    words: (value: unknown) => `fan speed ${value}`,
-    steps: (value: unknown) =>
-      speeds.includes(String(value))
-        ? [draft.call("set_fan_speed", { fan_speed: value })]
-        : [{ error: notAnOption("fan_speed", speeds) }],
-    confirmed: { slot: "speed", by: same },
-  };
-  draft.addSettings("Set its suction.", [setting], draft.targets);
+  const speed = chosen(draft, speeds, { name: "fan_speed", label: "fan speed" }, (fan_speed) =>
+    draft.call("set_fan_speed", { fan_speed }),
+  );
+  draft.addSettings("Set its suction.", [speed], draft.targets);
 }
 
 /** A person has told Home Assistant which rooms of its map are which areas. */
