@@ -108,9 +108,7 @@ async function ask(): Promise<void> {
       .readings.filter(({ info }) => info.reading === reading)
       .map(({ info }) => info);
   const days = (count: number) => ({ from: now - count * DAY_MS, to: now });
-  const questions: Array<
-    [string, SeriesInfo[], Omit<PastAsked, "zone">]
-  > = [
+  const questions: Array<[string, SeriesInfo[], Omit<PastAsked, "zone">]> = [
     ["door: last open", of("Contact"), { ask: "last", is: "open", ...days(2) }],
     ["door: how often in a week", of("Contact"), { ask: "count", is: "open", ...days(7) }],
     ["door: each change of a day", of("Contact"), { ask: "list", ...days(1) }],

@@ -151,16 +151,30 @@ const calls = [...new Set(series.map(({ device }) => device))].flatMap((device):
   { device, period: undefined, ask: "last", reading: "contact", is: "open" },
 ]);
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, min: MINUTE, h: HOUR, day: 24 * HOUR, days: 24 * HOUR };
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  min: MINUTE,
+  h: HOUR,
+  day: 24 * HOUR,
+  days: 24 * HOUR,
+};
 const spanIn = (text: string) =>
-  [...text.matchAll(/(\d+) (s|min|h|days?)\b/g)].reduce((sum, [, n, unit = ""]) => sum + Number(n) * (UNITS[unit] ?? 0), 0);
+  [...text.matchAll(/(\d+) (s|min|h|days?)\b/g)].reduce(
+    (sum, [, n, unit = ""]) => sum + Number(n) * (UNITS[unit] ?? 0),
+    0,
+  );
 
 /** @returns what is wrong with an answer; undefined: it is right */
-function wrongIn(text: string, { device, period, ask, reading, matches = () => true }: Call): string | undefined {
+function wrongIn(
+  text: string,
+  { device, period, ask, reading, matches = () => true }: Call,
+): string | undefined {
   const asked = readPeriod(period, ZONE, NOW);
   if (!asked.ok) return asked.error;
   const { from, to } = asked.value;
-  const number = series.findIndex((one) => one.device === device && one.reading.toLowerCase() === reading.toLowerCase());
+  const number = series.findIndex(
+    (one) => one.device === device && one.reading.toLowerCase() === reading.toLowerCase(),
+  );
   const pieces = truth(
     messages.filter((message) => message.series === number),
     from,
@@ -218,12 +232,24 @@ function lastProblem(text: string, device: string): string | undefined {
   const number = series.findIndex((one) => one.device === device && one.reading === "Contact");
   const own = messages.filter((message) => message.series === number);
   const at = own.findLast(({ value }, nth) => value === true && own[nth - 1]?.value === false)?.at ?? 0;
-  const time = new Intl.DateTimeFormat("en-GB", { timeZone: ZONE, hour: "2-digit", minute: "2-digit" }).format(at);
+  const time = new Intl.DateTimeFormat("en-GB", {
+    timeZone: ZONE,
+    hour: "2-digit",
+    minute: "2-digit",
+  }).format(at);
   return text.includes(`last open ${time}`) ? undefined : `not ${time}`;
 }
 
 test("what is not known is said: the bridge was off", async () => {
-  const question = { agent: series[0]?.device ?? "", name: "A", reading: "contact", ask: "count", zone: ZONE } as const;
+  const question = {
+    agent: series[0]?.device ?? "",
+    name: "A",
+    reading: "contact",
+    ask: "count",
+    zone: ZONE,
+  } as const;
   const reply = await history.answer({ ...question, is: "open", period: "yesterday" });
-  expect(reply).toMatchObject({ text: expect.stringMatching(/Not known: .*15:00 to .*\(the bridge was off\)/) });
+  expect(reply).toMatchObject({
+    text: expect.stringMatching(/Not known: .*15:00 to .*\(the bridge was off\)/),
+  });
 });

@@ -191,8 +191,7 @@ export class BridgeHistory {
       const before = this.#up.get(from);
       present.add(name);
       if (unavailable || value === null || before === undefined) this.#recorder.absent(info);
-      else if (!retained && message > before && message !== seen.get(name))
-        this.#recorder.came(info, value);
+      else if (!retained && message > before && message !== seen.get(name)) this.#recorder.came(info, value);
       seen.set(name, message);
     }
     for (const info of this.#recorder.readingsOf(key))

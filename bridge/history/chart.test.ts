@@ -31,12 +31,21 @@ function dotsOf(png: Buffer): Dots {
 function countOf({ width, height, at }: Dots, colour: Colour, from = 0, to = 1): number {
   let count = 0;
   for (let y = 0; y < height; y += 1)
-    for (let x = Math.floor(from * width); x < Math.floor(to * width); x += 1) if (at(x, y) === colour) count += 1;
+    for (let x = Math.floor(from * width); x < Math.floor(to * width); x += 1)
+      if (at(x, y) === colour) count += 1;
   return count;
 }
 
 const chart = (info: SeriesInfo, samples: readonly Sample[], gaps: readonly Gap[] = [], hours = 24) =>
-  drawChart({ title: "Wohnzimmer: Größe", info, samples, gaps, from: FROM, to: FROM + hours * HOUR, zone: "Europe/Berlin" });
+  drawChart({
+    title: "Wohnzimmer: Größe",
+    info,
+    samples,
+    gaps,
+    from: FROM,
+    to: FROM + hours * HOUR,
+    zone: "Europe/Berlin",
+  });
 
 const wave = Array.from({ length: 2_016 }, (_, nth) => ({
   at: FROM + nth * 5 * 60_000,
@@ -69,7 +78,9 @@ test("a bar for each time in which it was open, and one for closed", () => {
 
 test("an event is a mark, and a time without any value is all grey", () => {
   const bell: SeriesInfo = { device: "k", reading: "Bell", kind: "event" };
-  expect(countOf(dotsOf(chart(bell, [{ at: FROM + HOUR, value: "single" }])), COLOURS.line)).toBeGreaterThan(100);
+  expect(countOf(dotsOf(chart(bell, [{ at: FROM + HOUR, value: "single" }])), COLOURS.line)).toBeGreaterThan(
+    100,
+  );
   expect(countOf(dotsOf(chart(ROOM, [])), COLOURS.unknown)).toBeGreaterThan(150_000);
 });
 

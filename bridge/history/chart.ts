@@ -1,6 +1,7 @@
 /** Draws the past of a reading: a line for numbers, bars for states, grey where nothing is known. Its words stand beside it always. */
-import { type Piece, piecesOf } from "@edgecall/core/history/pieces.ts";
+
 import { stepsOf } from "@edgecall/core/history/period.ts";
+import { type Piece, piecesOf } from "@edgecall/core/history/pieces.ts";
 import { type Gap, isMoment, type Sample, type SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
 import { classWords } from "@edgecall/core/text/class-words.ts";
@@ -41,7 +42,8 @@ export function drawChart({ title, info, samples, gaps, from, to, zone }: ChartP
   const numbers = pieces.filter((piece) => typeof piece.value === "number");
   if (isMoment(info)) {
     for (const { at, value } of samples)
-      if (value !== null && at >= from && at < to) picture.area(x(at), TOP + 40, x(at) + 2, BOTTOM, COLOURS.line);
+      if (value !== null && at >= from && at < to)
+        picture.area(x(at), TOP + 40, x(at) + 2, BOTTOM, COLOURS.line);
   } else if (numbers.length > 0) drawNumbers(picture, pieces, x);
   else drawStates(picture, pieces, info, x);
   picture.area(LEFT, BOTTOM, RIGHT, BOTTOM + 2, COLOURS.ink);
@@ -62,7 +64,8 @@ function drawTimes(
     const { hour, day, month, weekday } = localTime(zone, at);
     if (by === "hour" ? hour % every !== 0 : nth % every !== 0) continue;
     picture.area(x(at), TOP, x(at) + 1, BOTTOM, COLOURS.grid);
-    const label = by === "hour" ? `${hour}:00` : by === "day" ? `${ENGLISH.weekday(weekday)} ${day}` : `${month}`;
+    const label =
+      by === "hour" ? `${hour}:00` : by === "day" ? `${ENGLISH.weekday(weekday)} ${day}` : `${month}`;
     picture.text(x(at) - Math.round(textWidth(label) / 2), BOTTOM + 12, label, COLOURS.ink);
   }
 }
@@ -84,10 +87,12 @@ function drawNumbers(picture: Picture, pieces: readonly Piece[], x: (at: number)
       before = undefined;
       continue;
     }
-    if (typeof before?.value === "number") picture.line(x(before.from), y(before.value), x(from), y(value), COLOURS.line);
+    if (typeof before?.value === "number")
+      picture.line(x(before.from), y(before.value), x(from), y(value), COLOURS.line);
     before = piece;
     // The last value before a gap, or before now, holds until then.
-    if (typeof pieces[nth + 1]?.value !== "number") picture.line(x(from), y(value), x(to), y(value), COLOURS.line);
+    if (typeof pieces[nth + 1]?.value !== "number")
+      picture.line(x(from), y(value), x(to), y(value), COLOURS.line);
   }
 }
 
@@ -120,7 +125,10 @@ function drawStates(
 ): void {
   const [yes, no] = classWords(info.class);
   const wordOf = (value: Piece["value"]) => (typeof value === "boolean" ? (value ? yes : no) : String(value));
-  const words = [...new Set(pieces.flatMap(({ value }) => (value === null ? [] : [wordOf(value)])))].slice(0, STATES_MAX);
+  const words = [...new Set(pieces.flatMap(({ value }) => (value === null ? [] : [wordOf(value)])))].slice(
+    0,
+    STATES_MAX,
+  );
   const height = Math.floor((BOTTOM - TOP) / Math.max(1, words.length));
   for (const [row, word] of words.entries()) {
     const top = TOP + row * height;

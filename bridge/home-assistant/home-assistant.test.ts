@@ -56,6 +56,7 @@ test("without a broker it is ready by Home Assistant alone, and a call is carrie
       birth: false,
       dangerText: [],
       folder: hosted.folder,
+      historyDays: undefined,
       homeAssistant: settingsOf(assistant),
     },
   });

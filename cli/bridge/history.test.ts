@@ -19,7 +19,13 @@ beforeEach(async () => {
   out = "";
   now = T0;
   const clock = { now: () => now, wall: () => now };
-  recorder = await HistoryRecorder.open({ folder: join(state, "history"), days: 400, maxBytes: 2 ** 30, clock, log: () => {} });
+  recorder = await HistoryRecorder.open({
+    folder: join(state, "history"),
+    days: 400,
+    maxBytes: 2 ** 30,
+    clock,
+    log: () => {},
+  });
   recorder.begin();
   now += 5_000;
   recorder.came({ device: "key-1", reading: "Temperature", unit: "°C", kind: "sensor" }, -1.5);
@@ -29,7 +35,10 @@ beforeEach(async () => {
   await recorder.store.pack(now);
   recorder.absent({ device: "key-1", reading: "Temperature", unit: "°C" });
   await recorder.store.sync(now);
-  writeFileSync(join(state, "devices.json"), JSON.stringify({ ids: [{ key: "key-1", id: "freezer", identities: [] }] }));
+  writeFileSync(
+    join(state, "devices.json"),
+    JSON.stringify({ ids: [{ key: "key-1", id: "freezer", identities: [] }] }),
+  );
 });
 afterEach(() => recorder.store.close());
 
@@ -73,7 +82,9 @@ test("a day is deleted, and the program that keeps it says that it is gone", asy
   const series = { device: "key-1", reading: "Temperature", unit: "°C" };
   const { samples, gaps } = await recorder.store.read(series, T0 - DAY_MS, now + 1_000);
   expect(samples.map(({ value }) => value)).toEqual([null]);
-  expect((await recorder.store.read(series, T0, now + 1_000)).gaps).toContainEqual(expect.objectContaining({ why: "gone" }));
+  expect((await recorder.store.read(series, T0, now + 1_000)).gaps).toContainEqual(
+    expect.objectContaining({ why: "gone" }),
+  );
   expect(gaps.every(({ why }) => why !== "disk")).toBe(true);
   await expect(run({ delete: "2026-11-20" })).rejects.toThrow("there is no such day");
 });

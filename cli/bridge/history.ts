@@ -30,7 +30,13 @@ export async function history(call: CommandCall): Promise<number> {
   for (const { info, at, value } of keptRows(folder, (day) => day >= first && day <= last, log)) {
     const id = ids.get(info.device) ?? info.device;
     if (device !== undefined && device !== id) continue;
-    const cells = [new Date(at).toISOString(), id, info.reading, value === null ? "" : String(value), info.unit ?? ""];
+    const cells = [
+      new Date(at).toISOString(),
+      id,
+      info.reading,
+      value === null ? "" : String(value),
+      info.unit ?? "",
+    ];
     call.io.out(`${cells.map(cell).join(",")}\n`);
   }
   return EXIT.ok;

@@ -97,7 +97,9 @@ class Sayer {
         return this.#mean(facts);
       case "chart":
         if (mean !== undefined) return this.#mean(facts);
-        return is === undefined ? `changed ${times(count)}` : `${is} for ${ENGLISH.span(ms ?? 0)} in all, ${times(count)}`;
+        return is === undefined
+          ? `changed ${times(count)}`
+          : `${is} for ${ENGLISH.span(ms ?? 0)} in all, ${times(count)}`;
       case "change":
         if (change === undefined || !first || !end) return "no number came";
         return `${change > 0 ? "+" : ""}${this.#number(change)}, from ${this.#moment(first)} to ${this.#moment(end)}`;

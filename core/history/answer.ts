@@ -6,7 +6,14 @@ import { factsOf, type PastFacts, ROWS_MAX } from "./facts.ts";
 import { stepsOf } from "./period.ts";
 import { joined, type Period, piecesOf } from "./pieces.ts";
 import type { PastTimes } from "./question.ts";
-import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo, type UnknownCause } from "./sample.ts";
+import {
+  type Gap,
+  isMoment,
+  type KeptValue,
+  type Sample,
+  type SeriesInfo,
+  type UnknownCause,
+} from "./sample.ts";
 
 const GAPS_MAX = 5;
 
@@ -54,8 +61,7 @@ export function answerPast(question: PastAsked, source: PastSource): Parsed<Past
   const known = [...kept.samples.map(({ value }) => value), example].filter((value) => value !== null);
   const state = stateOf(question, source, known);
   if (!state.ok) return state;
-  const facts = (part: KeptPart, period: Period) =>
-    factsOf(ask, { info, ...part }, period, state.value);
+  const facts = (part: KeptPart, period: Period) => factsOf(ask, { info, ...part }, period, state.value);
   const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone);
   const shown = steps.slice(-ROWS_MAX);
   const { reading, unit, class: of, kind } = info;
@@ -105,10 +111,7 @@ function stateOf(
 }
 
 /** The longest parts of which nothing is known, in their order. */
-function unknownIn(
-  { info, kept }: PastSource,
-  period: Period,
-): Pick<PastAnswer, "unknown" | "unknown_ms"> {
+function unknownIn({ info, kept }: PastSource, period: Period): Pick<PastAnswer, "unknown" | "unknown_ms"> {
   const pieces = piecesOf(kept, period, isMoment(info));
   const isAlike = (a: { value: unknown; why?: UnknownCause }, b: { value: unknown; why?: UnknownCause }) =>
     a.value === null && b.value === null && a.why === b.why;

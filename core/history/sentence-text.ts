@@ -30,7 +30,8 @@ export function sentenceText(answer: PastAnswer, parts: SentenceParts): string {
   function factText(): string {
     const { last, count = 0, ms = 0 } = facts;
     if (ask === "count") return phrases.say("pastCount", { name, state, count, period });
-    if (ask === "duration") return phrases.say("pastDuration", { name, state, span: phrases.span(ms), period });
+    if (ask === "duration")
+      return phrases.say("pastDuration", { name, state, span: phrases.span(ms), period });
     if (!last) return phrases.say("pastNever", { name, state, time: time(from) });
     const begun = time(last.at);
     if (!last.is_over)

@@ -3,8 +3,8 @@
 import { compose } from "./compose.ts";
 import type { Ask, Frame, Reason, Rules, Watch, WatchFor, When } from "./frame.ts";
 import type { PartContext } from "./part.ts";
-import { past } from "./past.ts";
 import { type BuiltParts, partsOf } from "./parts.ts";
+import { past } from "./past.ts";
 import { type Item, type Role, valuesOf } from "./roles.ts";
 import { TARGET_ROLES, targetOf } from "./target.ts";
 

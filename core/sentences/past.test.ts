@@ -17,7 +17,18 @@ import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
 import { readSentence } from "./read.ts";
-import { CS_HOME, DE_HOME, EN_HOME, ES_HOME, FR_HOME, IT_HOME, NL_HOME, PL_HOME, PT_HOME, ZH_HOME } from "./testkit/demo-home.ts";
+import {
+  CS_HOME,
+  DE_HOME,
+  EN_HOME,
+  ES_HOME,
+  FR_HOME,
+  IT_HOME,
+  NL_HOME,
+  PL_HOME,
+  PT_HOME,
+  ZH_HOME,
+} from "./testkit/demo-home.ts";
 import { said } from "./testkit/said.ts";
 
 /** A question that the reader may leave to a model, and must not take for anything else. */
@@ -133,13 +144,21 @@ const ZH: ReadonlyArray<readonly [sentence: string, meaning: string]> = [
 ];
 
 /** The other languages know the same questions. */
-const OTHERS: ReadonlyArray<readonly [LanguageData, readonly NamedThing[], ...Array<readonly [string, string]>]> = [
+const OTHERS: ReadonlyArray<
+  readonly [LanguageData, readonly NamedThing[], ...Array<readonly [string, string]>]
+> = [
   [
     fr,
     FR_HOME,
     ["Quand la porte d'entrée a été ouverte pour la dernière fois ?", "past last open <Porte d'entrée>"],
-    ["Combien de temps la pompe du jardin a tourné hier ?", "past duration running <Pompe du jardin> yesterday"],
-    ["Combien de fois la porte d'entrée a été ouverte aujourd'hui ?", "past count open <Porte d'entrée> today"],
+    [
+      "Combien de temps la pompe du jardin a tourné hier ?",
+      "past duration running <Pompe du jardin> yesterday",
+    ],
+    [
+      "Combien de fois la porte d'entrée a été ouverte aujourd'hui ?",
+      "past count open <Porte d'entrée> today",
+    ],
     ["Depuis quand la porte d'entrée est ouverte ?", "past since open <Porte d'entrée>"],
     ["Quand la porte d'entrée s'ouvre ?", MODEL],
   ],
@@ -147,7 +166,10 @@ const OTHERS: ReadonlyArray<readonly [LanguageData, readonly NamedThing[], ...Ar
     es,
     ES_HOME,
     ["¿Cuándo se abrió la puerta principal por última vez?", "past last open <Puerta principal>"],
-    ["¿Cuánto tiempo funcionó ayer la bomba del jardín?", "past duration running <Bomba del jardín> yesterday"],
+    [
+      "¿Cuánto tiempo funcionó ayer la bomba del jardín?",
+      "past duration running <Bomba del jardín> yesterday",
+    ],
     ["¿Cuántas veces se abrió hoy la puerta principal?", "past count open <Puerta principal> today"],
     ["¿Desde cuándo está abierta la puerta principal?", "past since open <Puerta principal>"],
     ["¿Cuándo termina la lavadora?", MODEL],
@@ -156,7 +178,10 @@ const OTHERS: ReadonlyArray<readonly [LanguageData, readonly NamedThing[], ...Ar
     it,
     IT_HOME,
     ["Quando è stata aperta l'ultima volta la porta d'ingresso?", "past last open <Porta d'ingresso>"],
-    ["Per quanto tempo ha funzionato ieri la pompa del giardino?", "past duration running <Pompa del giardino> yesterday"],
+    [
+      "Per quanto tempo ha funzionato ieri la pompa del giardino?",
+      "past duration running <Pompa del giardino> yesterday",
+    ],
     ["Quante volte è stata aperta oggi la porta d'ingresso?", "past count open <Porta d'ingresso> today"],
     ["Da quanto tempo è aperta la porta d'ingresso?", "past since open <Porta d'ingresso>"],
     ["Quando finisce la lavatrice?", MODEL],
@@ -206,17 +231,22 @@ const ALL = [
 ];
 
 const read = ALL.flatMap(({ rows, names, lexicons }) =>
-  rows.map(([sentence, wanted]) => ({ sentence, wanted, got: said(readSentence(sentence, names, lexicons)) })),
+  rows.map(([sentence, wanted]) => ({
+    sentence,
+    wanted,
+    got: said(readSentence(sentence, names, lexicons)),
+  })),
 );
 
-test.each(OTHERS.flatMap(([data, things, ...rows]) => rows.map(([sentence, wanted]) => ({ sentence, wanted, data, things }))))(
-  "$sentence",
-  ({ sentence, wanted, data, things }) => {
-    const got = said(readSentence(sentence, new NameTable(things), [makeLexicon(data)]));
-    if (wanted === MODEL) expect(got).toMatch(/^\? /);
-    else expect(got).toBe(wanted);
-  },
-);
+test.each(
+  OTHERS.flatMap(([data, things, ...rows]) =>
+    rows.map(([sentence, wanted]) => ({ sentence, wanted, data, things })),
+  ),
+)("$sentence", ({ sentence, wanted, data, things }) => {
+  const got = said(readSentence(sentence, new NameTable(things), [makeLexicon(data)]));
+  if (wanted === MODEL) expect(got).toMatch(/^\? /);
+  else expect(got).toBe(wanted);
+});
 
 test("there are a hundred", () => {
   expect(read).toHaveLength(100);

@@ -26,7 +26,9 @@ export function* keptRows(folder: string, wants: (day: number) => boolean, log: 
 function rowsOfFile(folder: string, day: number): KeptRow[] {
   const file = contentOf(pathOf(folder, day, DAY_END));
   if (!file) return [];
-  return [...DayFile.of(file, day).all()].flatMap(({ info, samples }) => samples.map((sample) => ({ info, ...sample })));
+  return [...DayFile.of(file, day).all()].flatMap(({ info, samples }) =>
+    samples.map((sample) => ({ info, ...sample })),
+  );
 }
 
 function rowsOfLog(folder: string, day: number): KeptRow[] {

@@ -83,7 +83,11 @@ export class HistoryStore {
     for (const [nth, day] of daysIn(folder, DAY_END).entries()) {
       if (nth % FILES_AT_ONCE === FILES_AT_ONCE - 1) await turn();
       try {
-        const { gaps: own, alive: until, source } = DayFile.use(pathOf(folder, day, DAY_END), day, (file) => file);
+        const {
+          gaps: own,
+          alive: until,
+          source,
+        } = DayFile.use(pathOf(folder, day, DAY_END), day, (file) => file);
         gaps.push(...own);
         last = Math.max(last, until);
         files.push(day);

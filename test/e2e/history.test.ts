@@ -71,7 +71,11 @@ describe("the past of a door", () => {
     const [media] = (turn.calls[0] as { media?: Array<{ id: string; media_type: string }> }).media ?? [];
     expect(media).toMatchObject({ media_type: "image/png" });
     const stored = await stack.gateway.fetch(`/v1/media/${media?.id}`);
-    expect(Buffer.from(await stored.arrayBuffer()).subarray(1, 4).toString()).toBe("PNG");
+    expect(
+      Buffer.from(await stored.arrayBuffer())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe("PNG");
   });
 
   test("the same over a new bridge, which goes on with its files", async () => {

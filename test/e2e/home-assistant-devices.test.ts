@@ -54,7 +54,9 @@ beforeAll(async () => {
   withWrongToken.start();
   await hosted.played.begin();
   await hosted.begin();
-  bridge = await hosted.started({ homeAssistant: { url: home.socketUrl, mode: "allow", token: () => token } });
+  bridge = await hosted.started({
+    homeAssistant: { url: home.socketUrl, mode: "allow", token: () => token },
+  });
   const isOnline = (id: string) => hosted.told().get(id)?.online === true;
   const waits = { within: 60_000, every: 100 };
   await until(() => SLOW.every(([id]) => isOnline(id)), { ...waits, what: "Home knows the slow devices" });
@@ -163,7 +165,9 @@ describe.concurrent("each behaviour", () => {
 
   test("a group is done when each of its members is", async () => {
     // Home Assistant says that the second one is on, too: one of its members is.
-    const [all, one] = await Promise.all(["all-obey", "one-obeys"].map((id) => call(id, "set", { on: true })));
+    const [all, one] = await Promise.all(
+      ["all-obey", "one-obeys"].map((id) => call(id, "set", { on: true })),
+    );
     expect(all).toMatchObject({ status: "success", confirmed: true });
     expect(one).toMatchObject({ status: "error", error_type: "outcome_unknown" });
     const idOf = await entityIds();

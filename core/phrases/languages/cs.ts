@@ -256,7 +256,8 @@ export const cs: PhraseData = {
     pastSince: "{name}: {state} od {time}, už {span}.",
     pastUnseen: "{name}: naposledy {state} {time}. Konec nebyl vidět.",
     pastNever: "{name}: od {time} ani jednou {state}, pokud je známo.",
-    pastCount: "{name}: {state} {count}×, {period}.|{name}: {state} {count}×, {period}.|{name}: {state} {count}×, {period}.",
+    pastCount:
+      "{name}: {state} {count}×, {period}.|{name}: {state} {count}×, {period}.|{name}: {state} {count}×, {period}.",
     pastDuration: "{name}: {state} celkem {span}, {period}.",
     pastUnknown: "Neznámo: {span} z té doby.",
     pastNothing: "{name}: o té době není nic známo.",

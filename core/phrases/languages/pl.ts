@@ -259,7 +259,8 @@ export const pl: PhraseData = {
     pastSince: "{name}: {state} od {time}, już {span}.",
     pastUnseen: "{name}: ostatnio {state} {time}. Końca nie widziano.",
     pastNever: "{name}: od {time} nie {state}, o ile wiadomo.",
-    pastCount: "{name}: {state} {count} raz, {period}.|{name}: {state} {count} razy, {period}.|{name}: {state} {count} razy, {period}.",
+    pastCount:
+      "{name}: {state} {count} raz, {period}.|{name}: {state} {count} razy, {period}.|{name}: {state} {count} razy, {period}.",
     pastDuration: "{name}: {state} łącznie {span}, {period}.",
     pastUnknown: "Nie wiadomo: {span} z tego czasu.",
     pastNothing: "{name}: o tym czasie nic nie wiadomo.",

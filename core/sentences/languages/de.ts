@@ -445,9 +445,11 @@ export const de: LanguageData = {
     "past:last state:running": "(wann|um wie viel uhr) (lief|liefen)",
     "past:since": "(wie lange|seit wann|wie lang) (ist|sind|hat|haben) [schon]",
     "past:since state:running": "(seit wann|wie lange schon) (läuft|laufen)",
-    "past:duration": "(wie lange|wie lang|wie viele stunden|wie viele minuten) (war|waren|wurde|wurden|stand|standen|hatte)",
+    "past:duration":
+      "(wie lange|wie lang|wie viele stunden|wie viele minuten) (war|waren|wurde|wurden|stand|standen|hatte)",
     "past:duration state:running": "(wie lange|wie lang|wie viele stunden|wie viele minuten) (lief|liefen)",
-    "past:count": "(wie oft|wie viele male|wie häufig) (war|waren|wurde|wurden|ist|sind|ging|gingen|stand|standen|hat|haben)",
+    "past:count":
+      "(wie oft|wie viele male|wie häufig) (war|waren|wurde|wurden|ist|sind|ging|gingen|stand|standen|hat|haben)",
     "past:count state:running": "(wie oft|wie viele male|wie häufig) (lief|liefen)",
     latest: "zuletzt, das letzte mal, zum letzten mal, letztmals, das letzte mal dass",
     was: "worden, gewesen, schon",

@@ -484,7 +484,8 @@ export const fr: LanguageData = {
     or: "ou",
     "past:last tenseless": "quand [est ce que|est ce qu], à quelle heure",
     "past:since": "depuis (quand|combien de temps) [est ce que|est ce qu]",
-    "past:duration tenseless": "[pendant] combien de temps [est ce que|est ce qu], combien (d heures|de minutes)",
+    "past:duration tenseless":
+      "[pendant] combien de temps [est ce que|est ce qu], combien (d heures|de minutes)",
     "past:count tenseless": "combien de fois [est ce que|est ce qu]",
     latest: "pour la dernière fois, la dernière fois, en dernier, dernièrement",
     was: "était, étaient, (a|ont) été, (est|sont) resté[e|s|es], elle, il",

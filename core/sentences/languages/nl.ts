@@ -411,7 +411,8 @@ export const nl: LanguageData = {
     "past:last tenseless": "(wanneer|hoe laat) (is|zijn|heeft|hebben)",
     "past:since": "(hoe lang|hoelang|sinds wanneer) (is|zijn|staat|staan) [al]",
     "past:duration": "(hoe lang|hoelang|hoeveel uur|hoeveel minuten) (was|waren|stond|stonden)",
-    "past:duration state:running": "(hoe lang|hoelang|hoeveel uur|hoeveel minuten) (draaide|draaiden|liep|liepen)",
+    "past:duration state:running":
+      "(hoe lang|hoelang|hoeveel uur|hoeveel minuten) (draaide|draaiden|liep|liepen)",
     "past:count": "(hoe vaak|hoeveel keer) (was|waren|werd|werden|ging|gingen)",
     "past:count tenseless": "(hoe vaak|hoeveel keer) (is|zijn|heeft|hebben)",
     "past:count state:running": "(hoe vaak|hoeveel keer) (draaide|draaiden|liep|liepen)",

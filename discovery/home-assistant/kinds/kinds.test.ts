@@ -32,7 +32,7 @@ describe.each(Object.entries(ASSISTANT_ROWS))("%s", (domain, rows) => {
 });
 
 test("what is assumed is never more than sent, in each domain", () => {
-  for (const [domain, rows] of Object.entries(ROWS))
+  for (const [domain, rows] of Object.entries(ASSISTANT_ROWS))
     for (const { is, state, action, asked } of rows) {
       const id = `${domain}.x`;
       const home = new PlayedHomeAssistant().add("p", id).whole(id, state, { ...is, assumed_state: true });

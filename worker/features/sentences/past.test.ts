@@ -34,7 +34,10 @@ async function home(text: string, features = ["devices", "kept", "history"]): Pr
     device("garden-pump", { line: "sensor (power)", tools: [READ] }),
   ]);
   bridge.onStates = () => [
-    reported("front-door", reading("Contact", false, { kind: "binary_sensor", class: "door", text: "closed" })),
+    reported(
+      "front-door",
+      reading("Contact", false, { kind: "binary_sensor", class: "door", text: "closed" }),
+    ),
     reported("garden-pump", reading("Power", 0, { unit: "W", class: "power" })),
   ];
   bridge.onPast = () => ({ text });

@@ -113,8 +113,17 @@ describe("why it changed", () => {
     async function commanded() {
       bridge.onCall = () => ({ status: "success", result: "done", tainted: false, confirmed: true });
       setVariables({ GATEWAY_TOOLS: "history" });
-      await ask("/v1/devices/front-door", { method: "PATCH", body: JSON.stringify({ mode: "allowed", allow: "allow-front-door" }) });
-      await say("kitchen", script({ calls: [{ arguments: { agent_id: "front-door", action: "set", params: { on: true } } }] }, { text: "ok" }));
+      await ask("/v1/devices/front-door", {
+        method: "PATCH",
+        body: JSON.stringify({ mode: "allowed", allow: "allow-front-door" }),
+      });
+      await say(
+        "kitchen",
+        script(
+          { calls: [{ arguments: { agent_id: "front-door", action: "set", params: { on: true } } }] },
+          { text: "ok" },
+        ),
+      );
     }
   });
 

@@ -1,6 +1,6 @@
 /** The tool `past`: asks the bridge, which keeps the values at home and answers in words. */
 import { PAST_TOOL, type PastInput } from "@edgecall/core/history/past-tool.ts";
-import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { HISTORY_FEATURE, PAST_ERROR_MAX, type PastQuestion } from "@edgecall/core/protocol/past.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
@@ -55,7 +55,7 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
   const { text, last, tainted, picture } = reply;
   const why =
     ask === "why" && last !== undefined ? `\n${whyText(home, device.id, last, zone, request.viewer)}` : "";
-  const sources = tainted ? [STRANGER] : [];
+  const sources: Source[] = tainted ? [STRANGER] : [];
   return { status: "success", text: text + why, sources, ...mediaOf(picture) };
 }
 

@@ -28,7 +28,11 @@ export function answerContextOf(
 }
 
 /** The past is for members of the home. @returns undefined: it is not asked for */
-export function pastIn(home: HomeContext, role: "owner" | "member" | "guest", now: number): AnswerContext["past"] {
+export function pastIn(
+  home: HomeContext,
+  role: "owner" | "member" | "guest",
+  now: number,
+): AnswerContext["past"] {
   const bridge = bridgeOf(home);
   const isKept = bridge.has(HISTORY_FEATURE, now) || !bridge.isConnected(now);
   if (role === "guest" || !isKept || !readSettings(home.env).tools.history) return undefined;

@@ -47,11 +47,18 @@ export async function answerPast(frame: Past, context: PastContext): Promise<Ans
   const states = await context.states(wide.things.map(({ id }) => id));
   if (!states) return { problem: { text: phrases.say("pastAway") } };
   const readingsIn = ({ id }: Thing): readonly Reading[] => states.get(id)?.readings ?? [];
-  const found = findTarget(target, { ...context, things: wide.things }, (thing) => meantIn(frame, readingsIn(thing)) !== undefined);
+  const found = findTarget(
+    target,
+    { ...context, things: wide.things },
+    (thing) => meantIn(frame, readingsIn(thing)) !== undefined,
+  );
   if ("problem" in found) return found;
   const [thing] = found.things;
   const meant = thing && meantIn(frame, readingsIn(thing));
-  if (!thing || !meant) return { problem: { text: phrases.say("notKnownOf", { names: phrases.list(choices(found.things), "and") }) } };
+  if (!thing || !meant)
+    return {
+      problem: { text: phrases.say("notKnownOf", { names: phrases.list(choices(found.things), "and") }) },
+    };
   const { period, form } = frame;
   const words = WORDS[meant.state];
   if (!words) return notYet;

@@ -12,14 +12,15 @@ import type { Problem } from "./targets.ts";
 
 export type AnswerContext = PastContext;
 
-export type ResolveContext = RuleContext & AnswerContext & {
-  /** Names of the home's tools that this conversation has. */
-  tools: readonly string[];
-  /** Tells whether a sentence comes to calls or an answer here. */
-  works(text: string): Promise<boolean>;
-  /** Sentences that work in this home. */
-  examples(): Promise<string>;
-};
+export type ResolveContext = RuleContext &
+  AnswerContext & {
+    /** Names of the home's tools that this conversation has. */
+    tools: readonly string[];
+    /** Tells whether a sentence comes to calls or an answer here. */
+    works(text: string): Promise<boolean>;
+    /** Sentences that work in this home. */
+    examples(): Promise<string>;
+  };
 
 /** @property names beside the calls of each step; null: the call's own text is the answer @property asked of the machines of each step */
 export type Resolved =
