@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -15,6 +16,7 @@ import { dirname, join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { expect, test, vi } from "vitest";
 import {
+  besideState,
   copyBeforeUpgrade,
   describeCopy,
   noteVersion,
@@ -217,4 +219,17 @@ test("O12: a newer edgecall's folder is refused with both versions, and with the
     `${refused}, or go back to what edgecall ${VERSION} wrote: \`mv ${dir} ${dir}-newer && mv ${dir}-${VERSION}-2026-12-24 ${dir}\`, then start edgecall ${VERSION}`,
   );
   expect(existsSync(`${dir}-newer`)).toBe(false);
+});
+
+test("what lies beside a folder with a home's data: its copies and what a way back moved aside, also when the folder is gone", () => {
+  const dir = state(OF_0_3);
+  const copy = copyBeforeUpgrade(dir)?.folder;
+  const names = ["newer", "newer-2", "newer-mine", "mine", "gateway-0.3.0-2026-11-28"];
+  for (const name of names) mkdirSync(`${dir}-${name}`);
+  mkdirSync(join(dir, "copies/0.3.0-2026-11-28"), { recursive: true });
+  const found = [copy, `${dir}-newer`, `${dir}-newer-2`];
+  expect(besideState(dir).sort()).toEqual(found);
+  rmSync(dir, { recursive: true });
+  expect(besideState(dir).sort()).toEqual(found);
+  expect(besideState(join(dir, "nowhere/state"))).toEqual([]);
 });

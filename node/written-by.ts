@@ -25,6 +25,8 @@ export type StateCopy = { version: string; folder: string };
 
 const VERSION_FILE = "version";
 const READABLE = /^(\d{1,4})\.(\d{1,4})\.\d{1,6}(-[\w.]{1,32})?$/;
+/** The end of the name that a newer version's folder gets on the way back. */
+const NEWER = "-newer";
 /** The folder of the copies within a container's own, which keeps nothing beside it. */
 const COPIES = "copies";
 /** The lock belongs to a process, the demo is a home of its own, and a volume may have a `lost+found`. */
@@ -145,11 +147,25 @@ export function describeCopy(dir: string, copy: StateCopy): string {
   );
 }
 
+/** @returns the folders beside it with a home's data: the copies of upgrades, and what a way back moved aside */
+export function besideState(dir: string): string[] {
+  const parent = dirname(dir);
+  const moved = `${basename(dir)}${NEWER}`;
+  const names = existsSync(parent) ? readdirSync(parent) : [];
+  const aside = names.filter(
+    (name) => name.startsWith(moved) && /^(-\d+)?$/.test(name.slice(moved.length)),
+  );
+  const copies = copiesOf(dir).map(({ folder }) => folder);
+  return [...copies, ...aside.map((name) => join(parent, name))].filter(
+    (folder) => dirname(folder) === parent,
+  );
+}
+
 /** A copy beside the folder takes its place, since files in it may name their own place. */
 function wayBack(dir: string, { version, folder }: StateCopy): string {
   if (dirname(folder) === join(dir, COPIES))
     return `start edgecall ${version} with STATE_DIRECTORY=${folder}`;
-  const [place, newer, older] = [dir, freeName(`${dir}-newer`), folder].map(quoted);
+  const [place, newer, older] = [dir, freeName(`${dir}${NEWER}`), folder].map(quoted);
   return `\`mv ${place} ${newer} && mv ${older} ${place}\`, then start edgecall ${version}`;
 }
 
@@ -161,7 +177,7 @@ function freeName(path: string): string {
 }
 
 /** For a shell. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w./~+@:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 

@@ -164,7 +164,7 @@ export async function findKey(
       return wrong(
         link,
         `${pin.url} does not know the key ${fingerprint} of '${agentId}': it was revoked, another device took its place, or this device's clock is wrong`,
-        "'Replace' beside the device in the console's Fleet makes a command that pairs it again",
+        "'Replace' beside the device on the console's Devices makes a command that pairs it again",
       );
     }
     // A gateway before 0.3 has no such route.

@@ -112,7 +112,7 @@ export function findBroker({ bridge }: Status, agents: readonly Agent[], isReach
     return wrong(link, "the bridge does not reach it", todo);
   }
   if (isReached) return fine(link, "passes on messages of agents");
-  const todo = "at home: curl http://BRIDGE:8788/readyz tells whether the bridge has it";
+  const todo = "on the bridge's machine: sudo edgecall bridge doctor, or curl http://127.0.0.1:8788/readyz";
   return left(link, "not known: no agent has answered over it", todo);
 }
 

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
+import { besideState, quoted } from "@edgecall/node/written-by.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { must, run } from "./programs.ts";
 import { linkCommand } from "./releases/command-link.ts";
@@ -62,6 +63,7 @@ export async function uninstallService(
   const hadUser = (await run("getent", ["passwd", user])).code === 0;
   if (hadUser) await must("userdel", user);
   io.err(whatCameOfIt(unit, [...gone, ...itsOwn, ...(hadUser ? [`the user ${user}`] : [])], []));
+  io.err(describeCopies(besideState(state)));
   return EXIT.ok;
 }
 
@@ -70,6 +72,12 @@ function whatCameOfIt(unit: string, removed: readonly string[], left: readonly s
   const first =
     removed.length > 0 ? `uninstalled. Removed: ${removed.join(", ")}` : "nothing of it was installed here";
   return `${unit}: ${first}${left.length > 0 ? `. Kept, for another install: ${left.join(" and ")}` : ""}\n`;
+}
+
+/** Copies are made so that a home can go back, so no uninstall removes them. @returns empty without any */
+export function describeCopies(folders: readonly string[]): string {
+  if (folders.length === 0) return "";
+  return `Copies of an upgrade stay, with conversations and keys. To delete them too: sudo rm -r ${folders.map(quoted).join(" ")}\n`;
 }
 
 /** Asks a person, if there is one. Otherwise nothing is removed that cannot be made again. */

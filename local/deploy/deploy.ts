@@ -135,8 +135,8 @@ function nextSteps(url: string, tokens: GatewayTokens | undefined, options: Depl
   return `
 The console: ${url}/     (sign in with your token)
 
-1. The home's first machine, one that is always on: "Add the home's bridge" in the console's Fleet shows a command; run it
-   there. (A bridge by hand: GATEWAY_URL=${url} BRIDGE_TOKEN=${bridge} MQTT_URL=mqtt://127.0.0.1:1883 ${COMMAND_LINES.bridge})
+1. The home's first machine, one that is always on: "Add the home's bridge" on the console's Devices shows a command; run
+   it there. (A bridge by hand: GATEWAY_URL=${url} BRIDGE_TOKEN=${bridge} MQTT_URL=mqtt://127.0.0.1:1883 ${COMMAND_LINES.bridge})
 2. Each other device: "Add a device", the same way (docs/guides/first-pi.md).
 3. Ask:  curl ${url}/ask -H "Authorization: Bearer $TOKEN" -d "Which devices are there?"
 

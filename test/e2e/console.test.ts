@@ -241,7 +241,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     expect(await devices.getByRole("button", { name: "Add the home's bridge" }).isVisible()).toBe(false);
     expect(await devices.getByLabel("Broker").isVisible()).toBe(false);
     await devices.getByText("First stop the gateway, start it again like this").waitFor();
-    await devices.getByText("HOST=0.0.0.0 npm start").waitFor();
+    await devices.getByText("HOST=0.0.0.0 MQTT_URL=mqtt://192.168.1.2:1883 npm start").waitFor();
     await devices.getByText("More", { exact: true }).click();
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
     await devices.getByText(/^curl .* a-[A-Z2-9]{12} --with-bridge$/).waitFor();

@@ -40,7 +40,7 @@ export function Joining({ code, onJoined }: { code: Code; onJoined: () => void }
           {isLoopback(/https?:\S+/.exec(code.command)?.[0] ?? "") && (
             <div class="notice">
               <p>{say("openFirst")}</p>
-              <code>HOST=0.0.0.0 npm start</code>
+              <code>HOST=0.0.0.0 MQTT_URL=mqtt://192.168.1.2:1883 npm start</code>
               <p>{say("thisMachine")}</p>
             </div>
           )}

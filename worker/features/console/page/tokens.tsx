@@ -79,7 +79,7 @@ export function Tokens({ session }: { session: SessionView }) {
             <Sure
               label="Replace"
               about={`the token ${token.name}`}
-              note="Everybody who uses it is signed out at once, you too. You get the new one here."
+              note="It takes a passkey of yours. Everybody who uses the token is signed out at once, you too. You get the new one here."
               onSure={() => void rotate()}
             />
           )}

@@ -325,7 +325,7 @@ function accepting(
     return now !== undefined && now.line !== line;
   });
   if (changed)
-    return refused(409, "text_changed", `'${changed.agent}' says something else by now; read it in Fleet`);
+    return refused(409, "text_changed", `'${changed.agent}' says something else by now; read it on Devices`);
   return { answered: "approve" };
 }
 

@@ -156,8 +156,8 @@ export const spoken: Spoken = {
     addMachine: "Raspberry Pi nebo jiný stroj",
     addMachineText: "Jeden řádek do jeho terminálu.",
     openFirst:
-      "Jiné stroje se na tuto adresu nedostanou. Nejprve bránu zastavte, spusťte ji znovu takto a otevřete konzoli na adrese, kterou vypíše:",
-    thisMachine: "Řádek níže platí na stroji, kde brána běží.",
+      "Jiné stroje se na tuto adresu nedostanou. Nejprve bránu zastavte, spusťte ji znovu takto (MQTT_URL: broker, na který dosáhnou oba stroje) a otevřete konzoli na adrese, kterou vypíše:",
+    thisMachine: "Řádek níže platí na stroji, kde brána běží, a v ssh, které vypíše npm start.",
     onDevice: "Na zařízení, do 10 minut:",
     broker: "Broker",
     showCommand: "Ukázat příkaz",

@@ -157,8 +157,8 @@ export const en = {
   addMachine: "A Raspberry Pi or another machine",
   addMachineText: "One line to paste in its terminal.",
   openFirst:
-    "Other machines can't reach this address. First stop the gateway, start it again like this, and open the console at the address that it prints:",
-  thisMachine: "The line below works on the gateway's own machine.",
+    "Other machines can't reach this address. First stop the gateway, start it again like this (MQTT_URL: a broker that both machines reach), and open the console at the address that it prints:",
+  thisMachine: "The line below works on the gateway's own machine, and in the ssh that npm start prints.",
   onDevice: "On the device, within 10 minutes:",
   broker: "Broker",
   showCommand: "Show the command",

@@ -156,8 +156,8 @@ export const spoken: Spoken = {
     addMachine: "Una Raspberry Pi u otra máquina",
     addMachineText: "Una línea para pegar en su terminal.",
     openFirst:
-      "Otras máquinas no llegan a esta dirección. Primero detén la pasarela, iníciala así y abre la consola en la dirección que muestra:",
-    thisMachine: "La línea de abajo vale en la máquina de la pasarela.",
+      "Otras máquinas no llegan a esta dirección. Primero detén la pasarela, iníciala así (MQTT_URL: un broker al que lleguen las dos máquinas) y abre la consola en la dirección que muestra:",
+    thisMachine: "La línea de abajo vale en la máquina de la pasarela y en el ssh que muestra npm start.",
     onDevice: "En el dispositivo, en 10 minutos:",
     broker: "Broker",
     showCommand: "Mostrar el comando",

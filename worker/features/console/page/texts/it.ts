@@ -156,8 +156,8 @@ export const spoken: Spoken = {
     addMachine: "Un Raspberry Pi o un’altra macchina",
     addMachineText: "Una riga da incollare nel suo terminale.",
     openFirst:
-      "Le altre macchine non raggiungono questo indirizzo. Prima ferma il gateway, riavvialo così e apri la console all’indirizzo che mostra:",
-    thisMachine: "La riga qui sotto vale sulla macchina del gateway.",
+      "Le altre macchine non raggiungono questo indirizzo. Prima ferma il gateway, riavvialo così (MQTT_URL: un broker che entrambe le macchine raggiungono) e apri la console all’indirizzo che mostra:",
+    thisMachine: "La riga qui sotto vale sulla macchina del gateway e nell’ssh che npm start mostra.",
     onDevice: "Sul dispositivo, entro 10 minuti:",
     broker: "Broker",
     showCommand: "Mostra il comando",

@@ -156,8 +156,8 @@ export const spoken: Spoken = {
     addMachine: "Um Raspberry Pi ou outra máquina",
     addMachineText: "Uma linha para colar no terminal.",
     openFirst:
-      "As outras máquinas não chegam a este endereço. Primeiro para o gateway, inicia-o de novo assim e abre a consola no endereço que ele mostra:",
-    thisMachine: "A linha abaixo funciona na própria máquina do gateway.",
+      "As outras máquinas não chegam a este endereço. Primeiro para o gateway, inicia-o de novo assim (MQTT_URL: um broker a que as duas máquinas chegam) e abre a consola no endereço que ele mostra:",
+    thisMachine: "A linha abaixo funciona na própria máquina do gateway e no ssh que o npm start mostra.",
     onDevice: "No dispositivo, em 10 minutos:",
     broker: "Broker",
     showCommand: "Mostrar o comando",

@@ -153,8 +153,9 @@ export const spoken: Spoken = {
     keysOfDevices: "设备的密钥",
     addMachine: "树莓派或其他机器",
     addMachineText: "在它的终端里粘贴一行即可。",
-    openFirst: "其他机器无法访问此地址。请先停止网关，按如下方式重新启动，然后在它显示的地址打开控制台：",
-    thisMachine: "下面这一行只在网关所在的机器上有效。",
+    openFirst:
+      "其他机器无法访问此地址。请先停止网关，按如下方式重新启动（MQTT_URL：两台机器都能访问的代理），然后在它显示的地址打开控制台：",
+    thisMachine: "下面这一行只在网关所在的机器上，以及 npm start 显示的 ssh 里有效。",
     onDevice: "在设备上，10 分钟内：",
     broker: "代理",
     showCommand: "显示命令",
