@@ -1,5 +1,5 @@
 /** What a question about the past asks: one state of one thing, in one part of time. Each of its roles is used, or it means nothing. Pure. */
-import type { Past, PastPeriod, State, Target } from "./frame.ts";
+import type { Frames, Past, PastPeriod, State, Target } from "./frame.ts";
 import { fitting, or, Roles } from "./part-roles.ts";
 import type { BuiltParts } from "./parts.ts";
 import type { Either, Item } from "./roles.ts";
@@ -42,6 +42,14 @@ export function past(items: readonly Item[]): BuiltParts {
     ...(period !== undefined && { period }),
   };
   return { meanings: [[frame]] };
+}
+
+/** "Hoy" and "oggi" may be fillers too: of two meanings the one that takes them for a part of time is meant. */
+export function withPeriod(meanings: readonly Frames[]): readonly Frames[] {
+  const isWithout = (frames: Frames) => frames.some((one) => one.kind === "past" && one.period === undefined);
+  const others = meanings.filter((frames) => !isWithout(frames));
+  const hasPeriod = others.some((frames) => frames.some(({ kind }) => kind === "past"));
+  return hasPeriod ? others : meanings;
 }
 
 /** "wann lief … gelaufen" says it twice. */

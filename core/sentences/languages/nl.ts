@@ -418,7 +418,7 @@ export const nl: LanguageData = {
     "past:count state:running": "(hoe vaak|hoeveel keer) (draaide|draaiden|liep|liepen)",
     "past:duration tenseless": "(hoe lang|hoelang) (heeft|hebben)",
     latest: "voor het laatst, het laatst, de laatste keer, laatst",
-    was: "geweest, geworden",
+    was: "geweest, geworden, al",
     "state:running was": "gedraaid, gelopen",
     "period:today": "vandaag",
     "period:yesterday": "gisteren",

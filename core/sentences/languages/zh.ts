@@ -295,6 +295,11 @@ export const zh: LanguageData = {
     "past:since": "多久了, 多长时间了, 了多久了, 了多长时间了, 着多久了, 有多久了",
     "past:duration": "了多久, 了多长时间, 了多少小时, 了多少分钟, 过多久, 过多长时间",
     "past:duration tenseless": "多久, 多长时间, 多少小时, 多少分钟",
+    // As long as the words that ask for an uptime, so that a period decides.
+    "past:since state:on/open": "开了多久了, 开着多久了",
+    "past:since state:running": "运行了多久了",
+    "past:duration state:on/open": "开了多久",
+    "past:duration state:running": "运行了多久",
     "past:count": "了几次, 了多少次, 过几次, 过多少次",
     "past:count tenseless": "几次, 多少次",
     latest: "上次, 上一次, 最后一次, 最近一次",
