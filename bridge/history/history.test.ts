@@ -34,8 +34,14 @@ async function asks(ask: PastAsk, more: Partial<PastQuestion> = {}): Promise<Pas
 
 const textOf = (reply: PastReply) => ("text" in reply ? reply.text : reply.error);
 /** Waits until an answer reads so. */
-const answers = (wanted: RegExp, ask: PastAsk, more: Partial<PastQuestion> = {}) =>
-  until(async () => wanted.test(textOf(await asks(ask, more))), { what: `${ask}: ${wanted}` });
+async function answers(wanted: RegExp, ask: PastAsk, more: Partial<PastQuestion> = {}): Promise<void> {
+  let text = "";
+  const isSo = async () => {
+    text = textOf(await asks(ask, more));
+    return wanted.test(text);
+  };
+  await until(isSo).catch(() => expect(text).toMatch(wanted));
+}
 
 test("a hello says that values are kept, and a bridge without a folder, or with the setting off, says not", async () => {
   await hosted.started();

@@ -27,7 +27,11 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     await hosted.started();
     await hosted.publisher.plug("lamp");
     await hosted.agentIn("plug-lamp");
-    await hosted.publisher.say("plugs/lamp/state", "OFF");
+    // It is online before the bridge has subscribed to its state.
+    await until(async () => {
+      await hosted.publisher.say("plugs/lamp/state", "OFF");
+      return (await asks("duration")).includes("on for 0 s in all");
+    });
     await hosted.publisher.say("plugs/lamp/state", "ON");
     await until(async () => (await seconds()) > 0);
     await broker?.stop();

@@ -5,7 +5,7 @@ import { classWords } from "../text/class-words.ts";
 import { numberText } from "../text/quantity.ts";
 import { DAY_MS, localTime } from "../time/zone.ts";
 import type { PastAnswer } from "./answer.ts";
-import type { PastFacts, PastMoment } from "./facts.ts";
+import { isNothingKnown, type PastFacts, type PastMoment } from "./facts.ts";
 import type { Period } from "./pieces.ts";
 import type { UnknownCause } from "./sample.ts";
 
@@ -41,12 +41,12 @@ export function pastText(answer: PastAnswer, parts: PastTextParts): string {
   const span = (of: Period) => `${timeText(of.from, zone, now)} to ${timeText(of.to, zone, now)}`;
   const head = `${name}, ${reading}, ${span({ from, to })} (${zone}):`;
   const lines = [
-    `${head} ${facts.known_ms === 0 ? "nothing is known of this time" : say.facts(facts)}.`,
+    `${head} ${isNothingKnown(facts) ? "nothing is known of this time" : say.facts(facts)}.`,
     ...say.rows(facts),
     say.steps(),
     parts.hasPicture ? "The person sees the chart." : "",
     compare
-      ? `${span(compare)}: ${compare.facts.known_ms === 0 ? "nothing is known" : say.facts(compare.facts)}.`
+      ? `${span(compare)}: ${isNothingKnown(compare.facts) ? "nothing is known" : say.facts(compare.facts)}.`
       : "",
     [
       unknownText(answer, zone, now),
@@ -127,7 +127,7 @@ class Sayer {
   }
 
   #figure(facts: PastFacts): string {
-    if (facts.known_ms === 0) return "not known";
+    if (isNothingKnown(facts)) return "not known";
     const { count = 0, ms, min, max, mean, change } = facts;
     const isNumber = min && max;
     switch (this.#parts.ask) {

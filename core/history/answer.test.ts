@@ -88,6 +88,12 @@ test("a door that is opened and shut within a second was opened", () => {
   expect(answered(DOOR, samples, { ask: "count" }).facts).toMatchObject({ count: 1, ms: 0 });
 });
 
+test("a door that was opened in the second in which it was lost was opened", () => {
+  const samples = samplesOf([at(2), false], [at(2), true], [at(2), null]);
+  const count = answered(DOOR, samples, { ask: "count" });
+  expect(textOf(count, "count")).toContain("open once; last open Mon 02:00, its end was not seen.");
+});
+
 test("a list has the newest twelve, and says how many are left out", () => {
   const many = samplesOf(...Array.from({ length: 30 }, (_, nth) => [at(nth), nth % 2 === 0] as const));
   const list = answered(DOOR, many, { ask: "list" });

@@ -32,6 +32,11 @@ export type PastFacts = {
   more?: number;
 };
 
+/** A value that held for less than a second is known all the same. */
+export function isNothingKnown({ known_ms, count = 0, last }: PastFacts): boolean {
+  return known_ms === 0 && count === 0 && last === undefined;
+}
+
 type Kept = { info: SeriesInfo; samples: readonly Sample[]; gaps: readonly Gap[] };
 
 /** Meters only rise. One that falls to so little of what it had begins anew. */

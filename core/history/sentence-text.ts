@@ -2,6 +2,7 @@
 import type { Phrases } from "../phrases/phrases.ts";
 import type { PastAsk } from "../protocol/past.ts";
 import type { PastAnswer } from "./answer.ts";
+import { isNothingKnown } from "./facts.ts";
 
 /** Shorter ones are not told: a bridge that is updated is away for some seconds. */
 const SHORT_MS = 60_000;
@@ -21,7 +22,7 @@ export function sentenceText(answer: PastAnswer, parts: SentenceParts): string {
   const { name, state, ask, phrases, zone, now } = parts;
   const { facts, from, to, unknown_ms } = answer;
   const time = (at: number) => phrases.time(at, zone, now);
-  if (facts.known_ms === 0) return phrases.say("pastNothing", { name });
+  if (isNothingKnown(facts)) return phrases.say("pastNothing", { name });
   const period = phrases.say("fromTo", { from: time(from), to: time(to) });
   const isMissing = unknown_ms >= SHORT_MS && ask !== "last";
   const unknown = isMissing ? phrases.say("pastUnknown", { span: phrases.span(unknown_ms) }) : "";
