@@ -1,7 +1,8 @@
 /** For tests inside workerd: the Worker's own fetch, and a bridge that speaks the frames over a real socket. */
 import { exports } from "cloudflare:workers";
 import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
-import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { HomeStatus } from "../worker/kernel/api/answers.ts";

@@ -8,7 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";

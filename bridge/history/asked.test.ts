@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { readPeriod } from "@edgecall/core/history/period.ts";
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
-import type { PastQuestion } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
 import { type Message, playedDay } from "@edgecall/node/history/testkit/played-day.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";

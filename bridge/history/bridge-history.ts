@@ -6,9 +6,10 @@ import { answerPast, type PastAnswer, type PastAsked } from "@edgecall/core/hist
 import { closestReading } from "@edgecall/core/history/closest-reading.ts";
 import { timesOf } from "@edgecall/core/history/question.ts";
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";

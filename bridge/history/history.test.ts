@@ -2,7 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
-import type { PastAsk, PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastAsk, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { usePlayedDevices } from "../testkit/devices.ts";

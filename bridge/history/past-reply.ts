@@ -2,7 +2,8 @@
 import type { PastAnswer } from "@edgecall/core/history/answer.ts";
 import { pastText } from "@edgecall/core/history/answer-text.ts";
 import { sentenceText } from "@edgecall/core/history/sentence-text.ts";
-import type { PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
 import { phrasesIn } from "./phrases.ts";
 

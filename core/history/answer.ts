@@ -1,6 +1,6 @@
 /** Answers a question about the past from what was kept. Pure: the files are the caller's. */
 import type { Parsed } from "../protocol/parse.ts";
-import type { PastQuestion } from "../protocol/past.ts";
+import type { PastQuestion } from "../protocol/past-question.ts";
 import { type AskedState, readState } from "./condition.ts";
 import { factsOf, type PastFacts, ROWS_MAX } from "./facts.ts";
 import { stepsOf } from "./period.ts";

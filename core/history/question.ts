@@ -1,6 +1,6 @@
 /** The times that a question about the past means by its words. */
 import { type Parsed, wrong } from "../protocol/parse.ts";
-import type { PastQuestion } from "../protocol/past.ts";
+import type { PastQuestion } from "../protocol/past-question.ts";
 import { readPeriod } from "./period.ts";
 import type { Period } from "./pieces.ts";
 

@@ -9,11 +9,11 @@ import {
   BridgeFrame,
   CLOSE,
   encodeFrame,
-  HomeFrame,
   REFUSALS,
   TEXT_KINDS,
   UPDATE_WORDS_MAX,
 } from "./frames.ts";
+import { HomeFrame } from "./home-frames.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID } from "./names.ts";
 import { checkJson } from "./parse.ts";

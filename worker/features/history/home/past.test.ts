@@ -2,7 +2,7 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { device } from "../../../../test/hosted-device.ts";

@@ -1,7 +1,8 @@
 /** The tool `past`: asks the bridge, which keeps the values at home and answers in words. */
 import { PAST_TOOL, type PastInput } from "@edgecall/core/history/past-tool.ts";
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import { HISTORY_FEATURE, PAST_ERROR_MAX, type PastQuestion } from "@edgecall/core/protocol/past.ts";
+import { HISTORY_FEATURE, PAST_ERROR_MAX } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";

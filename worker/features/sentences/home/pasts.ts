@@ -1,6 +1,7 @@
 /** Questions about the past in plain sentences: which reading is meant its states tell, and the bridge answers in the person's language. */
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import type { PastQuestion, PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastReply } from "@edgecall/core/protocol/past.ts";
+import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { Past, PastPeriod, State } from "@edgecall/core/sentences/frame.ts";
 import type { Answer, AskContext } from "./asks.ts";
 import { stateIn } from "./readings.ts";

@@ -1,5 +1,5 @@
 /** Questions that the bridge answers at once, from what it has at home. Nothing of them is stored here. */
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 
 /** Questions to the bridge at once. */

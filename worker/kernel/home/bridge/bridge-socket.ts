@@ -8,7 +8,8 @@
 
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
-import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { CLOSE, encodeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import {
   HELLO_WITHIN_MS,
