@@ -41,6 +41,15 @@ test("readings that are kept are named, but none that reads like an order", () =
   expect(notKeptText("x", [])).toBe("reading: nothing is kept of 'x'");
 });
 
+test("a picture that no frame takes is left out, and is not promised", async () => {
+  const question = { ...QUESTION, ask: "chart" } as const;
+  const small = await replyOf(ANSWER, question, NOW, Buffer.alloc(100));
+  expect(small).toMatchObject({ text: expect.stringContaining("The person sees the chart."), picture: expect.stringMatching(/^A+=*$/) });
+  const large = await replyOf(ANSWER, question, NOW, Buffer.alloc(100_000));
+  expect(large).not.toHaveProperty("picture");
+  expect(large).toMatchObject({ text: expect.not.stringContaining("sees the chart") });
+});
+
 test("each language of edgecall is spoken", async () => {
   for (const language of LANGUAGES) expect((await phrasesIn(language)).language).toBe(language);
   const sentence = { language: "fr", state: "x" } as const;

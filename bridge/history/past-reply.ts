@@ -2,6 +2,7 @@
 import type { PastAnswer } from "@edgecall/core/history/answer.ts";
 import { pastText } from "@edgecall/core/history/answer-text.ts";
 import { sentenceText } from "@edgecall/core/history/sentence-text.ts";
+import { INLINE_MAX_CHARS } from "@edgecall/core/protocol/media.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
@@ -19,15 +20,18 @@ export async function replyOf(
 ): Promise<PastReply> {
   const { name, ask, by, zone, sentence } = question;
   const shared = { name, ask, zone, now };
+  const drawn = picture?.toString("base64") ?? "";
+  // A larger one would make the frame a wrong one.
+  const hasPicture = drawn !== "" && drawn.length <= INLINE_MAX_CHARS;
   const text = sentence
     ? sentenceText(answer, { ...shared, state: sentence.state, phrases: await phrasesIn(sentence.language) })
-    : pastText(answer, { ...shared, by, hasPicture: picture !== undefined });
+    : pastText(answer, { ...shared, by, hasPicture });
   const { last } = answer.facts;
   return {
     text,
     ...(last && { last: last.at }),
     ...(!isOfLabels(answer) && { tainted: true }),
-    ...(picture && { picture: picture.toString("base64") }),
+    ...(hasPicture && { picture: drawn }),
   };
 }
 
