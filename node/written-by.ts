@@ -152,9 +152,7 @@ export function besideState(dir: string): string[] {
   const parent = dirname(dir);
   const moved = `${basename(dir)}${NEWER}`;
   const names = existsSync(parent) ? readdirSync(parent) : [];
-  const aside = names.filter(
-    (name) => name.startsWith(moved) && /^(-\d+)?$/.test(name.slice(moved.length)),
-  );
+  const aside = names.filter((name) => name.startsWith(moved) && /^(-\d+)?$/.test(name.slice(moved.length)));
   const copies = copiesOf(dir).map(({ folder }) => folder);
   return [...copies, ...aside.map((name) => join(parent, name))].filter(
     (folder) => dirname(folder) === parent,

@@ -158,7 +158,8 @@ export const spoken: Spoken = {
     addMachineText: "Eine Zeile für ihr Terminal.",
     openFirst:
       "Andere Geräte erreichen diese Adresse nicht. Beende zuerst das Gateway, starte es so neu (MQTT_URL: ein Broker, den beide erreichen) und öffne die Konsole unter der Adresse, die es ausgibt:",
-    thisMachine: "Die Zeile unten gilt auf dem Gerät, auf dem das Gateway läuft, und in dem ssh, das npm start ausgibt.",
+    thisMachine:
+      "Die Zeile unten gilt auf dem Gerät, auf dem das Gateway läuft, und in dem ssh, das npm start ausgibt.",
     onDevice: "Auf dem Gerät, innerhalb von 10 Minuten:",
     broker: "Broker",
     showCommand: "Befehl zeigen",

@@ -158,7 +158,8 @@ export const spoken: Spoken = {
     addMachineText: "Une ligne à coller dans son terminal.",
     openFirst:
       "Les autres machines n’atteignent pas cette adresse. Arrête d’abord la passerelle, relance-la ainsi (MQTT_URL : un broker que les deux machines atteignent) et ouvre la console à l’adresse qu’elle affiche :",
-    thisMachine: "La ligne ci-dessous vaut sur la machine de la passerelle et dans le ssh que npm start affiche.",
+    thisMachine:
+      "La ligne ci-dessous vaut sur la machine de la passerelle et dans le ssh que npm start affiche.",
     onDevice: "Sur l’appareil, dans les 10 minutes :",
     broker: "Broker",
     showCommand: "Montrer la commande",

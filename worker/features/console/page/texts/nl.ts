@@ -157,7 +157,8 @@ export const spoken: Spoken = {
     addMachineText: "Eén regel om in de terminal te plakken.",
     openFirst:
       "Andere machines bereiken dit adres niet. Stop eerst de gateway, start hem zo opnieuw (MQTT_URL: een broker die beide machines bereiken) en open de console op het adres dat hij toont:",
-    thisMachine: "De regel hieronder werkt op de machine van de gateway zelf en in de ssh die npm start toont.",
+    thisMachine:
+      "De regel hieronder werkt op de machine van de gateway zelf en in de ssh die npm start toont.",
     onDevice: "Op het apparaat, binnen 10 minuten:",
     broker: "Broker",
     showCommand: "Toon de opdracht",

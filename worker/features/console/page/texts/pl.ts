@@ -158,7 +158,8 @@ export const spoken: Spoken = {
     addMachineText: "Jeden wiersz do wklejenia w terminalu.",
     openFirst:
       "Inne maszyny nie mają dostępu do tego adresu. Najpierw zatrzymaj bramę, uruchom ją ponownie w ten sposób (MQTT_URL: broker, do którego obie maszyny mają dostęp) i otwórz konsolę pod adresem, który wypisze:",
-    thisMachine: "Wiersz poniżej działa na maszynie, na której działa brama, i w ssh, które wypisuje npm start.",
+    thisMachine:
+      "Wiersz poniżej działa na maszynie, na której działa brama, i w ssh, które wypisuje npm start.",
     onDevice: "Na urządzeniu, w ciągu 10 minut:",
     broker: "Broker",
     showCommand: "Pokaż polecenie",
