@@ -145,6 +145,7 @@ const NIGHTLY = [
   "devices-publishers",
   "home-assistant",
   "home-assistant-side-by-side",
+  "home-assistant-sign-in",
   "power",
   "service",
   "trial",
@@ -209,7 +210,7 @@ export default defineConfig({
           ...SHORT,
           // To load the same modules for each file anew took as long as the tests.
           isolate: false,
-          setupFiles: ["./test/as-found.ts"],
+          setupFiles: ["./test/as-found.ts", "./test/search-words.ts"],
         },
       },
       {
@@ -240,7 +241,7 @@ export default defineConfig({
           exclude: ["worker/**/*.unit.test.ts", ...LONG_IN_WORKERD, "**/node_modules/**"],
           ...WITH_MODEL,
           isolate: false,
-          setupFiles: ["./test/empty-homes.ts"],
+          setupFiles: ["./test/empty-homes.ts", "./test/search-words.ts"],
         },
       },
       {
@@ -250,6 +251,7 @@ export default defineConfig({
           name: "worker-long",
           include: LONG_IN_WORKERD,
           ...WITH_MODEL,
+          setupFiles: ["./test/search-words.ts"],
           maxWorkers: WHOLE_PRODUCTS,
           sequence: { groupOrder: 2 },
         },

@@ -1,6 +1,7 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
+import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
@@ -51,10 +52,10 @@ export function startBridge(settings: BridgeSettings, log: Log): Bridge {
 }
 
 /** Without a folder for the ledger the bridge changes nothing. */
-function modesOf({ folder, mode, homeAssistant }: DeviceSettings): HostedAgentsOptions["modes"] {
+function modesOf({ folder, mode, homeAssistant, signIn }: DeviceSettings): HostedAgentsOptions["modes"] {
   const of = (wanted: DeviceSettings["mode"] | undefined) =>
     folder === undefined || wanted !== "allow" ? "read" : "allow";
-  return { mqtt: of(mode), "home-assistant": of(homeAssistant?.mode) };
+  return { mqtt: of(mode), "home-assistant": of(homeAssistant?.mode ?? signIn) };
 }
 
 class RunningBridge implements Bridge {
@@ -129,7 +130,7 @@ class RunningBridge implements Bridge {
       features: [
         ...this.#update.features,
         ...(this.#spans ? [TRACE_FEATURE] : []),
-        ...(settings.devices ? [DEVICES_FEATURE] : []),
+        ...(settings.devices ? [DEVICES_FEATURE, ASSISTANT_FEATURE] : []),
         ...(settings.devices?.folder === undefined ? [] : [RULES_FEATURE]),
         ...(settings.devices?.historyDays === undefined ? [] : [HISTORY_FEATURE]),
       ],
@@ -395,6 +396,9 @@ class RunningBridge implements Bridge {
         break;
       case "past":
         this.#devices?.onPast(frame);
+        break;
+      case "assistant":
+        this.#devices?.assistant(frame).catch((error: unknown) => this.#onError("gateway", error));
         break;
       case "rules":
         this.#devices?.rules?.onRules(frame).catch((error: unknown) => this.#onError("gateway", error));

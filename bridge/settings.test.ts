@@ -25,6 +25,7 @@ test("defaults", () => {
         prefix: "homeassistant",
         birth: false,
         dangerText: [],
+        signIn: "off",
         folder: undefined,
         historyDays: undefined,
       },
@@ -64,6 +65,7 @@ test("the settings of devices", () => {
     prefix: "ha/found",
     birth: true,
     dangerText: ["sauna", "kiln"],
+    signIn: "allow",
     folder: "/somewhere",
     historyDays: 30,
   });
@@ -87,8 +89,14 @@ test("Home Assistant's devices do not depend on the broker's, nor on a broker", 
     mode: "allow",
     homeAssistant: { mode: "read" },
   });
+  expect(devicesOf({ ...ASSISTANT, HA_PEOPLE: "person.anna, device_tracker.phone" })).toMatchObject({
+    people: ["person.anna", "device_tracker.phone"],
+  });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off" })).toMatchObject({ homeAssistant: undefined });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off", MQTT_DEVICES: "off" })).toBeUndefined();
+  const signIn = devicesOf({ MQTT_DEVICES: "off", BRIDGE_STATE: "/somewhere", HA_DEVICES: "read" });
+  expect(signIn).toMatchObject({ mode: "off", signIn: "read", folder: "/somewhere" });
+  expect(devicesOf({ MQTT_URL: "off", BRIDGE_STATE: "/somewhere" })).toMatchObject({ signIn: "allow" });
   const alone = readSettings({ ...NEEDED, ...ASSISTANT, MQTT_URL: "off" });
   expect(alone).toMatchObject({ settings: { mqttUrl: undefined, devices: { mode: "off" } } });
 });
@@ -166,6 +174,8 @@ test.each([
 
 test.each([
   ["HA_URL", ""],
+  ["HA_PEOPLE", "sensor.phone_street"],
+  ["HA_PEOPLE", "person.anna person.bert"],
   ["HA_URL", "homeassistant.local:8123"],
   ["HA_URL", "http://anna:secret@ha.local"],
   ["HA_TOKEN", ""],

@@ -39,11 +39,11 @@ export type BridgeSettings = {
   updates: UpdateFiles | undefined;
   /** Undefined: nothing is traced. */
   trace: TraceSettings | undefined;
-  /** Undefined: no device of the broker is hosted. */
+  /** Undefined: no device is hosted. */
   devices: DeviceSettings | undefined;
 };
 
-type HomeAssistantSettings = {
+export type HomeAssistantSettings = {
   /** `ws(s)://HOST:PORT/api/websocket`; of the Supervisor `ws://supervisor/core/websocket`. */
   url: string;
   /** As of the broker's devices. */
@@ -61,8 +61,12 @@ export type DeviceSettings = {
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerText: readonly string[];
-  /** Undefined: none. */
+  /** Undefined: the settings name none. */
   homeAssistant?: HomeAssistantSettings | undefined;
+  /** The mode of one by a sign-in in the console. `off`: no sign-in is possible, perhaps since there is no folder. */
+  signIn: DeviceSettings["mode"];
+  /** Entity ids of Home Assistant's persons and trackers that are devices too. Absent: none. */
+  people?: readonly string[];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
   /** Days for which values are kept; undefined: none are. */
@@ -119,9 +123,11 @@ export function readSettings(env: Environment): SettingsResult {
   });
   if (!trace.ok) errors.push(trace.error);
   const homeAssistant = readHomeAssistant(get, (problems) => secret("HA_TOKEN", problems), errors);
-  if (mqttUrl === undefined && homeAssistant === undefined)
-    errors.push("MQTT_URL: should not be off while HA_URL names no Home Assistant: there would be no agents");
   const devices = readDevices(get, { mqttUrl, topicPrefix, folder, homeAssistant }, errors);
+  if (mqttUrl === undefined && devices === undefined)
+    errors.push(
+      "MQTT_URL: should not be off while HA_URL names no Home Assistant, and none can be signed in to (BRIDGE_STATE, HA_DEVICES): there would be no agents",
+    );
   if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
@@ -159,7 +165,10 @@ function readDevices(
   const isOwn = isPrivateHost(URL.parse(mqttUrl ?? "")?.hostname.toLowerCase() ?? "");
   const wanted = readMode("MQTT_DEVICES", get("MQTT_DEVICES") ?? (isOwn ? "allow" : "off"), errors);
   const mode = mqttUrl === undefined ? "off" : wanted;
-  if (mode === "off" && homeAssistant === undefined) return undefined;
+  // HA_DEVICES is checked where it is read first.
+  const wantedThere = readMode("HA_DEVICES", get("HA_DEVICES"), []);
+  const signIn = folder === undefined ? "off" : wantedThere;
+  if (mode === "off" && homeAssistant === undefined && signIn === "off") return undefined;
   const birth = get("MQTT_DEVICES_BIRTH");
   if (birth !== "on" && birth !== "off") errors.push("MQTT_DEVICES_BIRTH: should be on or off");
   const prefix = readPrefix("MQTT_DEVICES_PREFIX", get("MQTT_DEVICES_PREFIX"), errors);
@@ -173,7 +182,19 @@ function readDevices(
   const dangerText = words.filter((word) => word !== "");
   const days = readHistory(get("MQTT_HISTORY"), errors);
   const historyDays = folder === undefined ? undefined : days;
-  return { mode, prefix, birth: birth === "on", dangerText, folder, historyDays, homeAssistant };
+  const people = readPeople(get("HA_PEOPLE"), errors);
+  const given = { ...(people.length > 0 && { people }) };
+  return {
+    mode,
+    prefix,
+    birth: birth === "on",
+    dangerText,
+    folder,
+    historyDays,
+    homeAssistant,
+    signIn,
+    ...given,
+  };
 }
 
 const HISTORY_DAYS_MAX = 3_650;
@@ -219,6 +240,19 @@ function readHomeAssistant(
     ? `${url.protocol}//${url.host}${path}`
     : `${url.origin.replace(/^http/, "ws")}${path}/api/websocket`;
   return { url: socket, mode, token: () => token([]) ?? first };
+}
+
+const PERSON = /^(?:person|device_tracker)\.[a-z0-9_]{1,200}$/;
+const PEOPLE_MAX = 50;
+
+function readPeople(value: string | undefined, errors: string[]): string[] {
+  const ids = (value ?? "").split(",").map((id) => id.trim());
+  const named = ids.filter((id) => id !== "");
+  if (named.length <= PEOPLE_MAX && named.every((id) => PERSON.test(id))) return named;
+  errors.push(
+    `HA_PEOPLE: should be at most ${PEOPLE_MAX} entity ids of person or device_tracker, with commas between them, like person.anna`,
+  );
+  return [];
 }
 
 /** Reads the key that pairing wrote. */

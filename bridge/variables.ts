@@ -66,7 +66,7 @@ export const BRIDGE_VARIABLES = {
   },
   HA_URL: {
     about:
-      "The address of a [Home Assistant](../guides/home-assistant.md) whose devices are agents too: `http://HOST:8123`.",
+      "The address of a [Home Assistant](../guides/devices.md#from-home-assistant) whose devices are agents too: `http://HOST:8123`. A sign-in in the console needs neither this nor a token.",
   },
   HA_TOKEN: {
     about:
@@ -77,6 +77,11 @@ export const BRIDGE_VARIABLES = {
     about:
       "Whether its devices are agents, as `MQTT_DEVICES` for those of the broker: `off`, `read` or `allow`.",
     default: "allow",
+  },
+  HA_PEOPLE: {
+    about:
+      "Entity ids of `person` and `device_tracker`, with commas between them, that are agents too: each tells whether somebody is at home, and nothing else.",
+    standard: "none",
   },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },
   // Loopback, since /readyz would tell a stranger which home is down.

@@ -4,7 +4,11 @@ import { KnownDevices, type KnownDevicesOptions } from "./model/known-devices.ts
 import { MqttSource } from "./mqtt/mqtt-source.ts";
 import type { Prefixes } from "./mqtt/topics/topics.ts";
 
-export type CatalogOptions = KnownDevicesOptions & Prefixes;
+export type CatalogOptions = KnownDevicesOptions &
+  Prefixes & {
+    /** Entity ids of those persons and trackers of Home Assistant that are devices. */
+    people?: readonly string[] | undefined;
+  };
 
 export class DeviceCatalog extends KnownDevices {
   readonly mqtt: MqttSource;
@@ -13,6 +17,6 @@ export class DeviceCatalog extends KnownDevices {
   constructor(options: CatalogOptions) {
     super(options);
     this.mqtt = this.add((events) => new MqttSource(options, events));
-    this.homeAssistant = this.add((events) => new HomeAssistantSource(events));
+    this.homeAssistant = this.add((events) => new HomeAssistantSource(events, options.people));
   }
 }

@@ -39,6 +39,7 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
     "phrases-pl.json",
     "phrases-pt.json",
     "phrases-zh.json",
+    "search-words.json",
     "sentences-cs.json",
     "sentences-de.json",
     "sentences-en.json",

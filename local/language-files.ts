@@ -2,6 +2,7 @@
  * The languages that the gateway reads and speaks, as files beside the console: the Worker reads one when it is first used. What it says
  * in English is in the Worker.
  */
+import { SEARCH_WORDS } from "@edgecall/core/agents/search-words-data.ts";
 import { cs } from "@edgecall/core/phrases/languages/cs.ts";
 import { de } from "@edgecall/core/phrases/languages/de.ts";
 import { es } from "@edgecall/core/phrases/languages/es.ts";
@@ -23,12 +24,13 @@ import { pl as plRead } from "@edgecall/core/sentences/languages/pl.ts";
 import { pt as ptRead } from "@edgecall/core/sentences/languages/pt.ts";
 import { zh as zhRead } from "@edgecall/core/sentences/languages/zh.ts";
 
-/** @returns by name: `phrases-de.json` is what is said in German, `sentences-de.json` how it is read */
+/** @returns by name: `phrases-de.json` is what is said in German, `sentences-de.json` how it is read, `search-words.json` by which words devices are found */
 export function languageFiles(): Record<string, string> {
   const said = [de, fr, es, it, nl, pl, pt, cs, zh];
   const read = [enRead, deRead, frRead, esRead, itRead, nlRead, plRead, ptRead, csRead, zhRead];
   return Object.fromEntries([
     ...said.map((data) => [`phrases-${data.language}.json`, JSON.stringify(data)]),
+    ["search-words.json", JSON.stringify(SEARCH_WORDS)],
     ...read.map((data) => [`sentences-${data.code}.json`, JSON.stringify(compileLanguage(data))]),
   ]);
 }

@@ -154,9 +154,10 @@ export function besideState(dir: string): string[] {
   const names = existsSync(parent) ? readdirSync(parent) : [];
   const aside = names.filter((name) => name.startsWith(moved) && /^(-\d+)?$/.test(name.slice(moved.length)));
   const copies = copiesOf(dir).map(({ folder }) => folder);
-  return [...copies, ...aside.map((name) => join(parent, name))].filter(
-    (folder) => dirname(folder) === parent,
-  );
+  return [
+    ...copies.filter((folder) => dirname(folder) === parent),
+    ...aside.map((name) => join(parent, name)),
+  ];
 }
 
 /** A copy beside the folder takes its place, since files in it may name their own place. */

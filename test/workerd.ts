@@ -1,5 +1,6 @@
 /** For tests inside workerd: the Worker's own fetch, and a bridge that speaks the frames over a real socket. */
 import { exports } from "cloudflare:workers";
+import type { AssistantAnswer } from "@edgecall/core/protocol/assistant.ts";
 import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
@@ -62,6 +63,8 @@ export class TestBridge {
   onStates: (frame: HomeFrame & { t: "states" }) => DeviceReadings[] | undefined = () => undefined;
   /** The answer to a question about the past; undefined = none. */
   onPast: (frame: HomeFrame & { t: "past" }) => PastReply | undefined = () => undefined;
+  /** Its answer about Home Assistant; undefined = none. */
+  onAssistant: (frame: HomeFrame & { t: "assistant" }) => AssistantAnswer | undefined = () => undefined;
   /** True if this agent answers a ping. */
   isThere: (agent: string) => boolean = () => true;
 
@@ -170,6 +173,8 @@ export class TestBridge {
     const frame = JSON.parse(data) as HomeFrame;
     this.received.push(frame);
     if (frame.t === "publish") this.#answerPing(frame);
+    const answer = frame.t === "assistant" ? this.onAssistant(frame) : undefined;
+    if (frame.t === "assistant" && answer) this.send({ t: "assistant", id: frame.id, answer });
     const devices = frame.t === "states" ? this.onStates(frame) : undefined;
     if (frame.t === "states" && devices) this.send({ t: "states", id: frame.id, devices, last: true });
     const reply = frame.t === "past" ? this.onPast(frame) : undefined;

@@ -4,6 +4,7 @@ import { audit } from "./features/audit/home/feature.ts";
 import { chat } from "./features/chat/home/feature.ts";
 import { devices } from "./features/devices/home/feature.ts";
 import { history } from "./features/history/home/feature.ts";
+import { homeAssistant } from "./features/home-assistant/home/feature.ts";
 import { lending } from "./features/lending/home/feature.ts";
 import { oauth } from "./features/oauth/home/feature.ts";
 import { pairing } from "./features/pairing/home/feature.ts";
@@ -30,6 +31,7 @@ export const HOME_FEATURES = [
   oauth,
   pairing,
   devices,
+  homeAssistant,
   usage,
   relay,
   updates,

@@ -8,6 +8,7 @@ import { channels } from "./features/chat/routes/routes.ts";
 import { senders } from "./features/chat/routes/senders.ts";
 import { consolePage } from "./features/console/routes.ts";
 import { devices } from "./features/devices/routes.ts";
+import { homeAssistant } from "./features/home-assistant/routes.ts";
 import { homeRoutes } from "./features/lending/home-routes.ts";
 import { lending } from "./features/lending/routes.ts";
 import { mcpDiscovery, mcpRoutes } from "./features/mcp/routes.ts";
@@ -82,6 +83,7 @@ const WITH_TOKEN = [
   passkeys,
   permissions,
   model,
+  homeAssistant,
   keys,
   tokens,
   oauthGrants,

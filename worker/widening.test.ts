@@ -59,6 +59,7 @@ const WIDENS: Record<string, unknown[]> = {
   "POST /v1/import": [{}],
   "PUT /v1/model": [MODEL, { ...MODEL, api_key: null }],
   "POST /v1/model/try": [undefined, {}, MODEL],
+  "POST /v1/home-assistant": [{ url: "http://ha.local:8123" }],
   "POST /v1/questions/:id": [
     { answer: "approve" },
     { answer: "accept" },
@@ -105,6 +106,8 @@ const OTHERS: Record<string, string> = {
   "DELETE /v1/permissions/:id": "takes away",
   "DELETE /v1/permissions": "takes away",
   "DELETE /v1/model": "takes away",
+  "DELETE /v1/home-assistant": "takes away",
+  "POST /v1/home-assistant/code": "ends what was confirmed at its begin",
   "DELETE /v1/agents/:agent/key": "takes away",
   "DELETE /v1/tokens/:id": "takes away",
   "DELETE /v1/oauth/grants/:id": "takes away",

@@ -68,7 +68,7 @@ async function asked(
   const answer = await senders[query.source].ask(query.call);
   if ("why" in answer)
     return { report: failed(action, "execution_failed", `Error: ${answer.why}`, answer.tainted) };
-  return { report: succeeded(action, query.words(answer.response), { tainted: true }) };
+  return { report: succeeded(action, query.words(answer.response), { tainted: query.tainted }) };
 }
 
 /** The last picture of a camera. */

@@ -41,6 +41,40 @@ describe("a change", () => {
     expect(report).not.toHaveProperty("not_run");
   });
 
+  test("of a device that answers after its time is told once more, and then not again", async () => {
+    await hosted.publisher.plug("a", { silent: true });
+    await hosted.started();
+    await hosted.agentIn("plug-a");
+    const id = hosted.call("plug-a", "set", { on: true }, within(300));
+    expect(await hosted.report(id)).toMatchObject({ error_type: "outcome_unknown" });
+    await hosted.publisher.say("plugs/a/state", "OFF");
+    await hosted.publisher.say("plugs/a/state", "ON");
+    const reports = () => played.home.of("report").filter((frame) => frame.id === id);
+    await until(() => reports().length === 2, { what: "the late answer" });
+    expect(JSON.parse(reports()[1]?.payload ?? "").payload).toMatchObject({
+      request_id: id,
+      status: "success",
+      confirmed: true,
+      result: expect.stringMatching(/on.*, reported \d/),
+    });
+    for (const state of ["OFF", "ON"]) await hosted.publisher.say("plugs/a/state", state);
+    expect(await hosted.report(hosted.call("plug-a", "read"))).toMatchObject({ status: "success" });
+    expect(reports()).toHaveLength(2);
+  });
+
+  test("of a device that answers after its time is not told when a later command is under way", async () => {
+    await hosted.publisher.plug("a", { silent: true });
+    await hosted.started();
+    await hosted.agentIn("plug-a");
+    const first = hosted.call("plug-a", "set", { on: true }, within(300));
+    await hosted.report(first);
+    const second = hosted.call("plug-a", "set", { on: false }, within(600));
+    await sent("a", 2);
+    await hosted.publisher.say("plugs/a/state", "ON");
+    await hosted.report(second);
+    expect(played.home.of("report").filter(({ id }) => id === first)).toHaveLength(1);
+  });
+
   test("is not confirmed by what was said before, by another value, by what the broker kept, or by our own command", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.publisher.plug("same", { sameTopic: true });
@@ -91,6 +125,51 @@ describe("a change", () => {
     await late.subscribeAsync("plugs/a/set");
     await until(() => kept.length > 0);
     expect(kept).toEqual([true]);
+  });
+});
+
+describe("a device that takes back what it confirmed", () => {
+  /** The payloads of all reports of a call. */
+  const reportsOf = (id: string) =>
+    played.home
+      .of("report")
+      .filter((frame) => frame.id === id)
+      .map(({ payload }) => (JSON.parse(payload) as { payload: object }).payload);
+
+  async function confirmed(): Promise<string> {
+    await hosted.publisher.plug("a");
+    await hosted.started();
+    await hosted.agentIn("plug-a");
+    const id = hosted.call("plug-a", "set", { on: true });
+    expect(await hosted.report(id)).toMatchObject({ status: "success", confirmed: true });
+    return id;
+  }
+
+  test("is told of once more, in place of that, and of the bridge that comes next if Home has not stored it", async () => {
+    const id = await confirmed();
+    played.home.send({ t: "ack", id, agent: "plug-a" });
+    await hosted.publisher.say("plugs/a/state", "OFF");
+    const [, second] = await until(() => reportsOf(id).length > 1 && reportsOf(id), { what: "the second" });
+    expect(second).toMatchObject({
+      status: "error",
+      error_type: "execution_failed",
+      error: "Error: Plug a reported on, and took it back. It reports: off.",
+      confirmed: false,
+      corrects: true,
+      reported: [{ value: false }],
+      request_id: id,
+    });
+    played.home.drop();
+    await until(() => reportsOf(id).length === 3, { what: "it comes again" });
+  });
+
+  test("is not, when it is a moment's state, or what another command asked for", async () => {
+    const id = await confirmed();
+    await hosted.publisher.say("plugs/a/state", "OFF");
+    await hosted.publisher.say("plugs/a/state", "ON");
+    await hosted.report(hosted.call("plug-a", "set", { on: false }));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(reportsOf(id)).toHaveLength(1);
   });
 });
 

@@ -14,7 +14,8 @@ import type { ToHome } from "../broker/to-home.ts";
 import { answerRead, type ReadParts } from "./answer-read.ts";
 import { type CarryOutParts, carryOut, problemOf } from "./carry-out.ts";
 import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
-import { type DeviceCall, type Ended, type Interruption, notRun } from "./device-call.ts";
+import type { Confirmed } from "./corrections.ts";
+import { type DeviceCall, type Ended, type Interruption, type Later, notRun } from "./device-call.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports.ts";
 
@@ -22,6 +23,9 @@ import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports
 const IN_FLIGHT_MAX = 500;
 /** Commands of one device that wait, each until its time is over. A gateway has at most 200 open at it. */
 const QUEUE_MAX = 256;
+
+/** A device's answer is told when it comes so long after its time. What it reports after that may have another cause. */
+const LATER_MS = 120_000;
 
 type Decision =
   | { kind: "refuse"; code: Refusal; message: string }
@@ -31,6 +35,9 @@ type Decision =
   | { kind: "begin"; call: DeviceCall };
 
 type Lane = { running: DeviceCall | undefined; queue: DeviceCall[] };
+
+/** A command that was not confirmed in time. `until`: monotonic ms. `settling`: its device has done it, and may take it back. */
+type Unconfirmed = { call: DeviceCall; later: Later; until: number; settling?: NodeJS.Timeout | undefined };
 
 export type DeviceCallsParts = ReadParts &
   CarryOutParts & {
@@ -47,6 +54,8 @@ export class DeviceCalls {
   readonly #calls = new Map<string, DeviceCall>();
   /** By the device's key. */
   readonly #lanes = new Map<string, Lane>();
+  /** By the device's key: its last command, if that was not confirmed in time. */
+  readonly #unconfirmed = new Map<string, Unconfirmed>();
 
   constructor(parts: DeviceCallsParts) {
     this.#parts = parts;
@@ -169,6 +178,25 @@ export class DeviceCalls {
     this.#next(key, lane);
   }
 
+  /** Devices have reported something, perhaps what Home was told is not known. */
+  look(): void {
+    for (const [key, open] of this.#unconfirmed) {
+      if (this.#parts.clock.now() > open.until) this.#unconfirmed.delete(key);
+      else if (open.settling === undefined && open.later.look() !== undefined)
+        // What it takes back may be here, unread, when the timer is due.
+        open.settling = setTimeout(() => setImmediate(() => this.#late(key, open)), open.later.settleMs);
+    }
+  }
+
+  #late(key: string, open: Unconfirmed): void {
+    open.settling = undefined;
+    const text = open.later.look();
+    if (text === undefined || this.#unconfirmed.get(key) !== open) return;
+    this.#unconfirmed.delete(key);
+    const { call } = open;
+    this.#end(call, { report: succeeded(call.action, text, { confirmed: true }) });
+  }
+
   /** A blind that moves must not move on because its own call is waited for. */
   #makeWay(lane: Lane): void {
     for (const queued of lane.queue.splice(0)) {
@@ -186,6 +214,8 @@ export class DeviceCalls {
       this.#lanes.delete(key);
       return;
     }
+    // What is reported from now on may be of this one.
+    this.#unconfirmed.delete(key);
     void this.#run(call, carryOut(this.#parts, this.#ledger, call)).then(() => {
       lane.running = undefined;
       this.#next(key, lane);
@@ -212,9 +242,27 @@ export class DeviceCalls {
       this.#parts.outbox.refuse(call, ended.refuse, ended.message);
       return;
     }
+    if (ended.later)
+      this.#unconfirmed.set(call.key, {
+        call,
+        later: ended.later,
+        until: this.#parts.clock.now() + LATER_MS,
+      });
     const { type, payload } = ended.report;
     const elapsed_ms = Math.round(this.#parts.clock.now() - call.began);
     const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });
+    this.#ledger?.done(id, report);
+    this.#answer(id, agent, report);
+    if (ended.confirmed) void this.#correctWhenTakenBack(call, ended.confirmed);
+  }
+
+  /** A second report of the same call, in place of the one that told it as done. */
+  async #correctWhenTakenBack(call: DeviceCall, confirmed: Confirmed): Promise<void> {
+    const outcome = await this.#parts.corrections.follow(confirmed);
+    if (!outcome) return;
+    const { id, agent } = call;
+    this.#parts.log("info", "devices.taken_back", { id, agent });
+    const report = reportOf(call, outcome);
     this.#ledger?.done(id, report);
     this.#answer(id, agent, report);
   }

@@ -11,6 +11,7 @@ import { until } from "../../test/wait.ts";
 import type { Published } from "../broker/broker.ts";
 import { type CarryOutParts, carryOut } from "./carry-out.ts";
 import { DeviceLedger } from "./command-ledger.ts";
+import { Corrections } from "./corrections.ts";
 import type { DeviceCall, Interruption } from "./device-call.ts";
 import { MessageWatch } from "./message-watch.ts";
 import { homeAssistantSender, mqttSender } from "./sender.ts";
@@ -44,15 +45,17 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
     device: { identifiers: ["lamp"], name: "Lamp" },
   };
   catalog.mqtt.config("homeassistant/light/lamp/config", JSON.stringify(config), Date.now());
+  const watch = new MessageWatch();
   const parts: CarryOutParts = {
     log,
     clock: systemClock,
     senders: {
       mqtt: mqttSender({ prefix: "evoclaw", broker, subscriptions: new Subscriptions(broker, log) }),
-      "home-assistant": homeAssistantSender(undefined),
+      "home-assistant": homeAssistantSender(() => undefined),
     },
     catalog,
-    watch: new MessageWatch(),
+    watch,
+    corrections: new Corrections(watch),
     onCommand: () => () => {},
   };
   const file = new LedgerFile(join(mkdtempSync(join(tmpdir(), "carry-out-")), "calls.jsonl"));

@@ -11,6 +11,7 @@ import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/discovery
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { DeviceLedger } from "./command-ledger.ts";
+import type { Corrections } from "./corrections.ts";
 import { type DeviceCall, type Ended, notRun } from "./device-call.ts";
 import type { MessageWatch } from "./message-watch.ts";
 import { failed, type Outcome, succeeded, unknown } from "./reports.ts";
@@ -34,6 +35,7 @@ export type CarryOutParts = {
   senders: Senders;
   catalog: DeviceCatalog;
   watch: MessageWatch;
+  corrections: Corrections;
   /**
    * Hears of each command that is sent: what it changes is no news.
    * @returns to be called when the device has confirmed it: what changes after that is another's doing
@@ -86,13 +88,21 @@ export async function carryOut(
     ledger.void(id);
     return late;
   }
+  parts.corrections.superseded(plan.changesOthers ? undefined : plan.targets);
   const since = catalog.mark(clock.wall());
   const endOwn = parts.onCommand(device.key, plan.readings, plan.waitMs);
   const sent = await send(ledger, call, prepared);
   if (sent === "all") {
     const report = await outcomeOf(parts, call, prepared, since);
-    if (report.payload.confirmed === true) endOwn();
-    return { report };
+    const { confirm } = plan;
+    if (report.payload.confirmed === true) {
+      endOwn();
+      const takenBack = () => correctionOf(call, prepared, since);
+      return { report, ...(!call.interrupted && { confirmed: { targets: plan.targets, takenBack } }) };
+    }
+    const isOpen = report.payload.error_type === "outcome_unknown" && !call.interrupted && confirm !== null;
+    const settleMs = Math.max(HOLDS_MS, plan.settleMs);
+    return { report, ...(isOpen && { later: { look: () => confirm(since)?.text, settleMs } }) };
   }
   return sent === "a part" ? { report: partlySent(call, prepared) } : sent;
 }
@@ -239,6 +249,14 @@ async function outcomeOf(
     confirmed: false,
     ...reported,
   });
+}
+
+/** @returns what is told of a command that was told as done, when its device has taken that back */
+function correctionOf({ action }: DeviceCall, { plan }: Prepared, since: Mark): Outcome | undefined {
+  const text = plan.takenBack(since);
+  if (text === undefined) return undefined;
+  const more = { confirmed: false, corrects: true as const, reported: plan.reported(since) };
+  return failed(action, "execution_failed", `Error: ${text}`, false, more);
 }
 
 function waitOf({ plan, device, sender }: Prepared): number {

@@ -1,6 +1,7 @@
 /** A call of a hosted device's action while it is under way. */
 import type { Refusal } from "@edgecall/core/protocol/frames.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { Confirmed } from "./corrections.ts";
 import { failed, type Outcome } from "./reports.ts";
 
 /** The reason why its wait is over before its time: a person cancelled it, or a later call stopped the device. */
@@ -24,8 +25,21 @@ export type DeviceCall = {
   wake: () => void;
 };
 
-/** The end of a call. A refusal says that nothing was sent. */
-export type Ended = { report: Outcome } | { refuse: Refusal; message: string };
+/** For a command that was not confirmed in time. */
+export type Later = {
+  /** @returns what its device has reported since, if it is what was asked for */
+  look(): string | undefined;
+  /** It counts when the device has not taken it back after so long (ms). */
+  settleMs: number;
+};
+
+/**
+ * The end of a call. A refusal says that nothing was sent.
+ * @property later it was not confirmed in time @property confirmed its device reported what was asked for
+ */
+export type Ended =
+  | { report: Outcome; later?: Later; confirmed?: Confirmed }
+  | { refuse: Refusal; message: string };
 
 /** Of a call that was interrupted before anything was sent. */
 export function notRun({ action, interrupted }: DeviceCall): Outcome {

@@ -45,6 +45,7 @@ function host() {
       prefix: "homeassistant",
       birth: false,
       dangerText: [],
+      signIn: "off",
       folder: undefined,
       historyDays: undefined,
     },

@@ -24,12 +24,14 @@ import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { BridgeHistory } from "../history/bridge-history.ts";
-import { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
+import { Assistant } from "../home-assistant/assistant.ts";
+import type { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
 import { CatalogFile } from "./catalog-file.ts";
 import { DeviceLedger } from "./command-ledger.ts";
+import { Corrections } from "./corrections.ts";
 import { FirstReads } from "./first-reads.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
@@ -87,8 +89,7 @@ export class DeviceHost {
   #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
-  /** Undefined: the settings name no Home Assistant. */
-  readonly #homeAssistant: HomeAssistantLink | undefined;
+  readonly #assistant: Assistant;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
   /** Undefined: there is no folder for it, or the settings want none. */
@@ -119,18 +120,26 @@ export class DeviceHost {
 
   constructor(parts: HostParts) {
     const { settings, prefix, log, clock, broker } = parts;
-    const { folder, dangerText } = settings;
+    const { folder, dangerText, people } = settings;
     this.#settings = settings;
     this.#parts = parts;
-    const catalog = new DeviceCatalog({ prefix: settings.prefix, ownPrefix: prefix, sha256, dangerText });
+    const catalog = new DeviceCatalog({
+      prefix: settings.prefix,
+      ownPrefix: prefix,
+      sha256,
+      dangerText,
+      people,
+    });
     this.#catalog = catalog;
     const subscriptions = new Subscriptions(broker, log);
     this.#subscriptions = subscriptions;
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, log);
     this.#time = new SteadyTime(clock);
-    if (settings.homeAssistant)
-      this.#homeAssistant = new HomeAssistantLink({
-        ...settings.homeAssistant,
+    this.#assistant = new Assistant({
+      settings: settings.homeAssistant,
+      folder: settings.signIn === "off" ? undefined : folder,
+      clock,
+      link: {
         log,
         clock,
         catalog,
@@ -138,16 +147,19 @@ export class DeviceHost {
         onLost: () => this.#sourceLost("home-assistant"),
         onDevices: () => this.#openBurst(),
         onStates: (read) => this.#read(() => read),
-      });
+      },
+      shown: () => catalog.devices(clock.wall()).filter(({ source }) => source === "home-assistant").length,
+    });
     const senders: Senders = {
       mqtt: mqttSender({ prefix, broker, subscriptions }),
-      "home-assistant": homeAssistantSender(this.#homeAssistant),
+      "home-assistant": homeAssistantSender(() => this.#assistant.link),
     };
     this.#calls = new DeviceCalls({
       ...parts,
       catalog,
       senders,
       watch: this.#watch,
+      corrections: new Corrections(this.#watch),
       onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
     this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
@@ -169,9 +181,10 @@ export class DeviceHost {
       await this.#openHistory(folder);
     }
     this.#isLoaded = true;
-    if (this.#isStopped || !this.#homeAssistant) return;
+    const { link } = this.#assistant;
+    if (this.#isStopped || !link) return;
     this.#openBurst();
-    this.#homeAssistant.start();
+    link.start();
   }
 
   /** A disk that cannot be read must not keep the bridge from the devices. */
@@ -206,9 +219,17 @@ export class DeviceHost {
     else this.#parts.gateway.send({ t: "past", id: frame.id, reply });
   }
 
-  /** The connection to Home Assistant; undefined: the settings name none. */
+  /** The connection to Home Assistant; undefined: there is none. */
   get homeAssistant(): Pick<HomeAssistantLink, "up" | "condition"> | undefined {
-    return this.#homeAssistant;
+    return this.#assistant.link;
+  }
+
+  /** Answers Home about Home Assistant, and takes part in a sign-in there. */
+  async assistant({ id, question }: Extract<HomeFrame, { t: "assistant" }>): Promise<void> {
+    // It is opened once what is known of its devices is read.
+    await this.#loaded;
+    const answer = await this.#assistant.answer(question);
+    this.#parts.gateway.send({ t: "assistant", id, answer });
   }
 
   /** Calls that are under way. */
@@ -291,6 +312,7 @@ export class DeviceHost {
     this.#rules?.onMessage(readBy);
     this.#history?.onMessage(readBy);
     this.#watch.came();
+    this.#calls.look();
   }
 
   /** True if this is for a hosted device, or the call of one that is gone. */
@@ -357,7 +379,7 @@ export class DeviceHost {
     this.#isStopped = true;
     clearTimeout(this.#burstTimer);
     await this.#loaded;
-    await this.#homeAssistant?.stop();
+    await this.#assistant.stop();
     await this.#file?.flush();
     await this.#rules?.stop();
     await this.#history?.stop();
@@ -413,7 +435,7 @@ export class DeviceHost {
     const now = clock.now();
     const isQuiet = now >= burst.by || now >= burst.atMost;
     if (isQuiet) this.#subscribe();
-    const isBusy = !this.#isLoaded || subscriptions.isBusy || this.#homeAssistant?.isReading === true;
+    const isBusy = !this.#isLoaded || subscriptions.isBusy || this.#assistant.link?.isReading === true;
     if (isBusy) this.#prolong();
     if (now < burst.atMost && (now < burst.by || isBusy)) {
       this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);

@@ -22,8 +22,11 @@ export function reportOf({ id, agent, route }: Answered, { type, payload }: Outc
   });
 }
 
-/** @property confirmed by the device's own state @property reported what it said of what was to be changed */
-export type Confirmation = { confirmed?: boolean; reported?: ReportedValue[] };
+/**
+ * @property confirmed by the device's own state @property reported what it said of what was to be changed @property corrects it takes the
+ * place of a report that the command was confirmed
+ */
+export type Confirmation = { confirmed?: boolean; reported?: ReportedValue[]; corrects?: true };
 
 /** @param more `tainted`: a stranger's free text is in it */
 export function succeeded(

@@ -1,6 +1,6 @@
 /** The ways by which commands leave the bridge: one for each source of devices. */
 import type { Snapshot, SourceName } from "@edgecall/discovery/model/device.ts";
-import type { Publish, ServiceCall, Step } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Past, Publish, ServiceCall, Step } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Publisher } from "../broker/broker.ts";
 import type { HomeAssistantLink, ServiceAnswer } from "../home-assistant/home-assistant-link.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -27,7 +27,7 @@ export interface Sender {
   /** @param waitMs after so long the device must not carry it out any more, where that can be said */
   send(step: Step, waitMs: number): Promise<Sent>;
   /** Asks for what no state has. */
-  ask(call: ServiceCall): Promise<ServiceAnswer>;
+  ask(call: ServiceCall | Past): Promise<ServiceAnswer>;
   /** Asks for a picture. */
   picture(key: string): Promise<Snapshot | { error: string }>;
 }
@@ -79,10 +79,12 @@ export function mqttSender(parts: {
   };
 }
 
-/** @param link undefined: no Home Assistant is connected */
-export function homeAssistantSender(link: HomeAssistantLink | undefined): Sender {
-  const problem = () =>
-    link?.up ? undefined : (link?.problem ?? "no Home Assistant is connected to the bridge");
+/** @param linkOfNow undefined: no Home Assistant is connected */
+export function homeAssistantSender(linkOfNow: () => HomeAssistantLink | undefined): Sender {
+  const problem = () => {
+    const link = linkOfNow();
+    return link?.up ? undefined : (link?.problem ?? "no Home Assistant is connected to the bridge");
+  };
   return {
     name: "Home Assistant",
     failsWithinMs: () => FAILURE_WITHIN_MS,
@@ -90,12 +92,13 @@ export function homeAssistantSender(link: HomeAssistantLink | undefined): Sender
     problem,
     forbidden: (step) => (isPublish(step) ? targetOf(step) : undefined),
     send: async (step, waitMs) => {
+      const link = linkOfNow();
       if (!link || isPublish(step)) return { kind: "refused", why: "it is no service" };
       const called = await within(REFUSED_WITHIN_MS, link.call(step, waitMs));
       return called === undefined || called.kind === "sent" ? { kind: "out" } : called;
     },
-    ask: async (call) => (await link?.ask(call)) ?? { why: NOT_ASKED },
-    picture: async (key) => (await link?.picture(key)) ?? { error: NOT_ASKED },
+    ask: async (call) => (await linkOfNow()?.ask(call)) ?? { why: NOT_ASKED },
+    picture: async (key) => (await linkOfNow()?.picture(key)) ?? { error: NOT_ASKED },
   };
 }
 

@@ -128,7 +128,7 @@ export class HomeOutbox implements ToHome {
   /** Until the next frame of changes, ms. */
   #pauseMs = COALESCE_MS;
   #saidOverAt: number | undefined;
-  /** How many agents too many Home was told of on this connection. */
+  /** The count of agents without room that Home was told last. */
   #toldOver = 0;
   #changesTimer: NodeJS.Timeout | undefined;
   #snapshotTimer: NodeJS.Timeout | undefined;
@@ -313,11 +313,11 @@ export class HomeOutbox implements ToHome {
       return;
     }
     const changes = [...this.#withoutDevices(roster.changes(which)), ...(devices?.changes() ?? [])];
-    const isOverNews = this.#texts !== undefined && roster.over !== this.#toldOver;
-    if (changes.length === 0 && !isOverNews) return;
+    const frames = this.#framesOf(changes);
+    if (frames.length === 0) return;
     this.#changedAt = this.#parts.clock.now();
     this.#sayOver();
-    this.#sending = this.#sendInTurn(this.#framesOf(changes), this.#connection)
+    this.#sending = this.#sendInTurn(frames, this.#connection)
       .then(() => {})
       .finally(() => {
         this.#sending = undefined;
@@ -345,14 +345,13 @@ export class HomeOutbox implements ToHome {
     const isBatch = gone.length > 1 && texts !== undefined && devices?.isWanted === true;
     const singly = isBatch ? [] : gone.map((agent) => ({ t: "gone" as const, agent }));
     if (!texts) return [...singly, ...changed.map((agent) => ({ t: "agent" as const, agent }))];
-    // An agent that there is no room for changes nothing but their count, which goes alone then.
-    const isOverAlone = changes.length === 0 && over !== this.#toldOver;
-    this.#toldOver = over;
-    const groups =
-      changed.length > 0 || isOverAlone ? inGroups(changed.map((agent) => texts.without(agent))) : [];
+    const groups = changed.length > 0 ? inGroups(changed.map((agent) => texts.without(agent))) : [];
     // Those that are gone go first: who comes may need their room.
     const leaving = isBatch ? Math.ceil(gone.length / DEVICES_A_FRAME_MAX) : 0;
-    const frames = Array.from({ length: Math.max(groups.length, leaving) }, (_, n) => ({
+    // An agent that there is no room for changes nothing but their count, which goes alone then.
+    const counting = over === this.#toldOver ? 0 : 1;
+    this.#toldOver = over;
+    const frames = Array.from({ length: Math.max(groups.length, leaving, counting) }, (_, n) => ({
       t: "agents" as const,
       agents: groups[n] ?? [],
       ...(n < leaving && { gone: gone.slice(n * DEVICES_A_FRAME_MAX, (n + 1) * DEVICES_A_FRAME_MAX) }),

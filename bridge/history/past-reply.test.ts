@@ -44,7 +44,10 @@ test("readings that are kept are named, but none that reads like an order", () =
 test("a picture that no frame takes is left out, and is not promised", async () => {
   const question = { ...QUESTION, ask: "chart" } as const;
   const small = await replyOf(ANSWER, question, NOW, Buffer.alloc(100));
-  expect(small).toMatchObject({ text: expect.stringContaining("The person sees the chart."), picture: expect.stringMatching(/^A+=*$/) });
+  expect(small).toMatchObject({
+    text: expect.stringContaining("The person sees the chart."),
+    picture: expect.stringMatching(/^A+=*$/),
+  });
   const large = await replyOf(ANSWER, question, NOW, Buffer.alloc(100_000));
   expect(large).not.toHaveProperty("picture");
   expect(large).toMatchObject({ text: expect.not.stringContaining("sees the chart") });

@@ -7,14 +7,19 @@ import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { jsonIn } from "@edgecall/core/protocol/json-text.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
-import type { Log } from "@edgecall/node/log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { type RawData, WebSocket } from "ws";
 
 export type HomeAssistantOptions = {
   /** `ws(s)://HOST:PORT/api/websocket`; `ws://supervisor/core/websocket` as an app of Home Assistant. */
   url: string;
-  /** A long-lived token, or one of the Supervisor's. It is read at each dial. */
+  /** A long-lived token, one of the Supervisor's, or what a sign-in gave. It is read at each dial. */
   token(): string;
+  /**
+   * Gets the token for this connection, where `token` is not shown itself.
+   * @throws TokenRefused: Home Assistant gives none any more
+   */
+  access?(): Promise<string>;
   log: Log;
   /** It runs: states and registries may be asked for. It may have been another one before. */
   onRunning(info: RunningInfo): void;
@@ -23,6 +28,9 @@ export type HomeAssistantOptions = {
 };
 
 type RunningInfo = { version: string };
+
+/** Home Assistant does not give a token any more: what a person granted was revoked. */
+export class TokenRefused extends Error {}
 
 /** `silent`: no answer in time. `lost`: the connection ended first. In both cases it may have acted, unless `sent` is false. */
 export type Answer =
@@ -50,7 +58,7 @@ const MESSAGE_MAX_BYTES = 32 * 1_024 * 1_024;
 const BUFFERED_MAX_BYTES = 4 * 1_024 * 1_024;
 
 const WRONG_TOKEN =
-  "Home Assistant refuses the token: it was revoked, or its user is not active. Make a new one in Home Assistant (your profile → Security → Long-lived access tokens) and set HA_TOKEN. edgecall tries the old one again once an hour, since Home Assistant tells the household of each failed try";
+  "Home Assistant refuses the token: it was revoked, or its user is not active. Sign in again in the console (Setup, Home Assistant), or make a new one in Home Assistant (your profile → Security → Long-lived access tokens) and set HA_TOKEN. edgecall tries the old one again once an hour, since Home Assistant tells the household of each failed try";
 const BANNED =
   "Home Assistant has banned this machine's address after failed sign-ins: delete it from ip_bans.yaml in Home Assistant's folder, and restart Home Assistant";
 
@@ -123,7 +131,10 @@ export class HomeAssistantConnection {
       for (const message of messagesIn(data)) {
         if (message.type === "auth_required") {
           shown = this.#options.token();
-          socket.send(JSON.stringify({ type: "auth", access_token: shown }));
+          void this.#show(socket, shown).then((isRefused) => {
+            if (isRefused) refused = shown;
+            if (isRefused !== undefined) socket.close();
+          });
         } else if (message.type === "auth_invalid") refused = shown;
         else if (message.type === "auth_ok") {
           clearTimeout(signedInBy);
@@ -183,6 +194,20 @@ export class HomeAssistantConnection {
     const force = setTimeout(() => socket.terminate(), 1_000);
     await closed;
     clearTimeout(force);
+  }
+
+  /** @returns undefined: it is shown; whether Home Assistant gives none any more */
+  async #show(socket: WebSocket, token: string): Promise<boolean | undefined> {
+    try {
+      const access = this.#options.access ? await this.#options.access() : token;
+      if (socket.readyState === WebSocket.OPEN)
+        socket.send(JSON.stringify({ type: "auth", access_token: access }));
+      return undefined;
+    } catch (error) {
+      this.#failure = messageOf(error);
+      this.#problem = `Home Assistant gives no token (${this.#failure})`;
+      return error instanceof TokenRefused;
+    }
   }
 
   #send(command: Json, withinMs: number, onEvent: Waiting["onEvent"]): Promise<Answer> {

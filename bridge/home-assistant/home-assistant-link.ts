@@ -8,7 +8,7 @@ import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { exposedIds } from "@edgecall/discovery/home-assistant/registry.ts";
 import { objectOf } from "@edgecall/discovery/home-assistant/state.ts";
 import type { Snapshot } from "@edgecall/discovery/model/device.ts";
-import type { ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Past, ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -16,7 +16,7 @@ import { type Answer, HomeAssistantConnection, type HomeAssistantOptions } from 
 import { fetchPicture, httpUrl } from "./pictures.ts";
 import { SERVICES } from "./services.ts";
 
-export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token"> & {
+export type HomeAssistantLinkParts = Pick<HomeAssistantOptions, "url" | "token" | "access"> & {
   log: Log;
   clock: Clock;
   catalog: Pick<DeviceCatalog, "homeAssistant">;
@@ -52,6 +52,7 @@ const NOT_ALLOWED = "Unauthorized";
 const BEFORE_SENDING = ["service_validation_error", "invalid_format", "not_found", "unauthorized"];
 const ENTITY_ID = /^[a-z0-9_]{1,100}\.[a-z0-9_]{1,200}$/;
 const WORDS_MAX = 200;
+const USER_MAX = 100;
 
 /** `calledAt`: by Home Assistant's clock (epoch ms). */
 type Looked = { calledAt: number; isLast(): boolean; withinMs: number };
@@ -62,6 +63,7 @@ export class HomeAssistantLink {
   #refresh: NodeJS.Timeout | undefined;
   /** Its registries and first states are not all read. */
   #isReading = true;
+  #info: { version: string; user?: string; admin?: boolean } | undefined;
   /** The last call to each entity, by its key. What is looked at for an earlier one would count for a later one. */
   readonly #lastCalls = new Map<string, object>();
 
@@ -69,7 +71,7 @@ export class HomeAssistantLink {
     this.#parts = parts;
     this.#connection = new HomeAssistantConnection({
       ...parts,
-      onRunning: () => void this.#begin(),
+      onRunning: ({ version }) => void this.#begin(version),
       onLost: () => this.#lost(),
     });
   }
@@ -85,6 +87,11 @@ export class HomeAssistantLink {
 
   condition(): Condition | undefined {
     return this.#connection.condition();
+  }
+
+  /** What it said of itself, and whose rights the bridge has there; undefined: it was not reached yet. */
+  get info(): { version: string; user?: string; admin?: boolean } | undefined {
+    return this.#info;
   }
 
   get problem(): string | undefined {
@@ -129,47 +136,43 @@ export class HomeAssistantLink {
     if (answer.kind === "lost" && !answer.sent) return { kind: "offline", why: "the connection was lost" };
     if (answer.kind === "error") {
       const words = cutText(answer.message, WORDS_MAX);
-      if (words === NOT_ALLOWED)
-        return { kind: "refused", why: "Home Assistant lets only administrators do that" };
-      if (BEFORE_SENDING.includes(answer.code))
-        return { kind: "refused", why: `Home Assistant refuses it: "${words}"` };
+      const refused = refusalOf(answer.code, words);
       // A Python timeout has no words.
       const text = words === "" ? "the device did not answer" : `"${words}"`;
-      catalog.homeAssistant.failed(key, `Home Assistant: ${text}`);
+      // A refusal that takes its time comes when the command counts as sent.
+      catalog.homeAssistant.failed(key, refused === undefined ? `Home Assistant: ${text}` : `${refused}.`);
       this.#parts.onStates([]);
+      if (refused !== undefined) return { kind: "refused", why: refused };
     }
     return { kind: "sent" };
   }
 
-  /** Asks a service that answers, for one entity. */
-  async ask({ domain, service, data, entity: key }: ServiceCall): Promise<ServiceAnswer> {
-    const entityId = this.#entityIdOf(key);
-    if (!SERVICES.has(`${domain}.${service}`) || entityId === undefined)
-      return { why: "Home Assistant has it no more" };
+  /** Asks a service that answers, or the recorder, for one entity. */
+  async ask(question: ServiceCall | Past): Promise<ServiceAnswer> {
+    const isPast = "pastOf" in question;
+    const entityId = this.#entityIdOf(isPast ? question.pastOf : question.entity);
+    const isListed = isPast || SERVICES.has(`${question.domain}.${question.service}`);
+    if (!isListed || entityId === undefined) return { why: "Home Assistant has it no more" };
     if (!this.up) return { why: this.problem ?? "Home Assistant is not connected" };
-    const target = { entity_id: entityId };
-    const answer = await this.#connection.command({
-      type: "call_service",
-      domain,
-      service,
-      service_data: data,
-      target,
-      return_response: true,
-    });
+    const command = isPast ? historyCommand(question, entityId) : responseCommand(question, entityId);
+    const answer = await this.#connection.command(command);
     if (answer.kind === "error")
       return { why: `Home Assistant says: "${cutText(answer.message, WORDS_MAX)}"`, tainted: true };
     if (answer.kind !== "result") return { why: "Home Assistant did not answer" };
-    return { response: objectOf(objectOf(answer.result).response)[entityId] };
+    const result = objectOf(answer.result);
+    return { response: (isPast ? result : objectOf(result.response))[entityId] };
   }
 
   /** The picture of a camera, or of an image entity, as it is now. */
   async picture(key: string): Promise<Snapshot | { error: string }> {
-    const { clock, url, token } = this.#parts;
+    const { clock, url, token, access } = this.#parts;
     const entityId = this.#entityIdOf(key);
     if (entityId === undefined) return { error: "Home Assistant has it no more" };
     if (!this.up) return { error: this.problem ?? "Home Assistant is not connected" };
     const proxy = `${entityId.startsWith("image.") ? "image" : "camera"}_proxy`;
-    const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, token());
+    const bearer = access ? await access().catch(() => undefined) : token();
+    if (bearer === undefined) return { error: "Home Assistant gives no token" };
+    const picture = await fetchPicture(`${httpUrl(url)}/api/${proxy}/${entityId}?${SIZE}`, bearer);
     return "error" in picture ? picture : { ...picture, at: clock.wall() };
   }
 
@@ -186,10 +189,16 @@ export class HomeAssistantLink {
     return id !== undefined && ENTITY_ID.test(id) ? id : undefined;
   }
 
-  async #begin(): Promise<void> {
+  async #begin(version: string): Promise<void> {
     const connection = this.#connection;
     this.#isReading = true;
     this.#parts.onUp();
+    const { name, is_admin } = objectOf(resultOf(await connection.command({ type: "auth/current_user" })));
+    this.#info = {
+      version,
+      ...(typeof name === "string" && { user: cutText(name, USER_MAX) }),
+      ...(typeof is_admin === "boolean" && { admin: is_admin }),
+    };
     // Of what changes while they are read, an event tells.
     const isWhole =
       (await this.#hearRegistries()) && (await this.#readRegistries()) && (await this.#hearStates());
@@ -287,6 +296,28 @@ export class HomeAssistantLink {
       return;
     }
   }
+}
+
+/** @returns why Home Assistant sent nothing to the device; undefined: it may have */
+function refusalOf(code: string, words: string): string | undefined {
+  if (words === NOT_ALLOWED) return "Home Assistant lets only administrators do that";
+  return BEFORE_SENDING.includes(code) ? `Home Assistant refuses it: "${words}"` : undefined;
+}
+
+function responseCommand({ domain, service, data }: ServiceCall, entity_id: string) {
+  const call = { domain, service, service_data: data, target: { entity_id } };
+  return { type: "call_service", ...call, return_response: true };
+}
+
+function historyCommand({ from, to }: Past, entityId: string) {
+  return {
+    type: "history/history_during_period",
+    start_time: from,
+    end_time: to,
+    entity_ids: [entityId],
+    minimal_response: true,
+    no_attributes: true,
+  };
 }
 
 function resultOf(answer: Answer): unknown {

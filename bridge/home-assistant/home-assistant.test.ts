@@ -1,27 +1,46 @@
 /** A bridge with Home Assistant beside its broker, without a broker, and as Home Assistant's app. Home Assistant is played on a real socket. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AssistantAnswer, AssistantQuestion } from "@edgecall/core/protocol/assistant.ts";
 import type { WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import { expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import { withHomeAssistant } from "../ops/home-assistant.ts";
+import { offerMcp, withHomeAssistant } from "../ops/home-assistant.ts";
 import { readSettings } from "../settings.ts";
 import { PlayedAssistant } from "../testkit/assistant.ts";
 import { usePlayedDevices } from "../testkit/devices.ts";
+import { PlayedSupervisor } from "../testkit/supervisor.ts";
 import { HomeAssistantLink } from "./home-assistant-link.ts";
 
 const hosted = usePlayedDevices();
 const { played } = hosted;
 
-async function assistantWith(lights: readonly string[], path?: string): Promise<PlayedAssistant> {
-  const assistant = await PlayedAssistant.start(lights, path);
+async function assistantWith(lights: readonly string[]): Promise<PlayedAssistant> {
+  const assistant = await PlayedAssistant.start(lights);
   played.after(() => assistant.stop());
   return assistant;
+}
+
+/** Asks the bridge as Home does. */
+async function ask(question: AssistantQuestion): Promise<AssistantAnswer> {
+  const id = randomUUID();
+  played.home.send({ t: "assistant", id, question });
+  return (await played.home.next("assistant", (frame) => frame.id === id)).answer;
+}
+
+/** Signs a browser in. @returns what Home is told then */
+async function signedIn({ page }: PlayedAssistant): Promise<AssistantAnswer> {
+  const client = "https://gate.example/";
+  const state = randomUUID();
+  const { authorize = "" } = await ask({ begin: { url: page, client, redirect: client, state } });
+  const { headers } = await fetch(authorize, { redirect: "manual" });
+  const back = new URL(headers.get("location") ?? "").searchParams;
+  expect(back.get("state")).toBe(state);
+  return await ask({ finish: { state, code: back.get("code") ?? "" } });
 }
 
 const settingsOf = ({ url, token }: PlayedAssistant, mode: "read" | "allow" = "allow") => ({
@@ -55,6 +74,7 @@ test("without a broker it is ready by Home Assistant alone, and a call is carrie
       prefix: "homeassistant",
       birth: false,
       dangerText: [],
+      signIn: "allow",
       folder: hosted.folder,
       historyDays: undefined,
       homeAssistant: settingsOf(assistant),
@@ -124,20 +144,113 @@ test("what an integration without push writes is done when it was not taken back
   expect(liar).toMatchObject({ error_type: "outcome_unknown", confirmed: false });
 }, 15_000);
 
-test("as Home Assistant's app it signs in by the Supervisor's socket, and calls nothing but what is on its list", async () => {
-  const assistant = await assistantWith(["lamp"], "/core/websocket");
-  const supervisor = createServer((request, response) => response.writeHead(404).end(request.url));
-  await new Promise<void>((resolve) => supervisor.listen(0, "127.0.0.1", resolve));
-  played.after(() => supervisor.close());
-  const optionsFile = join(mkdtempSync(join(tmpdir(), "app-")), "options.json");
-  writeFileSync(optionsFile, JSON.stringify({ gateway_url: "http://127.0.0.1:1", bridge_token: "tok" }));
-  const url = `http://127.0.0.1:${(supervisor.address() as AddressInfo).port}`;
-  const env = await withHomeAssistant({ SUPERVISOR_TOKEN: assistant.token }, { url, optionsFile });
-  const read = readSettings(env);
-  const devices = read.ok ? read.settings.devices : undefined;
-  if (!devices?.homeAssistant) throw new Error("it has no Home Assistant");
-  expect(devices.homeAssistant.url).toBe(`${url.replace("http", "ws")}/core/websocket`);
+test("what one with push takes back after it was told as done is told once more", async () => {
+  const assistant = await assistantWith(["liar"]);
+  assistant.reverts.set("liar", 500);
+  await hosted.started({ homeAssistant: settingsOf(assistant) });
+  await hosted.agentIn("liar");
+  const id = hosted.call("liar", "set", { on: true });
+  expect(await hosted.report(id)).toMatchObject({ status: "success", confirmed: true });
+  const { payload } = await played.home.next("report", ({ payload }) => payload.includes("corrects"));
+  expect(JSON.parse(payload)).toMatchObject({
+    payload: { request_id: id, confirmed: false, error: expect.stringContaining("It reports: off") },
+  });
+});
 
+test("a person's browser signs in there: the bridge keeps what it got over a restart, and says when it was revoked", async () => {
+  const assistant = await assistantWith(["lamp"]);
+  const first = await hosted.started();
+  expect(await ask({})).toEqual({ state: null });
+  const connected = { url: assistant.page, by: "sign_in", up: true, user: "bridge", admin: false };
+  expect((await signedIn(assistant)).state).toMatchObject(connected);
+  await hosted.agentIn("lamp");
+  expect(await hosted.report(hosted.call("lamp", "set", { on: true }))).toMatchObject({ confirmed: true });
+  await first.stop();
+
+  played.home.frames.length = 0;
+  const second = await hosted.started();
+  await hosted.agentIn("lamp");
+  expect((await ask({})).state).toMatchObject({ ...connected, shown: 1 });
+  assistant.grants.clear();
+  assistant.drop();
+  await until(() => second.conditions().some(({ code }) => code === "home_assistant_refuses"));
+  expect((await ask({})).state).toMatchObject({
+    up: false,
+    problem: expect.stringContaining("Sign in again"),
+  });
+  expect(await ask({ forget: true })).toEqual({ state: null });
+  await until(() => !hosted.told().has("lamp"), { what: "the lamp is gone" });
+  expect(second.conditions()).toEqual([]);
+});
+
+test("a bridge without broker and Home Assistant waits for a sign-in; another one replaces the first, which hears that its grant ended", async () => {
+  const [one, other] = [await assistantWith(["lamp"]), await assistantWith(["desk_lamp"])];
+  const devices = {
+    mode: "off",
+    prefix: "homeassistant",
+    birth: false,
+    dangerText: [],
+    signIn: "read",
+  } as const;
+  const bridge = played.start({ mqttUrl: undefined, devices: { ...devices, folder: hosted.folder } });
+  await until(() => bridge.ready());
+  expect((await signedIn(one)).state).toMatchObject({ url: one.page, up: true });
+  expect((await hosted.agentIn("lamp")).hosted).toMatchObject({ mode: "read" });
+  expect((await signedIn(other)).state).toMatchObject({ url: other.page, up: true });
+  await hosted.agentIn("desk-lamp");
+  await until(() => !hosted.told().has("lamp"), { what: "the first one's lamp is gone" });
+  await until(() => one.grants.size === 0, { what: "the first one is told" });
+  expect(other.grants.size).toBe(1);
+});
+
+test("one that the settings name is not replaced by a sign-in", async () => {
+  const assistant = await assistantWith(["lamp"]);
+  await hosted.started({ homeAssistant: settingsOf(assistant) });
+  await hosted.agentIn("lamp");
+  const begin = { url: assistant.page, client: "https://g/", redirect: "https://g/", state: randomUUID() };
+  expect(await ask({ begin })).toMatchObject({
+    state: { by: "settings", url: assistant.page, up: true },
+    error: expect.stringContaining("HA_URL"),
+  });
+});
+
+/** The settings of a bridge that is Home Assistant's app. */
+async function asApp(assistant: PlayedAssistant) {
+  const supervisor = await PlayedSupervisor.start(assistant);
+  played.after(() => supervisor.stop());
+  const folder = mkdtempSync(join(tmpdir(), "app-"));
+  mkdirSync(join(folder, "bridge"));
+  const optionsFile = join(folder, "options.json");
+  const { GATEWAY_URL: gateway_url, BRIDGE_TOKEN: bridge_token } = played.environment();
+  writeFileSync(optionsFile, JSON.stringify({ gateway_url, bridge_token }));
+  const given = { SUPERVISOR_TOKEN: supervisor.token, HEALTH_PORT: "0" };
+  const env = await withHomeAssistant(given, { url: supervisor.url, optionsFile });
+  const read = readSettings(env);
+  if (!read.ok) throw new Error(read.errors.join("; "));
+  const { homeAssistant } = read.settings.devices ?? {};
+  if (!homeAssistant) throw new Error("it has no Home Assistant");
+  return { supervisor, env, settings: read.settings, homeAssistant };
+}
+
+test("as Home Assistant's app it has its devices with nothing to paste and without a broker, and shows the card of its gateway", async () => {
+  const assistant = await assistantWith(["lamp"]);
+  const { supervisor, env, settings, homeAssistant } = await asApp(assistant);
+  expect(homeAssistant.url).toBe(`${supervisor.url.replace("http", "ws")}/core/websocket`);
+  const bridge = played.start(settings);
+  await hosted.agentIn("lamp");
+  expect(bridge.links()).toMatchObject({ broker: undefined, homeAssistant: true });
+  expect(await hosted.report(hosted.call("lamp", "set", { on: true }))).toMatchObject({ confirmed: true });
+  expect(await offerMcp(env, supervisor)).toBeUndefined();
+  const { origin } = new URL(env.GATEWAY_URL ?? "");
+  expect(supervisor.discovered).toEqual([{ service: "mcp", config: { url: `${origin}/mcp` } }]);
+  // A sign-in in the console replaces nothing.
+  const begin = { url: assistant.page, client: "https://g/", redirect: "https://g/", state: randomUUID() };
+  expect(await ask({ begin })).toMatchObject({ state: { by: "settings", up: true, admin: true } });
+});
+
+test("as Home Assistant's app, where the token is an administrator's, it calls nothing but what is on its list", async () => {
+  const assistant = await assistantWith(["lamp"]);
+  const { homeAssistant } = await asApp(assistant);
   const catalog = new DeviceCatalog({
     prefix: "homeassistant",
     ownPrefix: "evoclaw",
@@ -145,9 +258,7 @@ test("as Home Assistant's app it signs in by the Supervisor's socket, and calls 
   });
   const refused: unknown[] = [];
   const link = new HomeAssistantLink({
-    ...devices.homeAssistant,
-    // The Supervisor passes its socket on to Home Assistant.
-    url: assistant.url,
+    ...homeAssistant,
     log: (_, event, fields) => event.endsWith("service_refused") && refused.push(fields?.service),
     clock: systemClock,
     catalog,

@@ -1,4 +1,4 @@
-/** Pictures of Home Assistant's cameras, which it serves over HTTP alone. */
+/** What Home Assistant serves over HTTP: pictures of its cameras. */
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 
 const WITHIN_MS = 12_000;
@@ -22,7 +22,7 @@ export async function fetchPicture(
       await response.body?.cancel();
       return { error: `Home Assistant has no picture of it now (${response.status})` };
     }
-    const bytes = await bytesOf(response);
+    const bytes = await bytesOf(response, MEDIA_MAX_BYTES);
     if (bytes === undefined) return { error: "its picture is too large" };
     return { mediaType: (response.headers.get("content-type") ?? "").split(";")[0] ?? "", bytes };
   } catch {
@@ -30,13 +30,13 @@ export async function fetchPicture(
   }
 }
 
-/** @returns undefined: they are too many */
-async function bytesOf({ body }: Response): Promise<Uint8Array | undefined> {
+/** @returns a body; undefined: it is larger than `max` */
+export async function bytesOf({ body }: Response, max: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    if (length > MEDIA_MAX_BYTES) return undefined;
+    if (length > max) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -13,9 +13,13 @@ export type Readiness = {
   problem: string | undefined;
 };
 
-/** The gateway has welcomed the bridge, and what it reaches devices by is connected: the broker, or Home Assistant. */
+/**
+ * The gateway has welcomed the bridge, and what it reaches devices by is connected: the broker, or Home Assistant. A bridge with neither
+ * waits for a sign-in in the console.
+ */
 export function isReady({ gateway, broker, homeAssistant }: Readiness): boolean {
-  return gateway && (broker === true || homeAssistant === true);
+  const isWaiting = broker === undefined && homeAssistant === undefined;
+  return gateway && (isWaiting || broker === true || homeAssistant === true);
 }
 
 export type HealthServer = {

@@ -21,6 +21,7 @@ const Options = z.looseObject({
   ha_url: z.optional(z.string()),
   ha_token: z.optional(z.string()),
   ha_devices: z.optional(z.string()),
+  ha_people: z.optional(z.string()),
   debug: z.optional(z.boolean()),
 });
 
@@ -65,6 +66,7 @@ export async function withHomeAssistant(
     HA_URL: value.ha_url || `${url.replace(/^http/, "ws")}/core/websocket`,
     HA_TOKEN: value.ha_url ? value.ha_token : token,
     HA_DEVICES: value.ha_devices,
+    HA_PEOPLE: value.ha_people,
     // Home Assistant keeps the folder of the options over updates.
     BRIDGE_STATE: join(dirname(optionsFile), "bridge"),
     ...(value.debug && { LOG_LEVEL: "debug" }),

@@ -1,18 +1,27 @@
-/** Home Assistant on a real socket, with lights that obey: for tests of the whole bridge that need no real one. */
+/**
+ * Home Assistant on a real socket, with lights that obey, and a page that signs a browser in at once: for tests of the whole bridge that
+ * need no real one.
+ */
+import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 
 type Message = { id: number; type: string } & Record<string, unknown>;
 export type ServiceCalled = { domain: string; service: string; target: { entity_id: string } };
 
+const PATH = "/api/websocket";
+/** The access token of a sign-in as a user without administrator rights. */
+const ACCESS = "a-user's";
 /** A context's id: its first ten characters are the time of the call, here the year 1970. */
 const CONTEXT = "0".repeat(26);
 
 export class PlayedAssistant {
   /** The address of its WebSocket. */
   readonly url: string;
-  readonly token: string;
+  /** An administrator's. A sign-in gives another one. */
+  readonly token = "an-administrator's";
   /** All that was called, in this order. */
   readonly calls: ServiceCalled[] = [];
   /** Lights that take back after this time what they said (ms). */
@@ -20,21 +29,33 @@ export class PlayedAssistant {
   /** By entity id. All are exposed lights. Those whose name begins with `cloud` are polled. */
   readonly #states = new Map<string, "on" | "off">();
   readonly #server: WebSocketServer;
+  readonly #http: Server;
+  /** Refresh tokens of sign-ins, while they count. */
+  readonly grants = new Set<string>();
+  /** Of the sign-in that is under way. */
+  #challenge = "";
+  readonly #administrators = new WeakSet<WebSocket>();
   /** The sockets that are told of states, with the id of the subscription. */
   readonly #subscribed = new Map<WebSocket, number>();
 
-  private constructor(server: WebSocketServer, path: string, token: string, lights: readonly string[]) {
-    this.#server = server;
-    this.token = token;
-    this.url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  private constructor(http: Server, lights: readonly string[]) {
+    this.#http = http;
+    this.#server = new WebSocketServer({ server: http, path: PATH });
+    this.url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}${PATH}`;
+    http.on("request", (request, response) => void this.#serve(request, response));
     for (const light of lights) this.#states.set(`light.${light}`, "off");
-    server.on("connection", (socket) => this.#accept(socket));
+    this.#server.on("connection", (socket) => this.#accept(socket));
   }
 
-  static async start(lights: readonly string[], path = "/api/websocket"): Promise<PlayedAssistant> {
-    const server = new WebSocketServer({ port: 0, host: "127.0.0.1", path });
-    await once(server, "listening");
-    return new PlayedAssistant(server, path, "an-administrator's", lights);
+  static async start(lights: readonly string[]): Promise<PlayedAssistant> {
+    const http = createServer().listen(0, "127.0.0.1");
+    await once(http, "listening");
+    return new PlayedAssistant(http, lights);
+  }
+
+  /** Its address for a browser. */
+  get page(): string {
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
   /** A light says this of itself. */
@@ -52,7 +73,35 @@ export class PlayedAssistant {
 
   async stop(): Promise<void> {
     this.drop();
-    await new Promise((resolve) => this.#server.close(resolve));
+    this.#http.closeAllConnections();
+    await new Promise((resolve) => this.#http.close(resolve));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams: query } = new URL(request.url ?? "/", this.page);
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const form = new URLSearchParams(body);
+    if (pathname === "/auth/authorize") {
+      this.#challenge = query.get("code_challenge") ?? "";
+      const back = `${query.get("redirect_uri")}?code=the-code&state=${query.get("state")}`;
+      response.writeHead(302, { location: back }).end();
+      return;
+    }
+    const verifier = createHash("sha256").update(form.get("code_verifier") ?? "");
+    const isRefresh = form.get("grant_type") === "refresh_token";
+    const isRight = isRefresh
+      ? this.grants.has(form.get("refresh_token") ?? "")
+      : verifier.digest("base64url") === this.#challenge;
+    if (pathname === "/auth/revoke") this.grants.delete(form.get("token") ?? "");
+    if (pathname !== "/auth/token") response.writeHead(200).end("{}");
+    else if (!isRight) response.writeHead(400).end('{"error":"invalid_grant"}');
+    else if (isRefresh) response.writeHead(200).end(JSON.stringify({ access_token: ACCESS }));
+    else {
+      const refresh_token = randomUUID();
+      this.grants.add(refresh_token);
+      response.writeHead(200).end(JSON.stringify({ access_token: ACCESS, refresh_token }));
+    }
   }
 
   #accept(socket: WebSocket): void {
@@ -61,7 +110,8 @@ export class PlayedAssistant {
     socket.on("message", (data) => {
       const message = JSON.parse(String(data)) as Message;
       if (message.type === "auth") {
-        const isRight = message.access_token === this.token;
+        const isRight = message.access_token === this.token || message.access_token === ACCESS;
+        if (message.access_token === this.token) this.#administrators.add(socket);
         send(socket, { type: isRight ? "auth_ok" : "auth_invalid", ha_version: "2026.11.0" });
         if (!isRight) socket.close(1000);
       } else if (message.type === "ping") send(socket, { id: message.id, type: "pong" });
@@ -71,7 +121,7 @@ export class PlayedAssistant {
 
   #answer(socket: WebSocket, message: Message): void {
     const { id, type } = message;
-    send(socket, { id, type: "result", success: true, result: this.#resultOf(type) });
+    send(socket, { id, type: "result", success: true, result: this.#resultOf(socket, type) });
     if (type === "subscribe_entities") {
       this.#subscribed.set(socket, id);
       const all = [...this.#states].map(([entity, s]) => [entity, { s, a: {}, c: CONTEXT, lc: 1 }]);
@@ -88,7 +138,7 @@ export class PlayedAssistant {
     if (reverts !== undefined) setTimeout(() => this.say(light, other), reverts);
   }
 
-  #resultOf(type: string): unknown {
+  #resultOf(socket: WebSocket, type: string): unknown {
     const lights = [...this.#states.keys()];
     switch (type) {
       case "get_config":
@@ -113,6 +163,8 @@ export class PlayedAssistant {
           { domain: "lab", iot_class: "local_push" },
           { domain: "cloud", iot_class: "cloud_polling" },
         ];
+      case "auth/current_user":
+        return { name: "bridge", is_admin: this.#administrators.has(socket) };
       case "call_service":
         return { context: { id: CONTEXT } };
       default:

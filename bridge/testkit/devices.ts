@@ -62,6 +62,7 @@ export class PlayedDevices {
       prefix: "homeassistant",
       birth: false,
       dangerText: [],
+      signIn: "allow" as const,
       folder,
       historyDays: 400,
     };

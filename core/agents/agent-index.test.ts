@@ -38,6 +38,18 @@ test("… and for 95 of 100 that it was not tuned on", () => {
   expect(answered(LATER_QUESTIONS)).toBeGreaterThanOrEqual(95);
 });
 
+test("words that stand in no line find an agent too, and do not change what it is", () => {
+  const index = indexOf([
+    { ...light("lamp-1", "light · Workshop"), also: "Upstairs Licht in der Werkstatt" },
+    light("lamp-2", "light · Garden"),
+  ]);
+  expect(ids(index, "Werkstatt")).toEqual(["lamp-1"]);
+  expect(ids(index, "upstairs")[0]).toBe("lamp-1");
+  expect(index.counts()).toEqual(
+    indexOf([light("lamp-1", "light · Workshop"), light("lamp-2", "light · Garden")]).counts(),
+  );
+});
+
 test("every question has agents of the home as its answer, and stands in one set", () => {
   const questions = [
     ...TUNING_QUESTIONS,

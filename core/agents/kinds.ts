@@ -25,7 +25,8 @@ const KIND_WORDS = {
   leak: "leak leck fuite flood",
   "smoke and gas": "smoke rauch rauchmelder gas monoxide co detector",
   alarm: "alarm siren burglar horn sirene",
-  media: "tv television speaker soundbar sonos echo music projector receiver radio beamer fernseher kodi",
+  media:
+    "player tv television speaker soundbar sonos echo music projector receiver radio beamer fernseher kodi",
   cleaning: "vacuum hoover roborock",
   mower: "mower automower maehroboter",
   appliance: "dishwasher oven washing dryer coffee fridge freezer refrigerator kettle microwave washer",

@@ -1,6 +1,7 @@
 /** Cuts ids, lines and questions into words that can be compared: folded, lightly stemmed, numbers without leading zeros. Pure. */
 
 import { lazy } from "../text/lazy.ts";
+import { ofSearchWords } from "./search-words.ts";
 
 /** Longer words are cut there: nobody writes them, and hashes would fill the index. */
 const WORD_MAX = 32;
@@ -14,24 +15,8 @@ const BEYOND_ASCII = /[^\x00-\x7f]/;
 const ORDINALS: Readonly<Record<string, string>> = { first: "1st", second: "2nd", third: "3rd" };
 const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/**
- * Words of a question that say nothing about the device. "turn" and "switch" are among them: they fit whatever can be switched,
- * and would favour the devices that happen to call it that.
- */
-const STOP_WORDS = `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing done down don
-  for from get give go going got had has have he her here him his how i if in into is isn it its just left let like long
-  make many may me mine more most much my near need new no not nothing now of off ok on once one or our out over please put read really s
-  say set she so some something still switch t take tell than thank thanks that the their them then there these they thing this those to
-  today tomorrow tonight too turn up us very want was we well were what when which while who whose why will with would yes
-  yesterday yet you your aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn bitte das dem den der des die ein eine einem einen einer im ist mach mal mir und von wie wo zu
-  alle alles auf aus bei etwas gerade noch steht stehen gibt hat ich ihr im ins irgendwo mehr nicht sich sie sind sowie vom was welche welcher welches welchem wer werden wird
-  alors au aux avec ce cela ces cette dans de des du en entre est et il ils elles je la le les ma mes mon ou par pour quel quelle quelles quels que qui qu se sont sur tous tout toute toutes un une y
-  ale byc czy czyli cos dla do gdzie ile i ja jak jaka jakie jaki jest ktora ktore ktory mi moj moja moje na nad nie o od po prosze przy sa sie ten ta te to tu u w we wszystkie wszystko wszystkich z za ze
-  al como con cual cuales del donde el en es esta estan hay la las los mi para por que se son su todo todos un una y
-  che come con cosa dei del della delle dove e gli ho il in la lo nel nella per quale quali sono su tutti tutto un una
-  alle alles dat de een en er het hoe ik in is met mijn naar op wat welke zijn
-  ao as com da das do dos em na no nos o onde os para qual quais que tem todos tudo um uma`;
-const stopWords = lazy(() => new Set(STOP_WORDS.split(/\s+/).flatMap((one) => [one, stem(one)])));
+/** Words of a question that say nothing about the device. */
+const stopWords = ofSearchWords(({ stop }) => new Set(stop.split(/\s+/).flatMap((one) => [one, stem(one)])));
 
 /** Letters that are no other letter with a mark, and what stands for them. Of ä, ö, ü and ß as ids spell them. */
 const LETTERS: Readonly<Record<string, string>> = {

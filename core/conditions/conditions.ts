@@ -68,7 +68,7 @@ const TABLE = {
     text: ({ url }) =>
       `Home Assistant at ${url} refuses the bridge's token: it was revoked, or its user is not active`,
     cure: () =>
-      "in Home Assistant: the user's page, Security, Long-lived access tokens, make another one, and set it as the bridge's HA_TOKEN; the old one is tried again once an hour",
+      "in the console: Setup, Home Assistant, sign in again; or in Home Assistant: the user's page, Security, Long-lived access tokens, make another one, and set it as the bridge's HA_TOKEN. The old one is tried again once an hour",
   },
   // Seen by the gateway.
   offline: {

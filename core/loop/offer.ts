@@ -7,6 +7,8 @@
  */
 
 import { AgentIndex } from "../agents/agent-index.ts";
+import { giveSearchWords } from "../agents/search-words.ts";
+import { SEARCH_WORDS } from "../agents/search-words-data.ts";
 import { topicsOf } from "../agents/tool-words.ts";
 import { cutText } from "../text/cut.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
@@ -125,6 +127,8 @@ export class ToolOffer {
     if (tool && !this.#offered.has(name)) this.#offered.set(name, tool);
   }
 }
+
+giveSearchWords(SEARCH_WORDS);
 
 /** Ranks tools by a person's words in several languages. */
 class Search {

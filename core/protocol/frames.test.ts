@@ -188,6 +188,32 @@ const bridgeFrame = fc.oneof(
   record({ t: of("past"), id, reply: pastReply }),
   record({ t: of("changes"), changes: fc.array(change, { maxLength: 3 }), lost: fc.nat() }, ["lost"]),
   record({ t: of("conditions"), all: fc.array(condition, { maxLength: 8 }) }),
+  record({
+    t: of("assistant"),
+    id,
+    answer: record(
+      {
+        state: fc.option(
+          record(
+            {
+              url: text(300),
+              by: fc.constantFrom("settings", "sign_in"),
+              up: fc.boolean(),
+              version: text(40),
+              user: text(100),
+              admin: fc.boolean(),
+              shown: fc.nat(),
+              problem: text(600),
+            },
+            ["version", "user", "admin", "problem"],
+          ),
+        ),
+        authorize: fc.webUrl(),
+        error: text(500),
+      },
+      ["authorize", "error"],
+    ),
+  }),
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
 );
 
@@ -200,6 +226,7 @@ const key = record({ id: agent, key: fc.option(fc.string({ maxLength: 64 })), n:
   "session",
 ]);
 const hash = fc.string({ maxLength: 64 });
+const signIn = fc.stringMatching(/^[\w-]{20,64}$/);
 const storedTexts = record({ id: agent, capabilities: hash, tools: hash, presence: hash }, [...TEXT_KINDS]);
 const homeFrame = fc.oneof(
   record(
@@ -255,6 +282,18 @@ const homeFrame = fc.oneof(
     ["all"],
   ),
   record({ t: of("changed"), upto: fc.dictionary(rule, seq, { maxKeys: 3, noNullPrototype: true }) }),
+  record({
+    t: of("assistant"),
+    id,
+    question: record(
+      {
+        begin: record({ url: text(300), client: text(300), redirect: text(300), state: signIn }),
+        finish: record({ state: signIn, code: fc.string({ minLength: 1, maxLength: 300 }) }),
+        forget: fc.constant(true),
+      },
+      ["begin", "finish", "forget"],
+    ),
+  }),
   record({ t: of("forget_device"), key: deviceKey }),
   record({ t: of("update"), id }),
   record({ t: of("error"), code: fc.string(), message: fc.string() }),

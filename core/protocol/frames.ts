@@ -22,6 +22,7 @@
  *     | ◀─────────────────────── rules     |  rules on hosted devices; these three only with the feature `rules`
  *     | changes ─────────────────────────▶ |  what became of them; kept by the bridge until …
  *     | ◀──────────────────────── changed  |  … Home has stored it
+ *     | ◀─────────── assistant ──────────▶ |  Home Assistant: how it is, and a sign-in there; only with the feature `assistant`
  *
  * An agent's messages travel as the exact text that it published, so that signatures stay valid.
  *
@@ -29,6 +30,7 @@
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 
+import { AssistantAnswer } from "./assistant.ts";
 import { CONDITIONS_MAX, Condition, ConditionList } from "./conditions.ts";
 import { DEVICES_A_FRAME_MAX, DeviceReadings, HostedState, LEFT_OUT_MAX, LeftOut } from "./devices.ts";
 import { agentId, hash, raw } from "./frame-fields.ts";
@@ -150,6 +152,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   }),
   /** The answer to Home's `past` of this id, or an error that names the field. */
   z.object({ t: z.literal("past"), id: CallId, reply: PastReply }),
+  /** The answer to Home's `assistant` of this id. */
+  z.object({ t: z.literal("assistant"), id: CallId, answer: AssistantAnswer }),
   /** Changes of rules, oldest first. `lost`: how many gave way before. Sent again until Home says `changed`. */
   z.object({
     t: z.literal("changes"),

@@ -2,6 +2,7 @@
  * The frames of Home to a bridge (frames.ts has those of the bridge, and how both belong together). The bridge alone reads them: the
  * Worker has their types, and their schemas are not in it.
  */
+import { AssistantQuestion } from "./assistant.ts";
 import { DEVICES_A_FRAME_MAX, DeviceKey } from "./devices.ts";
 import { agentId, hash, raw } from "./frame-fields.ts";
 import { ACKS_MAX } from "./mqtt.ts";
@@ -134,6 +135,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
   }),
   /** Asks what a reading of a hosted device was. The bridge keeps values at home (feature `history`). */
   z.object({ t: z.literal("past"), id: CallId, question: PastQuestion }),
+  /** Asks how the bridge is connected to Home Assistant, or takes part in a person's sign-in there. */
+  z.object({ t: z.literal("assistant"), id: CallId, question: AssistantQuestion }),
   /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
   z.object({ t: z.literal("forget_device"), key: DeviceKey }),
   /** Asks the bridge to install the gateway's program, as every service does (docs/explain/services.md). */

@@ -41,7 +41,12 @@ const ABILITIES = [
   "unit_of_measurement",
 ] as const;
 /** They change no call. */
-export const SHOWN: readonly string[] = ["unit_of_measurement", "state_class", "event_types"];
+export const SHOWN: readonly string[] = [
+  "assumed_state",
+  "event_types",
+  "state_class",
+  "unit_of_measurement",
+];
 /** Of these kinds some come and go with what the device does, so an allowance must not end with them. */
 export const VARYING: Readonly<Record<string, readonly string[]>> = {
   climate: ["fan_modes", "max_temp", "min_temp", "preset_modes", "supported_features", "swing_modes"],

@@ -56,14 +56,59 @@ describe("what confirms", () => {
     const mark = home.mark();
     home.change("light.b", { s: "on" }).change("light.all", { s: "on" });
     expect(plan.confirm?.(mark)).toBeUndefined();
+    expect(plan.unconfirmed(mark)).toBe(
+      "Sent to Device g; 1 of its 2 members did it. Not: Device c (did not answer).",
+    );
     home.change("light.c", { s: "on" });
-    expect(plan.confirm?.(mark)?.text).toContain("on (it was: off)");
+    expect(plan.confirm?.(mark)?.text).toBe(
+      "Device g: on, reported by all 2 members, the last 0.0 s after the command.",
+    );
     // One of them does not answer the next command.
     const off = home.plan("set", { on: false });
     const again = home.mark();
     home.change("light.b", { s: "unavailable" }).change("light.c", { s: "off" });
     home.change("light.all", { s: "off" });
     expect(off.confirm?.(again)).toBeUndefined();
+    expect(off.unconfirmed(again)).toBe(
+      "Sent to Device g; 1 of its 2 members did it. Not: Device b (offline).",
+    );
+  });
+
+  test("of a group in a group each of its members, also after a reconnect", () => {
+    const home = new PlayedHomeAssistant()
+      .add("b", "light.b", { exposed: false })
+      .add("c", "light.c", { exposed: false })
+      .add("i", "light.inner", { platform: "group", exposed: false })
+      .add("g", "light.all", { platform: "group" });
+    const can = { supported_color_modes: ["brightness"] };
+    const whole = () => {
+      home.whole("light.b", "off", can).whole("light.c", "off", can);
+      home.whole("light.inner", "off", { ...can, entity_id: ["light.b", "light.c"] });
+      home.whole("light.all", "off", { ...can, entity_id: ["light.inner"] });
+    };
+    whole();
+    home.catalog.homeAssistant.lost();
+    home.known();
+    whole();
+    expect(home.catalog.homeAssistant.judgedFor("g")).toEqual(["light.b", "light.c"]);
+    const plan = home.plan("set", { brightness_pct: 40 });
+    const mark = home.mark();
+    const on = { s: "on", a: { brightness: 102 } };
+    for (const entity of ["light.b", "light.inner", "light.all"]) home.change(entity, on);
+    expect(plan.confirm?.(mark)).toBeUndefined();
+    home.change("light.c", on);
+    expect(plan.confirm?.(mark)?.text).toContain("reported by all 1 members");
+  });
+
+  test("groups that are in each other are never done", () => {
+    const home = new PlayedHomeAssistant().add("g", "light.g").add("h", "light.h");
+    const can = { supported_color_modes: ["onoff"] };
+    home.whole("light.g", "off", { ...can, entity_id: ["light.h"] });
+    home.whole("light.h", "off", { ...can, entity_id: ["light.g"] });
+    const plan = home.plan("set", { on: true });
+    const mark = home.mark();
+    home.change("light.g", { s: "on" }).change("light.h", { s: "on" });
+    expect(plan.confirm?.(mark)).toBeUndefined();
   });
 
   test("nothing of an entity that only remembers what it was told", () => {
@@ -103,7 +148,7 @@ describe("what is given", () => {
       .add("h", "switch.hidden", { device: "f", more: { hidden_by: "user" } })
       .add("t", "person.anna", { device: "g" });
     home.whole("light.lamp", "on", { supported_color_modes: ["brightness"], brightness: 102 });
-    home.whole("sensor.power", "12.5", { unit_of_measurement: "W" });
+    home.whole("sensor.power", "12.5", { unit_of_measurement: "W" }).whole("lock.door", "locked");
     expect(home.catalog.devices(home.now).map(({ id }) => id)).toEqual(["device-d"]);
     expect(home.device).toMatchObject({
       area: "Hall",
@@ -111,7 +156,26 @@ describe("what is given", () => {
       source: "home-assistant",
     });
     expect(home.words()).toEqual({ light: "on", brightness: "40 %" });
-    expect(home.words(true)).toMatchObject({ Power: "12.5 W" });
+    expect(home.words(true)).toMatchObject({ Power: "12.5 W", Door: "locked" });
+    expect(home.device.actions.map(({ name }) => name)).toEqual(["read", "history", "set"]);
+  });
+
+  test("its area, and the words by which it is found: a person's name, aliases, labels, the floor", () => {
+    const home = new PlayedHomeAssistant();
+    home.areas = [{ area_id: "hall", name: "Hall", floor_id: "up", aliases: ["Flur"] }];
+    home.floors = [{ floor_id: "up", name: "Upstairs", aliases: ["Obergeschoss"] }];
+    home.labels = [{ label_id: "x", name: "Christmas" }];
+    home.devices.l = { labels: ["x"] };
+    home.details = { "light.l": { aliases: ["Licht im Flur", null] } };
+    home.add("l", "light.l", { more: { name: "Star" } }).whole("light.l", "on");
+    expect(home.device).toMatchObject({
+      area: "Hall",
+      floor: "Upstairs",
+      aliases: ["Star", "Licht im Flur", "Christmas", "Flur", "Obergeschoss"],
+    });
+    const { allowHash, key } = home.device;
+    home.areas = [{ area_id: "hall", name: "Corridor" }];
+    expect(home.known().device).toMatchObject({ area: "Corridor", allowHash, key });
   });
 
   test("attributes that a kind does not name are never told", () => {
@@ -196,5 +260,25 @@ test("a device of the broker is the broker's, whatever Home Assistant says of it
   home.add("p", "switch.plug", { platform: "mqtt" }).whole("switch.plug", "on");
   expect(home.catalog.devices(home.now)).toHaveLength(1);
   expect(home.device).toMatchObject({ source: "mqtt", key: before.key, allowHash: before.allowHash });
+  expect(home.device).toMatchObject({ name: "Plug", area: "Hall", aliases: ["Device p"] });
   expect(home.plan("set", { on: true }).steps).toMatchObject([{ topic: "c" }]);
+});
+
+describe("people", () => {
+  test("none is given because it is exposed, and of one that an owner names only whether it is at home", () => {
+    const home = new PlayedHomeAssistant(["person.anna", "device_tracker.phone"])
+      .add("a", "person.anna", { exposed: false })
+      .add("b", "person.bert")
+      .add("t", "device_tracker.phone", { device: "phone" })
+      .add("s", "sensor.phone_street", { device: "phone", exposed: false });
+    const where = { latitude: 48.1, longitude: 11.5, source: "device_tracker.phone" };
+    home.whole("person.anna", "Work", where).whole("device_tracker.phone", "home", where);
+    home.whole("sensor.phone_street", "Elm Street 1").whole("person.bert", "home", where);
+    const ids = home.catalog.devices(home.now).map(({ id }) => id);
+    expect(ids.sort()).toEqual(["device-a", "device-phone"]);
+    const told = ids.flatMap((id) => home.catalog.readings(id, home.now, true).map(({ text }) => text));
+    expect(told).toEqual(["away", "at home"]);
+    home.change("person.anna", { s: "home" });
+    expect(home.catalog.readings("device-a", home.now).map(({ value }) => value)).toEqual([true]);
+  });
 });

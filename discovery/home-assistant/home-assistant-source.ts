@@ -6,7 +6,8 @@ import type { PictureKey, SavedState } from "../model/device.ts";
 import type { ServiceCall, Step } from "../model/entity/entity.ts";
 import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
 import { abilitiesOf } from "./abilities.ts";
-import { entityOf, isKnownKind, READ_ONLY } from "./kinds/all.ts";
+import type { HomeAssistantEntity } from "./entity.ts";
+import { entityOf, isKnownKind, OF_PEOPLE, READ_ONLY } from "./kinds/all.ts";
 import { TARGET } from "./kinds/draft.ts";
 import { HomeAssistantPart } from "./part.ts";
 import { type Entry, type RegistryLists, readEntries } from "./registry.ts";
@@ -33,16 +34,24 @@ export class HomeAssistantSource implements Source {
   readonly #members = new Map<string, HomeAssistantPart>();
   readonly #states = new States();
   readonly #failures = new Map<string, Failure>();
+  readonly #people: ReadonlySet<string>;
   #left = 0;
 
-  constructor(events: SourceEvents) {
+  /** @param people entity ids of the persons and trackers that are given */
+  constructor(events: SourceEvents, people: Iterable<string> = []) {
     this.#events = events;
+    this.#people = new Set(people);
   }
 
   /** Reads the registries, after each connect and when one of them has changed. */
   known(lists: RegistryLists, now: number): void {
-    const all = readEntries(lists);
-    const shown = new Set(all.filter((one) => one.isExposed).flatMap(({ device }) => device.identities));
+    const all = readEntries(lists).map((entry) =>
+      isOfPeople(entry) ? { ...entry, isExposed: this.#people.has(entry.entityId) } : entry,
+    );
+    // A tracker's device is somebody's phone: what else it measures is not told.
+    const shown = new Set(
+      all.filter((one) => one.isExposed && !isOfPeople(one)).flatMap(({ device }) => device.identities),
+    );
     const isGiven = ({ domain, isExposed, device }: Entry) =>
       isKnownKind(domain) &&
       (isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))));
@@ -120,9 +129,15 @@ export class HomeAssistantSource implements Source {
 
   /** @returns the entity ids of those that are judged for a command to this one: the members of a group, or itself */
   judgedFor(key: string): string[] {
+    const seen = new Set<string>();
+    const judged = (entityId: string): string[] => {
+      if (seen.has(entityId)) return [];
+      seen.add(entityId);
+      const members = this.partNamed(entityId)?.entity.members ?? [];
+      return members.length > 0 ? members.flatMap(judged) : [entityId];
+    };
     const entity = this.#parts.get(key)?.entity;
-    if (!entity) return [];
-    return entity.members.length > 0 ? entity.members : [entity.entry.entityId];
+    return entity ? judged(entity.entry.entityId) : [];
   }
 
   /** @returns the entity id of now; undefined: there is none */
@@ -209,20 +224,25 @@ export class HomeAssistantSource implements Source {
     const { abilities, entry } = entity;
     const isOther = JSON.stringify(abilitiesOf(entry.domain, state, abilities)) !== JSON.stringify(abilities);
     const isMember = this.#members.has(id);
-    const current = isOther && !isMember ? this.#make(entry, state, part) : part;
+    const make = () => (isMember ? this.#makeMember(entry, state, part) : this.#make(entry, state, part));
+    const current = isOther ? make() : part;
     current.read(state, moment);
     if (isOther && !isMember) this.#events.changed();
     return [current];
   }
 
   #make(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
-    const entity = entityOf(entry, state, former?.entity);
-    for (const member of entity.members) this.#addMember(member);
+    const part = this.#partOf(entityOf(entry, state, former?.entity), former);
+    this.#parts.set(entry.id, part);
+    for (const member of part.entity.members) this.#addMember(member);
+    return part;
+  }
+
+  #partOf(entity: HomeAssistantEntity, former: HomeAssistantPart | undefined): HomeAssistantPart {
     const part = new HomeAssistantPart(entity, this, () =>
       entity.members.map((member) => this.partNamed(member)),
     );
     if (former) part.adopt(former);
-    this.#parts.set(entry.id, part);
     return part;
   }
 
@@ -231,14 +251,25 @@ export class HomeAssistantSource implements Source {
     const state = this.#states.get(entityId);
     if (!entry || !isKnownKind(entry.domain) || this.#ids.has(entityId) || this.#members.has(entityId))
       return;
-    const part = new HomeAssistantPart(entityOf(entry, state ?? WITHOUT_STATE), this);
+    const part = this.#makeMember(entry, state ?? WITHOUT_STATE, undefined);
     if (state) part.read(state, { number: this.#events.next(), now: 0, retained: true });
-    this.#members.set(entityId, part);
+  }
+
+  /** It may be a group of its own, with members that are not given either. */
+  #makeMember(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
+    const part = this.#partOf(entityOf(entry, state, former?.entity), former);
+    this.#members.set(entry.entityId, part);
+    for (const member of part.entity.members) this.#addMember(member);
+    return part;
   }
 
   #own({ entity: { unique } }: Part): HomeAssistantPart | undefined {
     return this.#parts.get(unique.replace(/^ha /, ""));
   }
+}
+
+function isOfPeople({ domain }: Entry): boolean {
+  return OF_PEOPLE.includes(domain);
 }
 
 /** A polling integration reads its device then. Of another one it would only write the state once more, as if the device had reported. */

@@ -1,6 +1,5 @@
 /** An entity of Home Assistant with what its states have said. */
-import { Quantity } from "@edgecall/core/text/quantity.ts";
-import type { SlotValue, Value } from "../model/entity/entity.ts";
+import type { Value } from "../model/entity/entity.ts";
 import type { DeviceInfo, Part, Source } from "../model/source.ts";
 import type { HomeAssistantEntity } from "./entity.ts";
 import type { Entry } from "./registry.ts";
@@ -17,7 +16,7 @@ export class HomeAssistantPart implements Part {
   /** Home Assistant knows its state; the text says why it does not. */
   absentBecause: string | undefined = "Home Assistant has not told its state yet";
   readonly #values = new Map<string, Value>();
-  readonly #members: () => readonly (HomeAssistantPart | undefined)[];
+  readonly #membersNow: () => readonly (HomeAssistantPart | undefined)[];
 
   /** @param members of a group, as they are now; one that is not known is undefined */
   constructor(
@@ -27,7 +26,11 @@ export class HomeAssistantPart implements Part {
   ) {
     this.entity = entity;
     this.source = source;
-    this.#members = members;
+    this.#membersNow = members;
+  }
+
+  get members(): readonly (HomeAssistantPart | undefined)[] {
+    return this.#membersNow();
   }
 
   get device(): DeviceInfo {
@@ -78,22 +81,8 @@ export class HomeAssistantPart implements Part {
     this.absentBecause = why;
   }
 
-  /**
-   * A group says that it is on when one of its members is, so it is as old as the member that reported first, and confirms nothing while
-   * they differ.
-   */
   value(slot: string): Value | undefined {
-    const own = this.#values.get(slot);
-    const members = this.#members();
-    if (!own || members.length === 0) return own;
-    const values = members.map((member) => (member?.isAnnounced() ? member.value(slot) : undefined));
-    const known = values.filter((one) => one !== undefined);
-    const isOne = known.length === members.length && known.every(({ value }) => isSame(value, own.value));
-    return {
-      ...own,
-      message: isOne ? Math.min(...known.map(({ message }) => message)) : 0,
-      retained: own.retained || known.some(({ retained }) => retained),
-    };
+    return this.#values.get(slot);
   }
 
   isExpired(): boolean {
@@ -118,8 +107,4 @@ export class HomeAssistantPart implements Part {
       });
     if (this.lastSeen !== null) this.lastSeen += by;
   }
-}
-
-function isSame(a: SlotValue, b: SlotValue): boolean {
-  return a instanceof Quantity && b instanceof Quantity ? a.value === b.value : a === b;
 }

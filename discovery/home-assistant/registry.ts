@@ -137,6 +137,8 @@ function placesOf({ areas, floors, labels }: RegistryLists) {
       const area = areaOf.get(entry.area_id) ?? areaOf.get(device?.area_id);
       const floor = floorOf.get(area?.floor_id);
       const aliases = new Set([
+        // Many people name an entity, and not the device that it belongs to.
+        ...(isExposed(entry) ? textsIn([entry.name]) : []),
         ...textsIn(details.aliases),
         ...labelled(entry),
         ...labelled(device),

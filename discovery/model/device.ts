@@ -6,7 +6,7 @@
  */
 import type { ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import type { ServiceCall, Step } from "./entity/entity.ts";
+import type { Past, ServiceCall, Step } from "./entity/entity.ts";
 
 /**
  * `danger`: a person is asked each time, and `danger_why` says why. `retained`: its source keeps the command, and the device gets it
@@ -107,6 +107,15 @@ export type Plan = {
   reportsFailure: (since: Mark) => boolean;
   /** Words for a command that was sent and not confirmed, with the failure where there is one. */
   unconfirmed: (since: Mark) => string;
+  /**
+   * Words for a command that was confirmed, when the device has reported since that it is otherwise; undefined: it has not, or the state
+   * that the command ends in passes by itself.
+   */
+  takenBack: (since: Mark) => string | undefined;
+  /** Each place that it sends to, in the words of its source: another command to one of them changes the same. */
+  targets: readonly string[];
+  /** It may change other devices too. */
+  changesOthers: boolean;
   /** Values of what it changes that the device reported since the mark: those that confirm it, or others. */
   reported: (since: Mark) => ReportedValue[];
   /** The source keeps the command, and the device gets it again when it comes back. */
@@ -120,8 +129,13 @@ type Confirmed = { text: string };
 /** `offline`: nothing can be sent now, since the device counts as unavailable. `tainted`: it may quote options that read like orders. */
 export type PlanError = { error: string; offline?: true; tainted?: true };
 
-/** A question to a source, and how its answer is told. The answer is a stranger's. */
-export type Asked = { source: SourceName; call: ServiceCall; words: (response: unknown) => string };
+/** A question to a source, and how its answer is told. `tainted`: it holds strangers' words. */
+export type Asked = {
+  source: SourceName;
+  call: ServiceCall | Past;
+  words: (response: unknown) => string;
+  tainted: boolean;
+};
 
 /** A picture that is not sent by itself: its source is asked for it by this key. */
 export type PictureKey = { key: string };

@@ -30,6 +30,7 @@ import {
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
 import { type Group, groupsOf } from "./grouping.ts";
+import { askedPast, HISTORY } from "./history.ts";
 import { IdTable } from "./id-table.ts";
 import { wrongParameter } from "./parameters.ts";
 import { planOf } from "./plan.ts";
@@ -99,6 +100,11 @@ export class KnownDevices {
       const seen = this.#seen.get(this.#view?.keys.get(part) ?? "");
       if (seen) seen.last = part.lastSeen;
     }
+  }
+
+  /** A place that commands send to, in the one spelling that its source has for it. */
+  #spellingOf(target: string): string {
+    return this.#sources.reduce((spelling, source) => source.alias(spelling), target);
   }
 
   /** Values of a device that came and were not read. */
@@ -187,6 +193,7 @@ export class KnownDevices {
     now: number,
   ): Asked | { error: string } | undefined {
     const view = this.#viewOf(id, now);
+    if (view?.history && action === HISTORY) return askedPast(view, view.history, parameters, now);
     const found = view?.queries.find(({ advert }) => advert.name === action);
     if (!view || !found) return undefined;
     const { part, query } = found;
@@ -195,7 +202,7 @@ export class KnownDevices {
     const absence = part.absence(now);
     if (absence !== undefined) return { error: `${view.name} is offline: ${absence}` };
     const words = (response: unknown) => query.words(response, now);
-    return { source: part.source.name, call: query.ask(parameters, now), words };
+    return { source: part.source.name, call: query.ask(parameters, now), words, tainted: true };
   }
 
   /** The last picture of a `snapshot` action, or the key by which its source is asked for it. */
@@ -226,7 +233,8 @@ export class KnownDevices {
     const { part, command } = found;
     const readings = view.readings.flatMap((one) => (one.part === part ? [one.name] : []));
     const plan = planOf({ deviceName: view.name, command, part }, parameters, now);
-    return "error" in plan ? plan : { ...plan, readings };
+    const targets = command.targets.map((target) => this.#spellingOf(target));
+    return "error" in plan ? plan : { ...plan, readings, targets };
   }
 
   /** Steps that make a device report its values, where its source has such. */
@@ -328,9 +336,7 @@ export class KnownDevices {
     const named = groups.flatMap((group) =>
       group.parts.map(({ entity }) => ({ entity, deviceName: rawNameOf(group) })),
     );
-    const dangerOf = dangers(named, this.#words, (target) =>
-      this.#sources.reduce((spelling, source) => source.alias(spelling), target),
-    );
+    const dangerOf = dangers(named, this.#words, (target) => this.#spellingOf(target));
     const view: View = { devices: new Map(), keys: new Map(), left };
     const present = new Set<string>();
     for (const { identities, parts, also } of shown) {

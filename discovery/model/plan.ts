@@ -12,6 +12,10 @@ import type { Part } from "./source.ts";
 /** What takes its own time. An alarm counts down before it is armed. */
 const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 };
 
+/** Of a group that did not do what was asked. */
+const MEMBERS_TOLD = 5;
+const GROUPS_DEEP = 4;
+
 export type PlanContext = {
   /** The device's name. */
   deviceName: string;
@@ -23,7 +27,7 @@ export function planOf(
   context: PlanContext,
   parameters: Readonly<Record<string, unknown>>,
   now: number,
-): Omit<Plan, "readings"> | PlanError {
+): Omit<Plan, "readings" | "targets"> | PlanError {
   const { command, deviceName } = context;
   const { source } = context.part;
   // Its source may replace it meanwhile.
@@ -51,6 +55,8 @@ export function planOf(
   const isJudged = expects.length > 0 && unreported.length === 0;
   const waitMs =
     (command.wait === "value" ? sending.answersWithinMs : WAITS[command.wait]) + (run.extraMs ?? 0);
+  // On its way to a value a device may report others.
+  const isLasting = isJudged && command.lasting === true && (run.extraMs ?? 0) === 0;
   const failure = (since: Mark): string | undefined => {
     const found = sending.failure();
     return found && found.message > since.message ? found.text : undefined;
@@ -58,6 +64,11 @@ export function planOf(
   const confirm = (since: Mark) => {
     const current = partNow();
     if (!current) return undefined;
+    const { members = [] } = current;
+    if (members.length > 0)
+      return members.every((member) => hasDone(member, expects, since, now))
+        ? { text: allText(who, expects, members, since, now) }
+        : undefined;
     const fresh = freshValues(current, since, now);
     const bringing = expects.map(({ slots }) => slots.map(fresh).find((value) => value !== undefined));
     if (!expects.every(({ met }, at) => bringing[at] !== undefined && met(fresh, before))) return undefined;
@@ -72,7 +83,7 @@ export function planOf(
   const unconfirmed = (since: Mark) => {
     const isEnded = failure(since) !== undefined || reportsFailure(since);
     const words = isJudged
-      ? silentText(who, expects, isEnded ? undefined : waitMs, partNow(), since, now)
+      ? silentText(who, expects, isEnded ? undefined : waitMs, { part: partNow(), before, since, now })
       : `Sent to ${who}. ${unreportedText(expects, unreported)}`;
     const why = failure(since);
     return why === undefined ? words : `${words} ${why}`;
@@ -86,10 +97,15 @@ export function planOf(
     failure,
     reportsFailure,
     unconfirmed,
+    takenBack: (since) => {
+      const current = isLasting ? partNow() : undefined;
+      return current && takenBackText(who, expects, { part: current, before, since, now });
+    },
     reported: (since) => {
       const current = partNow();
       return current ? reportedValues(current.entity, expects, freshValues(current, since, now)) : [];
     },
+    changesOthers: command.changesOthers === true,
     retainedCommand: entity.retain,
   };
 }
@@ -184,17 +200,21 @@ function confirmedText(
   return `${who}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
+/** What is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
+type Judged = { part: Part | undefined; before: Values; since: Mark; now: number };
+
 /** @param waitMs how long it was waited for; undefined: it ended before */
 function silentText(
   who: string,
   expects: readonly Expectation[],
   waitMs: number | undefined,
-  part: Part | undefined,
-  since: Mark,
-  now: number,
+  judged: Judged,
 ): string {
+  const { part, since, now } = judged;
   const within = waitMs === undefined ? "" : ` within ${Math.round(waitMs / 1_000)} s`;
   const asked = expects.map(({ words }) => words).join(", ");
+  const group = groupText(who, expects, judged);
+  if (group !== undefined) return group;
   const fresh = part && freshValues(part, since, now);
   const answers = fresh
     ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
@@ -203,6 +223,83 @@ function silentText(
   if (told.length === 0) return `Sent to ${who}; it did not answer${within}.`;
   const [said, lead] = [`it did not report ${asked}. It reports: ${told.join(", ")}.`, within.trim()];
   return `Sent to ${who}; ${lead === "" ? "" : `${lead} `}${said}`;
+}
+
+/** Of a group each member is told that did not do it. @returns undefined: it is none */
+function groupText(
+  who: string,
+  expects: readonly Expectation[],
+  { part, since, now }: Judged,
+): string | undefined {
+  const members = part?.members ?? [];
+  if (members.length === 0) return undefined;
+  const others = members.filter((member) => !hasDone(member, expects, since, now));
+  const texts = others.slice(0, MEMBERS_TOLD).map((member) => memberText(member, expects, since, now));
+  const more = others.length > MEMBERS_TOLD ? [`${others.length - MEMBERS_TOLD} more`] : [];
+  const done = members.length - others.length;
+  return `Sent to ${who}; ${done} of its ${members.length} members did it. Not: ${[...texts, ...more].join(", ")}.`;
+}
+
+/** A member may be a group of its own. @param depth of groups in groups, which may be in each other */
+function hasDone(
+  part: Part | undefined,
+  expects: readonly Expectation[],
+  since: Mark,
+  now: number,
+  depth = GROUPS_DEEP,
+): boolean {
+  if (!part || depth === 0 || part.absence(now) !== undefined) return false;
+  const { members = [] } = part;
+  if (members.length > 0) return members.every((member) => hasDone(member, expects, since, now, depth - 1));
+  const fresh = freshValues(part, since, now);
+  const isFresh = ({ slots }: Expectation) => slots.some((slot) => fresh(slot) !== undefined);
+  return expects.every((expect) => isFresh(expect) && expect.met(fresh, () => undefined));
+}
+
+function allText(
+  who: string,
+  expects: readonly Expectation[],
+  members: readonly (Part | undefined)[],
+  since: Mark,
+  now: number,
+): string {
+  const slots = expects.flatMap((expect) => expect.slots);
+  const heard = members.flatMap((member) => slots.map((slot) => member?.value(slot, now)?.heard ?? since.at));
+  const seconds = Math.max(0, Math.max(...heard) - since.at) / 1_000;
+  const asked = expects.map(({ words }) => words).join(", ");
+  return `${who}: ${asked}, reported by all ${members.length} members, the last ${seconds.toFixed(1)} s after the command.`;
+}
+
+function memberText(
+  part: Part | undefined,
+  expects: readonly Expectation[],
+  since: Mark,
+  now: number,
+): string {
+  if (!part) return "one that is not known";
+  const { entity, device } = part;
+  const name = partName(entity.name ?? device.name ?? entity.title, entity.kind);
+  if (part.absence(now) !== undefined) return `${name} (offline)`;
+  const fresh = freshValues(part, since, now);
+  const told = expects.flatMap((expect) => otherWordsOf(entity, expect, fresh, "something else") ?? []);
+  return `${name} (${told.length > 0 ? told.join(", ") : "did not answer"})`;
+}
+
+/** @returns undefined: what came last is as it was asked for, or says nothing */
+function takenBackText(
+  who: string,
+  expects: readonly Expectation[],
+  { part, before, since, now }: Judged & { part: Part },
+): string | undefined {
+  const fresh = freshValues(part, since, now);
+  const isOther = ({ slots, met }: Expectation) =>
+    slots.some((slot) => fresh(slot) !== undefined) && !met(fresh, before);
+  const others = expects.filter(isOther);
+  const told = others.map((one) => otherWordsOf(part.entity, one, fresh, "something else"));
+  const shown = told.filter((one) => one !== undefined);
+  if (shown.length === 0) return undefined;
+  const asked = others.map(({ words }) => words).join(", ");
+  return `${who} reported ${asked}, and took it back. It reports: ${shown.join(", ")}.`;
 }
 
 function unreportedText(expects: readonly Expectation[], unreported: readonly string[]): string {

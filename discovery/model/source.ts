@@ -36,6 +36,8 @@ export type DeviceInfo = {
 
 /** An entity with what its source has heard of it. */
 export interface Part {
+  /** Of a group: those that it is judged by, since it says that it is on when one of them is. One that is not known is undefined. */
+  readonly members?: readonly (Part | undefined)[];
   readonly source: Source;
   readonly entity: Entity;
   readonly device: DeviceInfo;

@@ -16,7 +16,7 @@ type EntryRow = {
 
 /** A Home Assistant with these entities, each of a device of its own unless it names one. */
 export class PlayedHomeAssistant {
-  readonly catalog: DeviceCatalog = newCatalog();
+  readonly catalog: DeviceCatalog;
   now = NOW;
   entries: EntryRow[] = [];
   devices: Record<string, Record<string, unknown>> = {};
@@ -25,6 +25,11 @@ export class PlayedHomeAssistant {
   labels: Attributes[] = [];
   /** By entity id: what only its whole entry has. */
   details: Record<string, Attributes> = {};
+
+  /** @param people entity ids of persons and trackers that its owner named */
+  constructor(people: readonly string[] = []) {
+    this.catalog = newCatalog({ people });
+  }
 
   known(): this {
     const entities = this.entries.map(

@@ -1,11 +1,13 @@
 /**
  * `npm run chaos`: runs the real stack with a fault in each turn. Exits with 0 when every turn was answered once and no
  * call took effect twice or was reported as done without a result; otherwise with 1, the seed and the folder of the
- * logs. With `--firings` it runs rules that fire, with faults around them, and exits with 0 when each was told once.
+ * logs. With `--firings` it runs rules that fire, with faults around them, and exits with 0 when each was told once. With
+ * `--home-assistant` it commands devices of a real Home Assistant.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { assistantRun, assistantTable, isSoundAssistant } from "./assistant/run.ts";
 import { dice } from "./dice.ts";
 import { allOnline, exercise, gather } from "./exercise.ts";
 import { missingFor } from "./faults.ts";
@@ -94,9 +96,26 @@ function firingsRun(options: Options, firings: NonNullable<Options["firings"]>, 
   };
 }
 
+function commandsRun(options: Options, assistant: NonNullable<Options["assistant"]>, dir: string): Run {
+  const run = assistantRun({ ...assistant, seed: options.seed, dir, say });
+  return {
+    async result() {
+      const report = await run.report();
+      return { sound: isSoundAssistant(report), table: assistantTable(report), figures: report };
+    },
+    stop: run.stop,
+    again: `--home-assistant ${assistant.count}`,
+  };
+}
+
+async function runOf(options: Options, dir: string): Promise<Run> {
+  if (options.firings) return firingsRun(options, options.firings, dir);
+  return options.assistant ? commandsRun(options, options.assistant, dir) : await turnsRun(options, dir);
+}
+
 const options = optionsOrExit();
 const dir = mkdtempSync(join(tmpdir(), "edgecall-chaos-"));
-const run = options.firings ? firingsRun(options, options.firings, dir) : await turnsRun(options, dir);
+const run = await runOf(options, dir);
 let stopping: Promise<unknown> | undefined;
 const stop = () => {
   stopping ??= run.stop().catch((error: unknown) => say(String(error)));

@@ -1,5 +1,6 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from "node:util";
+import { ASSISTANT_FAULTS, type AssistantFault } from "./assistant/plan.ts";
 import { chooseFaults, chooseFrom, FAULT_NAMES, type FaultName } from "./fault-names.ts";
 import { FIRING_FAULT_NAMES, type FiringFault } from "./firings/fault-names.ts";
 
@@ -19,9 +20,14 @@ export const USAGE = `usage: npm run chaos -- [options]
   --seasons K[,K…] only these seasons of the seed; a season is a home of its own
   with --seed, --faults, --json, --keep, and --at-once for the seasons at once (2)
 
+  --home-assistant N  instead of turns: so many commands to devices of a real Home Assistant, each with a fault; with --seed,
+                   --faults, --json, --keep and --at-once (6)
+
 faults: ${FAULT_NAMES.join(" ")}
 
 faults of firings: ${FIRING_FAULT_NAMES.join(" ")}
+
+faults with Home Assistant: ${ASSISTANT_FAULTS.join(" ")}
 `;
 
 export type Options = {
@@ -34,7 +40,11 @@ export type Options = {
   keep: boolean;
   /** Instead of turns. */
   firings: FiringOptions | undefined;
+  /** Instead of turns. */
+  assistant: AssistantOptions | undefined;
 };
+
+type AssistantOptions = { count: number; faults: AssistantFault[]; atOnce: number; limitMs: number };
 
 type FiringOptions = {
   count: number;
@@ -52,6 +62,8 @@ const SHORT_TURNS = 48;
 const SHORT_LIMIT_MS = 170_000;
 /** On two cores a turn takes about 2 s of the whole; one that waits for a deadline takes more. */
 const LIMIT_PER_TURN_MS = 6_000;
+/** Six are under way, and a restart of Home Assistant holds all up. */
+const LIMIT_PER_COMMAND_MS = 4_000;
 /** A season of 45 firings takes about two minutes, and two are under way. */
 const LIMIT_PER_FIRING_MS = 3_000;
 const LIMIT_AT_LEAST_MS = 300_000;
@@ -66,6 +78,7 @@ export function readOptions(args: string[]): Options | undefined {
       seed: { type: "string" },
       only: { type: "string" },
       firings: { type: "string" },
+      "home-assistant": { type: "string" },
       seasons: { type: "string" },
       faults: { type: "string" },
       "at-once": { type: "string" },
@@ -84,12 +97,16 @@ export function readOptions(args: string[]): Options | undefined {
     turns,
     seed: whole("--seed", values.seed ?? Math.floor(Math.random() * 1_000_000), 0),
     faults:
-      values.faults === undefined || values.firings !== undefined ? FAULT_NAMES : chooseFaults(values.faults),
+      values.faults === undefined || (values.firings ?? values["home-assistant"]) !== undefined
+        ? FAULT_NAMES
+        : chooseFaults(values.faults),
     atOnce: whole("--at-once", values["at-once"] ?? 6, 1),
     limitMs: values.short ? SHORT_LIMIT_MS : Math.max(LIMIT_AT_LEAST_MS, turns.length * LIMIT_PER_TURN_MS),
     json: values.json,
     keep: values.keep,
     firings: values.firings === undefined ? undefined : firingOptions(values.firings, values),
+    assistant:
+      values["home-assistant"] === undefined ? undefined : assistantOptions(values["home-assistant"], values),
   };
 }
 
@@ -103,6 +120,16 @@ function firingOptions(firings: string, values: Values): FiringOptions {
     seasons: values.seasons?.split(",").map((k) => whole("--seasons", k, 0)),
     atOnce: whole("--at-once", values["at-once"] ?? 2, 1),
     limitMs: Math.max(LIMIT_AT_LEAST_MS, count * LIMIT_PER_FIRING_MS),
+  };
+}
+
+function assistantOptions(commands: string, values: Values): AssistantOptions {
+  const count = whole("--home-assistant", commands, 1);
+  return {
+    count,
+    faults: values.faults === undefined ? [...ASSISTANT_FAULTS] : chooseFrom(ASSISTANT_FAULTS, values.faults),
+    atOnce: whole("--at-once", values["at-once"] ?? 6, 1),
+    limitMs: Math.max(LIMIT_AT_LEAST_MS, count * LIMIT_PER_COMMAND_MS),
   };
 }
 

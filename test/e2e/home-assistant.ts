@@ -26,6 +26,8 @@ type Processed = {
   response: { response_type: string; speech: { plain: { speech: string } } };
 };
 
+/** Of all its users. */
+export const PASSWORD = "long enough";
 /** It writes its registries last. */
 const STOPS_WITHIN_MS = 60_000;
 
@@ -137,19 +139,11 @@ export class HomeAssistant {
       group_ids,
       local_only: true,
     });
-    const login = { username: name, password: "long enough" };
+    const login = { username: name, password: PASSWORD };
     const provider = "config/auth_provider/homeassistant/create";
     await this.command({ type: provider, user_id: user.id, ...login });
     const client_id = `${this.url}/`;
-    const { flow_id } = await this.request<Flow>("/auth/login_flow", {
-      client_id,
-      handler: ["homeassistant", null],
-      redirect_uri: client_id,
-    });
-    const { result: code } = await this.request<{ result: string }>(`/auth/login_flow/${flow_id}`, {
-      client_id,
-      ...login,
-    });
+    const code = await this.signIn(name, { client_id, redirect_uri: client_id });
     const grant = new URLSearchParams({ client_id, grant_type: "authorization_code", code });
     const { access_token } = await this.request<{ access_token: string }>("/auth/token", grant);
     const lasting = { type: "auth/long_lived_access_token", client_name: "edgecall", lifespan: 30 };
@@ -274,17 +268,41 @@ export class HomeAssistant {
     await this.#running.again(STOPS_WITHIN_MS);
   }
 
+  /** Stops it where it is, until `thaw`. */
+  freeze(): void {
+    this.#running.freeze();
+  }
+
+  thaw(): void {
+    this.#running.thaw();
+  }
+
   /** All lines that it wrote, also before a restart. */
   get lines(): readonly string[] {
     return this.#running.lines;
   }
 
-  /** Ends the long-lived token of a user. */
-  async revoke(token: string): Promise<void> {
-    type Refresh = { id: string; is_current: boolean };
+  /** Signs a user in as its page does. @param query of the page's address @returns the code for the program that sent the browser there */
+  async signIn(name: string, query: Readonly<Record<string, string>>): Promise<string> {
+    const { client_id = "", redirect_uri, code_challenge, code_challenge_method } = query;
+    const { flow_id } = await this.request<Flow>("/auth/login_flow", {
+      client_id,
+      handler: ["homeassistant", null],
+      redirect_uri,
+      ...(code_challenge !== undefined && { code_challenge, code_challenge_method }),
+    });
+    const login = { client_id, username: name, password: PASSWORD };
+    return (await this.request<{ result: string }>(`/auth/login_flow/${flow_id}`, login)).result;
+  }
+
+  /** Ends a token of a user: its long-lived one, or what it gave to a client. @param token of this user */
+  async revoke(token: string, client?: string): Promise<void> {
+    type Refresh = { id: string; is_current: boolean; client_id: string | null };
     const all = await this.command<Refresh[]>({ type: "auth/refresh_tokens" }, token);
-    const current = all.find(({ is_current }) => is_current);
-    const command = { type: "auth/delete_refresh_token", refresh_token_id: current?.id };
+    const wanted = all.find(({ is_current, client_id }) =>
+      client === undefined ? is_current : client_id === client,
+    );
+    const command = { type: "auth/delete_refresh_token", refresh_token_id: wanted?.id };
     // It ends the connection that asks, perhaps before its answer.
     await this.command(command, token).catch((error: unknown) => {
       if (!String(error).includes("closed the WebSocket")) throw error;
@@ -315,7 +333,7 @@ export class HomeAssistant {
 
   async #signIn(): Promise<void> {
     const client_id = `${this.url}/`;
-    const owner = { name: "a", username: "a", password: "long enough", client_id, language: "en" };
+    const owner = { name: "a", username: "a", password: PASSWORD, client_id, language: "en" };
     const { auth_code: code } = await this.request<{ auth_code: string }>("/api/onboarding/users", owner);
     const grant = new URLSearchParams({ client_id, grant_type: "authorization_code", code });
     this.#token = (await this.request<{ access_token: string }>("/auth/token", grant)).access_token;

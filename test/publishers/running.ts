@@ -98,8 +98,19 @@ export class Running {
     this.#child.send(message);
   }
 
+  /** Stops it where it is, until `thaw`. */
+  freeze(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child.kill("SIGCONT");
+  }
+
   async #end(withinMs = STOP_WITHIN_MS): Promise<void> {
     if (this.hasEnded) return;
+    // A stopped one would not hear of it.
+    this.#child.kill("SIGCONT");
     this.#child.kill("SIGTERM");
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), withinMs);
     await this.#gone;

@@ -182,6 +182,7 @@ export const cs: PhraseData = {
     sent: "{name}: odesláno. Zařízení nepotvrzuje.",
     notConfirmed: "{name}: odesláno, ale nepotvrzeno.",
     notConfirmedState: "{name}: odesláno, ale nepotvrzeno. Zařízení hlásí: {value}.",
+    takenBack: "{name}: zařízení ohlásilo, že je hotovo, a chvíli nato, že není. Podívej se na to.",
     failed: "{name}: nepovedlo se. {reason}",
     offline: "{name}: offline, nic nebylo odesláno.",
     waitsForApproval: "{name}: čeká na tvoje schválení.",

@@ -182,6 +182,8 @@ export const de: PhraseData = {
     sent: "{name}: gesendet. Es meldet nicht zurück.",
     notConfirmed: "{name}: gesendet, aber nicht bestätigt.",
     notConfirmedState: "{name}: gesendet, aber nicht bestätigt. Es meldet: {value}.",
+    takenBack:
+      "{name}: Es hat gemeldet, dass es getan ist, und einen Moment später, dass es nicht so ist. Bitte sieh nach.",
     failed: "{name}: Das hat nicht geklappt. {reason}",
     offline: "{name}: offline, nichts gesendet.",
     waitsForApproval: "{name}: wartet auf deine Freigabe.",

@@ -213,6 +213,8 @@ export const en = {
     sent: "{name}: sent. It does not report back.",
     notConfirmed: "{name}: sent, but not confirmed.",
     notConfirmedState: "{name}: sent, but not confirmed. It reports: {value}.",
+    // The device reported that it was done, and a moment later that it is not.
+    takenBack: "{name}: it reported that it was done, and a moment later that it is not. Please check.",
     failed: "{name}: that did not work. {reason}",
     offline: "{name}: offline, nothing was sent.",
     waitsForApproval: "{name}: waits for your approval.",

@@ -182,6 +182,7 @@ export const es: PhraseData = {
     sent: "{name}: enviado. El dispositivo no confirma.",
     notConfirmed: "{name}: enviado, pero sin confirmar.",
     notConfirmedState: "{name}: enviado, pero sin confirmar. El dispositivo indica: {value}.",
+    takenBack: "{name}: el dispositivo indicó que estaba hecho y, un momento después, que no. Compruébalo.",
     failed: "{name}: no ha funcionado. {reason}",
     offline: "{name}: sin conexión, no se ha enviado nada.",
     waitsForApproval: "{name}: espera tu aprobación.",

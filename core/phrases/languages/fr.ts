@@ -183,6 +183,7 @@ export const fr: PhraseData = {
     sent: "{name} : envoyé. L'appareil ne confirme pas.",
     notConfirmed: "{name} : envoyé, mais pas confirmé.",
     notConfirmedState: "{name} : envoyé, mais pas confirmé. L'appareil indique : {value}.",
+    takenBack: "{name} : l'appareil a indiqué que c'était fait et, un instant plus tard, que non. Vérifie.",
     failed: "{name} : ça n'a pas marché. {reason}",
     offline: "{name} : hors ligne, rien n'a été envoyé.",
     waitsForApproval: "{name} : en attente de ton accord.",

@@ -182,6 +182,8 @@ export const it: PhraseData = {
     sent: "{name}: inviato. Il dispositivo non conferma.",
     notConfirmed: "{name}: inviato, ma non confermato.",
     notConfirmedState: "{name}: inviato, ma non confermato. Il dispositivo indica: {value}.",
+    takenBack:
+      "{name}: il dispositivo ha indicato che era fatto e, un attimo dopo, che non lo è. Controlla, per favore.",
     failed: "{name}: non ha funzionato. {reason}",
     offline: "{name}: offline, non ho inviato nulla.",
     waitsForApproval: "{name}: in attesa della tua approvazione.",

@@ -182,6 +182,7 @@ export const nl: PhraseData = {
     sent: "{name}: verstuurd. Het meldt niet terug.",
     notConfirmed: "{name}: verstuurd, maar niet bevestigd.",
     notConfirmedState: "{name}: verstuurd, maar niet bevestigd. Het meldt: {value}.",
+    takenBack: "{name}: het meldde dat het gedaan was, en even later dat het niet zo is. Kijk het even na.",
     failed: "{name}: dat is niet gelukt. {reason}",
     offline: "{name}: offline, er is niets verstuurd.",
     waitsForApproval: "{name}: wacht op jouw goedkeuring.",

@@ -184,6 +184,7 @@ export const pl: PhraseData = {
     sent: "{name}: wysłano. Urządzenie nie potwierdza.",
     notConfirmed: "{name}: wysłano, ale bez potwierdzenia.",
     notConfirmedState: "{name}: wysłano, ale bez potwierdzenia. Urządzenie zgłasza: {value}.",
+    takenBack: "{name}: urządzenie zgłosiło, że zrobione, a chwilę później, że jednak nie. Sprawdź to.",
     failed: "{name}: nie udało się. {reason}",
     offline: "{name}: offline, nic nie wysłano.",
     waitsForApproval: "{name}: czeka na twoją zgodę.",

@@ -181,6 +181,8 @@ export const pt: PhraseData = {
     sent: "{name}: enviado. O dispositivo não confirma.",
     notConfirmed: "{name}: enviado, mas sem confirmação.",
     notConfirmedState: "{name}: enviado, mas sem confirmação. O dispositivo indica: {value}.",
+    takenBack:
+      "{name}: o dispositivo indicou que estava feito e, um momento depois, que não está. Verifica, por favor.",
     failed: "{name}: não resultou. {reason}",
     offline: "{name}: sem ligação, nada foi enviado.",
     waitsForApproval: "{name}: à espera da tua aprovação.",

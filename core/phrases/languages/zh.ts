@@ -177,6 +177,7 @@ export const zh: PhraseData = {
     sent: "{name}：已发送。设备不会确认。",
     notConfirmed: "{name}：已发送，但没有确认。",
     notConfirmedState: "{name}：已发送，但没有确认。设备报告：{value}。",
+    takenBack: "{name}：设备先报告已完成，随后又报告并非如此。请检查。",
     failed: "{name}：没有成功。{reason}",
     offline: "{name}：离线，没有发送。",
     waitsForApproval: "{name}：等待你的批准。",

@@ -12,6 +12,7 @@ import { calendar, todo } from "./lists.ts";
 import { alarm, lock } from "./lock.ts";
 import { mediaPlayer } from "./media-player.ts";
 import { button, event, notify, scene, script } from "./momentary.ts";
+import { presence } from "./presence.ts";
 import { camera, image, remote, sun } from "./read-only.ts";
 import { lawnMower, vacuum } from "./robots.ts";
 import { binarySensor, sensor } from "./sensor.ts";
@@ -20,7 +21,6 @@ import { dateEntity, dateTimeEntity, inputDateTime, timeEntity, timer } from "./
 import { update } from "./update.ts";
 import { weather } from "./weather.ts";
 
-/** Where somebody is (`person`, `device_tracker`) is not told. */
 const KINDS: Readonly<Record<string, (draft: HomeAssistantDraft) => void>> = {
   alarm_control_panel: alarm,
   binary_sensor: binarySensor,
@@ -31,6 +31,7 @@ const KINDS: Readonly<Record<string, (draft: HomeAssistantDraft) => void>> = {
   cover,
   date: dateEntity,
   datetime: dateTimeEntity,
+  device_tracker: presence,
   event,
   fan,
   humidifier,
@@ -47,6 +48,7 @@ const KINDS: Readonly<Record<string, (draft: HomeAssistantDraft) => void>> = {
   media_player: mediaPlayer,
   notify,
   number: numberEntity,
+  person: presence,
   remote,
   scene,
   script,
@@ -66,8 +68,11 @@ const KINDS: Readonly<Record<string, (draft: HomeAssistantDraft) => void>> = {
   weather,
 };
 
+/** They tell of people, so only those are given that an owner names: what Assist may use is no consent to that. */
+export const OF_PEOPLE: readonly string[] = ["device_tracker", "person"];
+
 /** Of a device that has an exposed entity, these others are told when a person wants all. */
-export const READ_ONLY: readonly string[] = ["binary_sensor", "sensor"];
+export const READ_ONLY: readonly string[] = ["binary_sensor", "lock", "sensor"];
 
 export function isKnownKind(domain: string): boolean {
   return Object.hasOwn(KINDS, domain);

@@ -66,12 +66,10 @@ export function waterHeater(draft: HomeAssistantDraft): void {
   draft.danger = "it heats water";
   const range = temperatures(draft, 43, 60);
   const modes = draft.can(2) ? draft.list("operation_list") : [];
-  draft.stateSlot("mode", (state) => modes.find((mode) => mode === state));
+  draft.stateSlot("mode", (state) => [...modes, "off"].find((mode) => mode === state));
   draft.reading("mode", plain);
   const settings = [
-    oneOf("mode", "mode", modes, (operation_mode) =>
-      draft.call("set_operation_mode", { operation_mode }),
-    ),
+    oneOf("mode", "mode", modes, (operation_mode) => draft.call("set_operation_mode", { operation_mode })),
     draft.can(1)
       ? aim(draft, "temperature", "target temperature", "temperature", range, (temperature) => [
           draft.call("set_temperature", { temperature }),

@@ -10,6 +10,7 @@ import { type Abilities, type Ability, SHOWN, VARYING } from "../abilities.ts";
 import type { HomeAssistantEntity, Slot } from "../entity.ts";
 import type { Entry } from "../registry.ts";
 import { type EntityState, objectOf } from "../state.ts";
+import { pastOf } from "./past.ts";
 
 const NAME_MAX = 60;
 const OPTION_MAX = 100;
@@ -154,6 +155,12 @@ export class HomeAssistantDraft extends EntityDraft {
     };
     const quoted = Object.values(this.#abilities).flat();
     const aside = this.#aside();
+    const main = this.readings.find(({ label }) => label === undefined);
+    const history = pastOf(
+      entry,
+      this.slots.find(({ name }) => name === main?.slot),
+      main,
+    );
     return {
       kind: this.kind,
       unique: `ha ${entry.id}`,
@@ -173,6 +180,7 @@ export class HomeAssistantDraft extends EntityDraft {
       commands: entry.isExposed ? this.commands : [],
       ...(entry.isExposed && this.queries.length > 0 && { queries: this.queries }),
       ...(entry.isExposed && this.hasPicture && { hasPicture: true }),
+      ...(history && { history }),
       answersWithinMs: entry.answersWithinMs,
       details: this.details,
       left: this.left,

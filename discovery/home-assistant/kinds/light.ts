@@ -85,6 +85,7 @@ export function light(draft: HomeAssistantDraft): void {
     required: [],
     anyOf: true,
     idempotent: true,
+    lasting: true,
     wait: "value",
     ...(draft.can(TRANSITION) && { extraMs: TRANSITION_MAX_S * 1_000 }),
     targets: draft.targets,

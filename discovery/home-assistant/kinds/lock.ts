@@ -11,8 +11,8 @@ export function lock(draft: HomeAssistantDraft): void {
   draft.danger = "it is a lock";
   draft.stateSlot("state", (state) => LOCK_STATES.find((one) => one === state));
   draft.reading("state", plain);
-  act(draft, "lock", "Lock it.", "lock", ["locked"], { harmless: true });
-  act(draft, "unlock", "Unlock it.", "unlock", ["unlocked"]);
+  act(draft, "lock", "Lock it.", "lock", ["locked"], { harmless: true, lasting: true });
+  act(draft, "unlock", "Unlock it.", "unlock", ["unlocked"], { lasting: true });
   if (draft.can(OPEN)) act(draft, "open", "Open its latch.", "open", ["open"]);
 }
 

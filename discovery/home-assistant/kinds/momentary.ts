@@ -63,5 +63,6 @@ function act(draft: HomeAssistantDraft, action: string, description: string, ser
     words: "what it does",
     is: () => false,
     idempotent: action === "activate",
+    changesOthers: true,
   });
 }

@@ -103,6 +103,7 @@ export abstract class EntityDraft {
       required: all.length === 1 ? names : [],
       ...(all.length > 1 && { anyOf: true }),
       idempotent: true,
+      lasting: true,
       wait: "value",
       targets,
       run: (parameters) => {

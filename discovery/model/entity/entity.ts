@@ -115,6 +115,18 @@ export type Query = {
   words: (response: unknown, now: number) => string;
 };
 
+/** What was, between two times (ISO 8601), of the entity that its source knows by this key. */
+export type Past = { pastOf: string; from: string; to: string };
+
+/** What the entity is about, over some hours until now. Its words are none of a stranger's. */
+export type History = {
+  /** Its source can tell of no longer time. */
+  hoursMax: number;
+  ask: (hours: number, now: number) => Past;
+  /** At most some hundred tokens. */
+  words: (response: unknown, now: number) => string;
+};
+
 export type Command = {
   /** The action's name before the entity's is added. */
   action: string;
@@ -129,6 +141,10 @@ export type Command = {
   danger?: string;
   /** It stays harmless although its entity is not: locking a lock, ending an alarm. */
   harmless?: true;
+  /** The state that it ends in stays: a device that reports another one right after takes back what it said. */
+  lasting?: true;
+  /** It may change other devices too, as a scene does. */
+  changesOthers?: true;
   wait: Wait;
   /** At most so much more, where it is asked to take its time. */
   extraMs?: number;
@@ -162,6 +178,8 @@ export type Entity = {
   readings: ReadingSpec[];
   commands: Command[];
   queries?: Query[];
+  /** Absent: its source keeps none. */
+  history?: History;
   /** The time in which it answers (ms), where that is longer than usual. */
   answersWithinMs?: number;
   /** In the device's line, behind the kind: `position`. */

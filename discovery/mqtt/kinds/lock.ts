@@ -42,6 +42,7 @@ export function lock(draft: MqttDraft): void {
       words: end,
       is: (value) => value === end,
       ...(action === "lock" && { harmless: true }),
+      ...(action !== "open" && { lasting: true }),
     });
   };
   command("lock", "Lock it.", payloadField(config, "payload_lock", "LOCK"), "locked");

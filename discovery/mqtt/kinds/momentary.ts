@@ -19,5 +19,6 @@ function press(draft: MqttDraft, action: string, description: string, payload: s
       words: "what it does",
       is: () => false,
       idempotent: again,
+      changesOthers: true,
     });
 }

@@ -40,6 +40,20 @@ describe("a late result", () => {
   }, 20_000);
 });
 
+test("a device's own word that nothing is known is replaced by what it reports after its time", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [SIREN] })]);
+  const error = "Error: Sent to pi; it did not answer within 5 s.";
+  bridge.onCall = () => ({ status: "error", error, error_type: "outcome_unknown" });
+  const siren = { calls: [{ arguments: { agent_id: "pi", action: "siren" } }] };
+  const { body } = await say("late-own", script(siren, results));
+  expect(body.calls[0]).toMatchObject({ error_type: "outcome_unknown" });
+  bridge.report(body.calls[0]?.id ?? "", "pi", { status: "success", result: "pi: on, reported 8.0 s after" });
+  const late = await until(async () =>
+    (await turnsOf("late-own"))[0]?.calls.find(({ status }) => status === "success"),
+  );
+  expect(late).toMatchObject({ result: "pi: on, reported 8.0 s after" });
+});
+
 describe("a job", () => {
   const accepted = {
     status: "accepted",

@@ -132,5 +132,7 @@ export function lateNote(call: StoredCall, outcome: Outcome): string {
   const how = outcome.status === "success" ? "It succeeded" : "It failed";
   // The agent that was chosen is in the sentence.
   const { routed: _, ...words } = outcome;
+  if (outcome.corrects)
+    return `An earlier call (agent '${agent}', ${what}) was told as done, and is not. Result:\n${outcomeForModel(words)}`;
   return `The result of an earlier call (agent '${agent}', ${what}) has arrived. ${how}. Result:\n${outcomeForModel(words)}`;
 }

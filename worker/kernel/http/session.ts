@@ -91,16 +91,20 @@ export function requireOwnPage(c: Context<App>): void {
   const site = c.req.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") throw foreign();
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
+  if (ownOrigin(c) === undefined || c.req.header(OWN_HEADER) !== "1") throw foreign();
+}
+
+/** @returns the origin of this gateway's page that sends the request; undefined: another page, or a program, sends it */
+export function ownOrigin(c: Context<App>): string | undefined {
   const own = [new URL(c.req.url).origin, readSettings(c.env).publicUrl];
-  if (!own.includes(c.req.header("origin") ?? "") || c.req.header(OWN_HEADER) !== "1") throw foreign();
+  const origin = c.req.header("origin");
+  return own.includes(origin) ? origin : undefined;
 }
 
 /** The same for a form of our own page, which cannot send that header; its fields are sealed for the person instead. */
 export function requireOwnForm(c: Context<App>): void {
   const site = c.req.header("sec-fetch-site");
-  const own = [new URL(c.req.url).origin, readSettings(c.env).publicUrl];
-  if ((site !== undefined && site !== "same-origin") || !own.includes(c.req.header("origin") ?? ""))
-    throw foreign();
+  if ((site !== undefined && site !== "same-origin") || ownOrigin(c) === undefined) throw foreign();
 }
 
 /** @returns the record of the person who is signed in to the console; for pages outside `/v1/`, which check a request's origin themselves */

@@ -108,6 +108,10 @@ const ROUTES: Array<[route: string, may: Who[], body?: object]> = [
   ["PUT /v1/model", ["owner"], { base_url: "https://llm.example/v1", model: "x" }],
   ["DELETE /v1/model", ["owner"]],
   ["POST /v1/model/try", ["owner"], { base_url: "ftp://llm.example", model: "x" }],
+  ["GET /v1/home-assistant", ["owner", "admin"]],
+  ["POST /v1/home-assistant", ["owner", "admin"], { url: "http://ha.local:8123" }],
+  ["POST /v1/home-assistant/code", ["owner", "admin"], { state: "x".repeat(36), code: "x" }],
+  ["DELETE /v1/home-assistant", ["owner", "admin"]],
   ["GET /v1/lending", ["owner"]],
   [
     "POST /v1/lending",

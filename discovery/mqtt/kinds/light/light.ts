@@ -151,6 +151,7 @@ export function lightCommand(
     required: [],
     anyOf: true,
     idempotent: true,
+    lasting: true,
     wait: "value",
     ...(can.transition && { extraMs: TRANSITION_MAX_S * 1_000 }),
     targets: topicsOf(outputs),

@@ -5,6 +5,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { client, confirmBy, errorText } from "./api.ts";
 import { Frame } from "./frame.tsx";
+import { readSignIn } from "./home-assistant-sign-in.ts";
 import { Problem } from "./load.tsx";
 import { usePlace } from "./place.ts";
 import { SignIn } from "./sign-in.tsx";
@@ -42,6 +43,7 @@ confirmBy(async ({ code }, request) =>
   code === "needs_passkey" ? await (await import("./confirm.ts")).confirm(request) : undefined,
 );
 
+readSignIn();
 const root = document.getElementById("root");
 if (root) {
   await loadLanguage();

@@ -98,6 +98,16 @@ const TASKS: readonly Task[] = [
   },
   {
     ...{
+      id: "home-assistant",
+      icon: "home",
+      title: "Home Assistant",
+      about: "Its devices beside those of the broker",
+      for: "admin",
+    },
+    page: () => <HomeAssistantCard />,
+  },
+  {
+    ...{
       id: "clients",
       icon: "rules",
       title: "Connect a client",
@@ -158,6 +168,7 @@ const Lending = lazyPart(async () => (await import("./lending.tsx")).Lending);
 const Permissions = lazyPart(async () => (await import("./permissions.tsx")).Permissions);
 const Profiles = lazyPart(async () => (await import("./profiles.tsx")).Profiles);
 const ModelCard = lazyPart(async () => (await import("./model-card.tsx")).ModelCard);
+const HomeAssistantCard = lazyPart(async () => (await import("./home-assistant.tsx")).HomeAssistantCard);
 
 export function Setup({ session, item }: ScreenProps) {
   const tasks = TASKS.filter((task) => isFor(task, session));

@@ -475,8 +475,8 @@ export class Transcript extends SqlStore {
   }
 
   /**
-   * A result that comes after the call had an answer. It takes the place of one that was only accepted or is
-   * unknown; beside any other (a device's own loop began a job) it stands alone. The model is told by a note, in
+   * A result that comes after the call had an answer. It takes the place of one that was only accepted, is unknown or is
+   * corrected by it; beside any other (a device's own loop began a job) it stands alone. The model is told by a note, in
    * the turn that runs (or the last one), or as a turn of its own.
    * @param by the id under which it was reported
    * @param ownTurn `apart`: the turn goes on from the one that asked, whatever came between them
@@ -493,8 +493,8 @@ export class Transcript extends SqlStore {
       const call = this.call(callId);
       const before: LateOutcome | undefined = call?.outcome;
       if (!call || !before || before.lateBy?.includes(by)) return false;
-      const stands =
-        before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
+      const isUnsure = before.errorType === "outcome_unknown" || before.errorType === "timeout";
+      const stands = before.job === undefined && !isUnsure && outcome.corrects !== true;
       const { usage } = outcome;
       this.#append(call.turn, "late", { call: callId, by, ...(stands ? usage && { usage } : { outcome }) });
       const asked = this.turnAt(call.turn);

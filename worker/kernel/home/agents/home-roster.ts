@@ -27,6 +27,7 @@ import {
   type RosterAgent,
   type RosterQuestion,
 } from "../../api/roster.ts";
+import { readSearchWords } from "../../search-words.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
@@ -70,6 +71,7 @@ export class HomeRoster {
   readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt">;
   readonly #borrowed: OtherAgents;
   readonly #states: Pick<DeviceStates, "ask">;
+  readonly #readWords: () => Promise<void>;
   readonly #index = new AgentIndex();
   /** Agents that the index does not have as they are now; undefined: it has none yet. */
   #changed: Set<string> | undefined;
@@ -84,9 +86,11 @@ export class HomeRoster {
     bridge: Pick<BridgeSocket, "has" | "lastSeenAt">,
     borrowed: OtherAgents,
     states: Pick<DeviceStates, "ask">,
+    readWords: () => Promise<void>,
   ) {
     this.#borrowed = borrowed;
     this.#states = states;
+    this.#readWords = readWords;
     borrowed.onChange = (id) => this.#changed?.add(id);
     this.#rows = rows;
     this.#agents = agents;
@@ -134,8 +138,10 @@ export class HomeRoster {
   async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundText> {
     const reached = this.#reach(reach);
     const { among } = reached;
-    if (query.reading !== undefined)
+    if (query.reading !== undefined) {
+      await this.#readWords();
       return await this.#findByReading(query, readCondition(query.reading), reached, now);
+    }
     const isId = among(query.text);
     const found = isId
       ? [{ id: query.text, actions: [] }]
@@ -312,6 +318,7 @@ export class HomeRoster {
 
   /** Brings the index up to the rows. */
   async #ready(): Promise<void> {
+    await this.#readWords();
     this.#changed ??= new Set([...this.#rows.ids(), ...this.#borrowed.ids(Date.now())]);
     while (this.#changed.size > 0) {
       for (const id of [...this.#changed].slice(0, BATCH)) {
@@ -364,5 +371,6 @@ export const rosterOf = slot(
       bridgeOf(home),
       othersOf(home),
       deviceStatesOf(home),
+      () => readSearchWords(home.env),
     ),
 );

@@ -6,6 +6,7 @@
  * its peer is gone (workerd#1187).
  */
 
+import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame } from "@edgecall/core/protocol/frames.ts";
@@ -54,12 +55,13 @@ type Attachment = {
   devices?: boolean;
   rules?: boolean;
   history?: boolean;
+  assistant?: boolean;
   update?: BridgeUpdate;
 };
 
 /**
  * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own,
- * devices that it hosts, rules on them, and values that it keeps of them.
+ * devices that it hosts, rules on them, values that it keeps of them, and a sign-in at Home Assistant.
  */
 type BridgeFeature =
   | "session"
@@ -68,7 +70,8 @@ type BridgeFeature =
   | typeof TRACE_FEATURE
   | typeof DEVICES_FEATURE
   | typeof RULES_FEATURE
-  | typeof HISTORY_FEATURE;
+  | typeof HISTORY_FEATURE
+  | typeof ASSISTANT_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -141,6 +144,7 @@ export class BridgeSocket {
       devices: features.includes(DEVICES_FEATURE),
       rules: features.includes(RULES_FEATURE),
       history: features.includes(HISTORY_FEATURE),
+      assistant: features.includes(ASSISTANT_FEATURE),
     });
   }
 

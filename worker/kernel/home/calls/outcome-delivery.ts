@@ -19,6 +19,7 @@ import { countersOf } from "../usage/usage-counters.ts";
 import { answerAgent } from "./answer-agent.ts";
 import { keepBroughtFiles } from "./brought-files.ts";
 import { notifyOutcome } from "./call-watchers.ts";
+import { tellCorrection } from "./corrections.ts";
 import { deliveryRetriesOf } from "./delivery-retries.ts";
 import type { RoutedCall } from "./return-address.ts";
 import { shownPayload } from "./shown-payload.ts";
@@ -105,7 +106,7 @@ export async function settleByGateway(
   return true;
 }
 
-/** A report that comes after the call was given up replaces the outcome of then. */
+/** A report that comes after the call was given up replaces the outcome of then, and so does one that corrects it. */
 export async function settleLate(
   home: HomeContext,
   call: LedgerCall,
@@ -117,6 +118,7 @@ export async function settleLate(
   record(home, call, outcome);
   keepBroughtFiles(home, call, outcome);
   await deliverStored(home, replaced, outcome);
+  if (outcome.corrects) await tellCorrection(home, replaced);
 }
 
 /** Whoever asked named no agent, and learns which one was chosen. */

@@ -147,12 +147,14 @@ function timesOf(
 function confirmationOf({
   confirmed,
   reported,
-}: Record<string, unknown>): Pick<Outcome, "confirmed" | "reported"> {
+  corrects,
+}: Record<string, unknown>): Pick<Outcome, "confirmed" | "reported" | "corrects"> {
   const values = ReportedValues.safeParse(reported);
   const isShown = ({ label, value }: ReportedValue) =>
     (label === undefined || isLabel(label)) && (typeof value !== "string" || isLabel(value));
   return {
     ...(typeof confirmed === "boolean" && { confirmed }),
+    ...(confirmed === false && corrects === true && { corrects }),
     ...(values.success && values.data.every(isShown) && { reported: values.data }),
   };
 }

@@ -442,7 +442,8 @@ export class Ledger extends SqlStore {
   }
 
   /**
-   * A late outcome replaces "unknown" or a time-out, unless it is the same outcome again, whose ack was lost.
+   * A late outcome replaces "unknown" or a time-out, and one that corrects a confirmed change replaces that, unless it is the same outcome
+   * again, whose ack was lost.
    * @returns the call with the new outcome; undefined: it replaces nothing
    */
   replace(id: string, outcome: SettledOutcome, now: number): LedgerCall | undefined {
@@ -450,12 +451,15 @@ export class Ledger extends SqlStore {
     const rows = this.sql.exec<CallRow>(
       `UPDATE call SET outcome = ?, settled_at = ?, delivered = ${NOBODY_WAITS},
          late_for = iif(delivered, COALESCE(late_for, id), late_for)
-       WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN (${REPLACEABLE.map((type) => `'${type}'`).join(", ")})
+       WHERE id = ? AND state = 'settled'
+         AND (json_extract(outcome, '$.errorType') IN (${REPLACEABLE.map((type) => `'${type}'`).join(", ")})
+           OR (? AND json_extract(outcome, '$.confirmed')))
          AND json_extract(outcome, '$.text') <> ?
        RETURNING *`,
       JSON.stringify(outcome),
       now,
       id,
+      outcome.corrects ? 1 : 0,
       outcome.text,
     );
     return rows.toArray().map(toCall)[0];

@@ -1,0 +1,124 @@
+/** The home of a run with Home Assistant: Worker, bridge without a broker, a real Home Assistant, and links between them. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../../../local/port.ts";
+import { HomeAssistant } from "../../e2e/home-assistant.ts";
+import { type ScriptedModel, startScriptedModel } from "../../scripted-model.ts";
+import { TOKENS, testVars } from "../../tokens.ts";
+import { until } from "../../wait.ts";
+import { request } from "../client.ts";
+import { Link } from "../link.ts";
+import { Program } from "../program.ts";
+import { plainEnvironment, script } from "../stack.ts";
+
+export type AssistantHouse = {
+  gatewayUrl: string;
+  worker: Program;
+  bridge: Program;
+  assistant: HomeAssistant;
+  links: Record<"gateway" | "assistant", Link>;
+  /** The agents of its devices; each has a light that a command switches on. */
+  agents: string[];
+  stop(): Promise<void>;
+};
+
+const KNOWN_WITHIN_MS = 120_000;
+
+type Device = { id: string; online: boolean; allow: string };
+
+/** Starts it. @param devices so many plugs */
+export async function startHouse(options: {
+  dir: string;
+  devices: number;
+  random: () => number;
+  onDied: (name: string, how: string) => void;
+}): Promise<AssistantHouse> {
+  const { dir, devices, random, onDied } = options;
+  mkdirSync(join(dir, "bridge"), { recursive: true });
+  const model = await startScriptedModel();
+  const assistant = await HomeAssistant.start([]);
+  await assistant.addLab(devices);
+  await assistant.exposeAll();
+  const token = await assistant.addUser("edgecall");
+  const gatewayPort = await freePort();
+  const open = (to: number) => Link.open({ to, mqtt: false, random });
+  const links = {
+    gateway: await open(gatewayPort),
+    assistant: await open(Number(new URL(assistant.url).port)),
+  };
+  const program = (name: string, path: string, env: Record<string, string>) =>
+    new Program({
+      name,
+      command: [script(path)],
+      env: { ...plainEnvironment(), ...env },
+      log: join(dir, `${name}.log`),
+      ready: "says so",
+      onDied: (how) => onDied(name, how),
+    });
+  const worker = program("worker", "local/worker.ts", {
+    ...testVars,
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: "chaos",
+    PORT: String(gatewayPort),
+    EDGECALL_DIR: join(dir, "gateway"),
+  });
+  const bridge = program("bridge", "bridge/main.ts", {
+    BRIDGE_ID: "chaos",
+    GATEWAY_URL: `http://127.0.0.1:${links.gateway.port}`,
+    BRIDGE_TOKEN: TOKENS.bridge,
+    MQTT_URL: "off",
+    HA_URL: `http://127.0.0.1:${links.assistant.port}`,
+    HA_TOKEN: token,
+    BRIDGE_STATE: join(dir, "bridge"),
+    HEALTH_PORT: "0",
+  });
+  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+  const stop = () => stopAll({ worker, bridge, assistant, links, model });
+  try {
+    await worker.start();
+    await bridge.start();
+    return {
+      gatewayUrl,
+      worker,
+      bridge,
+      assistant,
+      links,
+      stop,
+      agents: await allowedOf(gatewayUrl, devices),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function stopAll(
+  all: Pick<AssistantHouse, "worker" | "bridge" | "assistant" | "links"> & { model: ScriptedModel },
+) {
+  await Promise.all([all.worker, all.bridge].map((one) => one.kill("the end of the run")));
+  await Promise.all(Object.values(all.links).map((link) => link.close()));
+  await all.assistant.stop();
+  await all.model.close();
+}
+
+/** Waits for all devices, and allows their changes. @returns their agents, in the lab's order */
+async function allowedOf(gatewayUrl: string, count: number): Promise<string[]> {
+  const known = async () => {
+    const response = await request(gatewayUrl, "/v1/devices");
+    const { devices } = (await response.json()) as { devices: Device[] };
+    const online = devices.filter((device) => device.online);
+    return online.length >= count && online;
+  };
+  const devices = await until(() => known().catch(() => false as const), {
+    within: KNOWN_WITHIN_MS,
+    every: 500,
+    what: "the home has all devices of Home Assistant",
+  });
+  for (const { id, allow } of devices) {
+    const body = JSON.stringify({ mode: "allowed", allow });
+    const response = await request(gatewayUrl, `/v1/devices/${id}`, { method: "PATCH", body });
+    if (!response.ok) throw new Error(`${id}: ${response.status} ${await response.text()}`);
+  }
+  const numberOf = (id: string) => Number(id.split("-").at(-1));
+  return devices.map(({ id }) => id).sort((a, b) => numberOf(a) - numberOf(b));
+}
