@@ -191,6 +191,7 @@ test("a bridge without broker and Home Assistant waits for a sign-in; another on
     birth: false,
     dangerText: [],
     signIn: "read",
+    historyDays: undefined,
   } as const;
   const bridge = played.start({ mqttUrl: undefined, devices: { ...devices, folder: hosted.folder } });
   await until(() => bridge.ready());

@@ -1,6 +1,6 @@
 /** What a question about the past asks: one state of one thing, in one part of time. Each of its roles is used, or it means nothing. Pure. */
 import type { Frames, Past, PastPeriod, State, Target } from "./frame.ts";
-import { fitting, or, Roles } from "./part-roles.ts";
+import { fitting, opens, Roles } from "./part-roles.ts";
 import type { BuiltParts } from "./parts.ts";
 import type { Either, Item } from "./roles.ts";
 import { TARGET_ROLES, targetOf } from "./target.ts";
@@ -37,7 +37,8 @@ export function past(items: readonly Item[]): BuiltParts {
     // "wie lange ist sie gestern gelaufen" asks how long it was so.
     form: form === "since" && period !== undefined ? "duration" : form,
     state: fitting(state, target),
-    ...or(state, target),
+    // A fridge is switched on, and its door is opened: its readings tell which of both is meant.
+    ...(state.or !== undefined && opens(target) !== true && { or: state.or }),
     target,
     ...(period !== undefined && { period }),
   };

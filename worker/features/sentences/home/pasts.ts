@@ -51,18 +51,18 @@ export async function answerPast(frame: Past, context: PastContext): Promise<Ans
   const found = findTarget(
     target,
     { ...context, things: wide.things },
-    (thing) => meantIn(frame, readingsIn(thing)) !== undefined,
+    (thing) => meantIn(frame, readingsIn(thing)).length > 0,
   );
   if ("problem" in found) return found;
   const [thing] = found.things;
-  const meant = thing && meantIn(frame, readingsIn(thing));
+  const [meant, other] = thing ? meantIn(frame, readingsIn(thing)) : [];
   if (!thing || !meant)
     return {
       problem: { text: phrases.say("notKnownOf", { names: phrases.list(choices(found.things), "and") }) },
     };
   const { period, form } = frame;
   const words = WORDS[meant.state];
-  if (!words) return notYet;
+  if (!words || other) return notYet;
   const reply = await past({
     agent: thing.id,
     name: thing.name,
@@ -85,13 +85,13 @@ function periodText(period: PastPeriod): string {
 /** The reading that tells the state, and what its value has to be. */
 type Meant = { reading: Reading; state: State; is: string };
 
-function meantIn({ state, or }: Past, readings: readonly Reading[]): Meant | undefined {
-  for (const one of [state, ...(or ? [or] : [])]) {
+/** @returns two where one word says both, as of a fridge that is switched and has a door */
+function meantIn({ state, or }: Past, readings: readonly Reading[]): Meant[] {
+  return [state, ...(or ? [or] : [])].flatMap((one) => {
     const reading = stateIn(readings, one)?.by;
     const is = reading && valueFor(reading, one);
-    if (reading && is !== undefined) return { reading, state: one, is };
-  }
-  return undefined;
+    return reading && is !== undefined ? [{ reading, state: one, is }] : [];
+  });
 }
 
 /** Of a number: the comparisons by which `stateIn` reads states. */
