@@ -90,6 +90,7 @@ export class DeviceHost {
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
   readonly #assistant: Assistant;
+  readonly #senders: Senders;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
   /** Undefined: there is no folder for it, or the settings want none. */
@@ -150,19 +151,19 @@ export class DeviceHost {
       },
       shown: () => catalog.devices(clock.wall()).filter(({ source }) => source === "home-assistant").length,
     });
-    const senders: Senders = {
+    this.#senders = {
       mqtt: mqttSender({ prefix, broker, subscriptions }),
       "home-assistant": homeAssistantSender(() => this.#assistant.link),
     };
     this.#calls = new DeviceCalls({
       ...parts,
       catalog,
-      senders,
+      senders: this.#senders,
       watch: this.#watch,
       corrections: new Corrections(this.#watch),
       onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
-    this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
+    this.#firstReads = new FirstReads({ ...parts, catalog, sender: this.#senders.mqtt });
     this.#loaded = this.#load();
   }
 
@@ -193,7 +194,7 @@ export class DeviceHost {
     const days = this.#settings.historyDays;
     if (days === undefined) return;
     const keyOf = (agent: string) => agents.device(agent)?.key;
-    const shared = { catalog: this.#catalog, keyOf, clock, gateway, log };
+    const shared = { catalog: this.#catalog, senders: this.#senders, keyOf, clock, gateway, log };
     this.#history = await BridgeHistory.open({ folder: join(folder, HISTORY_FOLDER), days, ...shared }).catch(
       (error: unknown) => {
         log("error", "history.not_opened", { error: messageOf(error) });

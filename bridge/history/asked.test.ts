@@ -44,13 +44,17 @@ const catalog = {
   keysOf: () => [last],
   mark: (at: number) => ({ message: count, at }),
   sourcedReadings: (key: string) => [...(readings.get(key)?.values() ?? [])],
+  earlierOf: () => undefined,
 };
+
+const nothingToAsk = { ask: async () => ({ why: "it cannot be asked for that" }) };
 
 async function opened(): Promise<BridgeHistory> {
   const opening = await BridgeHistory.open({
     folder,
     days: 400,
     catalog,
+    senders: { mqtt: nothingToAsk, "home-assistant": nothingToAsk },
     keyOf: (agent) => agent,
     clock,
     gateway: { send: () => true },

@@ -4,20 +4,24 @@
  */
 import { answerPast, type PastAnswer, type PastAsked } from "@edgecall/core/history/answer.ts";
 import { closestReading } from "@edgecall/core/history/closest-reading.ts";
+import { lineOf } from "@edgecall/core/history/drawing.ts";
+import { piecesOf } from "@edgecall/core/history/pieces.ts";
 import { timesOf } from "@edgecall/core/history/question.ts";
-import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import { isMoment, type KeptValue, type Sample, type SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
+import type { EarlierPast, SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import { DAY_MS } from "@edgecall/node/history/day-file.ts";
+import { keptValue } from "@edgecall/node/history/keeper.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import type { Slice } from "@edgecall/node/history/store.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
+import type { Senders } from "../devices/sender.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { drawChart } from "./chart.ts";
 import { notKeptText, replyOf } from "./past-reply.ts";
@@ -34,7 +38,9 @@ type BridgeHistoryParts = {
   folder: string;
   /** Days that are kept. */
   days: number;
-  catalog: Pick<DeviceCatalog, "keysOf" | "mark" | "sourcedReadings">;
+  catalog: Pick<DeviceCatalog, "earlierOf" | "keysOf" | "mark" | "sourcedReadings">;
+  /** A source is asked for the time before ours. */
+  senders: Readonly<Record<SourceName, Pick<Senders[SourceName], "ask">>>;
   /** The device's key by its agent's id; undefined: no hosted device has it. */
   keyOf(agent: string): string | undefined;
   clock: Clock;
@@ -43,8 +49,10 @@ type BridgeHistoryParts = {
 };
 
 /** A question about one reading. */
-type Asked = PastAsked & { info: SeriesInfo; example: KeptValue | null };
-type Found = { answer: PastAnswer; kept: Slice };
+type Asked = PastAsked & { info: SeriesInfo; example: KeptValue | null; earlier: EarlierPast | undefined };
+/** @property earlier values until then are the source's own */
+type Kept = Slice & { earlier?: number };
+type Found = { answer: PastAnswer; kept: Kept };
 
 export class BridgeHistory {
   readonly #parts: BridgeHistoryParts;
@@ -125,8 +133,6 @@ export class BridgeHistory {
     const key = keyOf(question.agent);
     if (key === undefined) return { error: `agent_id: the home's bridge has no device ${question.agent}` };
     const now = this.#recorder.now();
-    const times = timesOf(question, now, this.#since);
-    if (!times.ok) return { error: times.error };
     const present = (catalog.sourcedReadings(key, clock.wall()) ?? []).filter(isKept);
     const all = [...present.map((reading) => infoOf(key, reading)), ...this.#recorder.readingsOf(key)];
     const names = [...new Set(all.map(({ reading }) => reading))];
@@ -135,12 +141,20 @@ export class BridgeHistory {
     if (!info) return { error: notKeptText(question.reading, names) };
     const example = present.find((reading) => reading.name === name)?.value ?? null;
     const { ask, is, by, zone } = question;
-    const asked: Asked = { ask, is, by, zone, ...times.value, info, example };
+    const earlier = catalog.earlierOf(key, name, clock.wall());
+    const times = timesOf(question, now, earlier ? (this.#since ?? now) - earlier.reachMs : this.#since);
+    if (!times.ok) return { error: times.error };
+    const asked: Asked = { ask, is, by, zone, ...times.value, info, example, earlier };
     const found = ask === "last" ? await this.#last(asked) : await this.#find(asked);
     if (!found.ok) return { error: found.error };
     const { answer, kept } = found.value;
-    const isDrawn = ask === "chart" && answer.facts.known_ms > 0;
     const { from, to } = asked;
+    if (question.line && ask === "chart" && !isMoment(info))
+      return {
+        ...(await replyOf(answer, question, now, undefined)),
+        line: lineOf(piecesOf(kept, { from, to }), { from, to }),
+      };
+    const isDrawn = ask === "chart" && answer.facts.known_ms > 0;
     const title = `${question.name}: ${info.reading}`;
     const picture = isDrawn ? drawChart({ title, info, ...kept, from, to, zone }) : undefined;
     return await replyOf(answer, question, now, picture);
@@ -151,7 +165,7 @@ export class BridgeHistory {
     let kept: Slice | undefined;
     for (const days of LAST_DAYS) {
       const from = asked.to - days * DAY_MS;
-      if (from <= asked.from) break;
+      if (from <= asked.from || this.#isEarlier(from)) break;
       const near = await this.#find({ ...asked, from }, kept);
       if (!near.ok || near.value.answer.facts.last) return near;
       kept = near.value.kept;
@@ -161,12 +175,31 @@ export class BridgeHistory {
 
   /** @param later what was read of the end of this time */
   async #find(asked: Asked, later?: Slice): Promise<Parsed<Found>> {
-    const { store } = this.#recorder;
     const { from, to, compare, info, example } = asked;
-    const kept = await store.read(info, from, to, later);
-    const compared = compare && (await store.read(info, compare.from, compare.to));
+    const kept = await this.#read(asked, from, to, later);
+    const compared = compare && (await this.#read(asked, compare.from, compare.to));
     const answer = answerPast(asked, { info, kept, compared, example, since: this.#since });
     return answer.ok ? { ok: true, value: { answer: answer.value, kept } } : answer;
+  }
+
+  /** What is kept, and before our first value what the source has kept by itself. */
+  async #read({ info, earlier }: Asked, from: number, to: number, later?: Slice): Promise<Kept> {
+    const kept = await this.#recorder.store.read(info, from, to, later);
+    const first = kept.samples[0]?.at ?? to;
+    if (!earlier || !this.#isEarlier(from) || first <= from) return kept;
+    const begin = Math.max(from, first - earlier.reachMs);
+    const answer = await this.#parts.senders[earlier.source].ask(earlier.ask(begin, first));
+    if ("why" in answer) return kept;
+    const values = earlier.values(answer.response).flatMap(({ at, value }): Sample[] => {
+      const known = value === null ? null : keptValue(value);
+      return known === undefined || at >= first ? [] : [{ at, value: known }];
+    });
+    return values.length === 0 ? kept : { ...kept, samples: [...values, ...kept.samples], earlier: first };
+  }
+
+  /** True if a part of time that begins then is not ours alone. */
+  #isEarlier(from: number): boolean {
+    return from < (this.#since ?? Number.POSITIVE_INFINITY) + DAY_MS;
   }
 
   /** Since when values are kept (epoch ms); null: nothing is yet. */

@@ -85,6 +85,9 @@ describe("a door", () => {
     const reply = await asks("chart", { period: "1 h" });
     const picture = Buffer.from(("text" in reply && reply.picture) || "", "base64");
     expect(picture.subarray(1, 4).toString()).toBe("PNG");
+    const line = await asks("chart", { period: "1 h", line: true });
+    expect(line).not.toHaveProperty("picture");
+    expect(line).toMatchObject({ line: { values: [null, false] } });
   });
 
   test("stays known over a restart, which is a gap; what the broker had kept is no value", async () => {

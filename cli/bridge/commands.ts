@@ -42,6 +42,7 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
       from: { value: "DAY", about: "the first day (UTC), as in 2026-11-26" },
       to: { value: "DAY", about: "the last day" },
       delete: { value: "DAY", about: "delete this day, and print nothing" },
+      forget: { value: "ID", about: "delete what was kept of this device until now" },
       state: { value: "FOLDER", about: "the bridge's folder (BRIDGE_STATE); default: the service's" },
     },
     load: async () => (await import("./history.ts")).history,

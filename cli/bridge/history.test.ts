@@ -76,6 +76,19 @@ test("of one device, and of some days", async () => {
   await expect(run({ from: "yesterday" })).rejects.toThrow("--from: expected a day (UTC), as in 2026-11-26");
 });
 
+test("a device is forgotten by the program that keeps it, and by the CSV at once", async () => {
+  await run({ forget: "freezer" });
+  await run({});
+  expect(out).not.toContain("freezer");
+  expect(out).toContain("key-2");
+  await recorder.tick();
+  const series = { device: "key-1", reading: "Temperature", unit: "°C" };
+  expect((await recorder.store.read(series, T0 - DAY_MS, now + 1_000)).samples).toEqual([]);
+  expect(existsSync(join(state, "history", "deleting.json"))).toBe(false);
+  await run({ forget: "key-2" });
+  await expect(run({ forget: "freezer" })).rejects.toThrow("--forget: nothing is kept of a device 'freezer'");
+});
+
 test("a day is deleted, and the program that keeps it says that it is gone", async () => {
   await run({ delete: "2026-11-26" });
   expect(existsSync(join(state, "history", "2026-11-26.day"))).toBe(false);

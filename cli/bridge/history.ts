@@ -1,10 +1,11 @@
-/** `edgecall bridge history` prints what the bridge keeps of its devices, as CSV, and deletes a day. The bridge may run meanwhile. */
+/** `edgecall bridge history` prints what the bridge keeps of its devices, as CSV, and deletes a day or a device. The bridge may run meanwhile. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { DAY_MS } from "@edgecall/node/history/day-file.ts";
 import { DAY_END, pathOf } from "@edgecall/node/history/day-logs.ts";
 import { keptRows } from "@edgecall/node/history/export.ts";
+import { askToForget } from "@edgecall/node/history/forgotten.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { BRIDGE } from "../service/services.ts";
 
@@ -18,6 +19,8 @@ export async function history(call: CommandCall): Promise<number> {
   if (!existsSync(folder)) throw new Error(`${folder}: nothing is kept there; with sudo, or --state FOLDER`);
   const gone = call.text("delete");
   if (gone !== undefined) return deleteDay(folder, dayIn(gone, "delete"), call);
+  const forgotten = call.text("forget");
+  if (forgotten !== undefined) return await forgetDevice(state, forgotten, call);
   const [from, to] = [call.text("from"), call.text("to")];
   const first = from === undefined ? Number.NEGATIVE_INFINITY : dayIn(from, "from");
   const last = to === undefined ? Number.POSITIVE_INFINITY : dayIn(to, "to");
@@ -48,6 +51,22 @@ function deleteDay(folder: string, day: number, { io }: CommandCall): number {
   if (!existsSync(path)) throw new Error(`${path}: there is no such day, or it is not over for an hour yet`);
   rmSync(path);
   io.err(`${path}: deleted\n`);
+  return EXIT.ok;
+}
+
+/** By its id, or by its key where the bridge does not know it any more, as the CSV names it. */
+async function forgetDevice(state: string, device: string, { io }: CommandCall): Promise<number> {
+  const folder = join(state, FOLDER);
+  const log = (_: string, event: string) => io.err(`${event}\n`);
+  const [key = device] = [...idsIn(state)].find(([, id]) => id === device) ?? [];
+  let isKept = false;
+  for (const { info } of keptRows(folder, () => true, log)) {
+    isKept ||= info.device === key;
+    if (isKept) break;
+  }
+  if (!isKept) throw new UsageError(`--forget: nothing is kept of a device '${device}'`);
+  await askToForget(folder, key, Date.now(), log);
+  io.err(`${device}: its past is deleted, by the bridge that runs or at its next start\n`);
   return EXIT.ok;
 }
 

@@ -36,7 +36,7 @@ type PastTextParts = {
 
 export function pastText(answer: PastAnswer, parts: PastTextParts): string {
   const { name, zone, now } = parts;
-  const { reading, from, to, facts, since, coarse, compare } = answer;
+  const { reading, from, to, facts, since, coarse, compare, earlier } = answer;
   const say = new Sayer(answer, parts);
   const span = (of: Period) => `${timeText(of.from, zone, now)} to ${timeText(of.to, zone, now)}`;
   const head = `${name}, ${reading}, ${span({ from, to })} (${zone}):`;
@@ -55,6 +55,7 @@ export function pastText(answer: PastAnswer, parts: PastTextParts): string {
         : since > from
           ? `Kept since ${ENGLISH.date(since, zone)}.`
           : "",
+      earlier === undefined ? "" : `Until ${timeText(earlier, zone, now)} as Home Assistant kept it.`,
       coarse ? "It changed faster than is kept, so this is rough." : "",
     ]
       .filter((one) => one !== "")

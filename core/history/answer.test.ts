@@ -36,12 +36,16 @@ function answered(
   info: SeriesInfo,
   samples: readonly Sample[],
   question: Partial<PastAsked> & { ask: PastAsk },
-  { gaps = [], since = MONDAY - 20 * 24 * HOUR }: { gaps?: Gap[]; since?: number } = {},
+  {
+    gaps = [],
+    since = MONDAY - 20 * 24 * HOUR,
+    earlier,
+  }: { gaps?: Gap[]; since?: number; earlier?: number } = {},
 ): PastAnswer {
   const whole = { from: MONDAY, to: NOW, zone: ZONE, ...question };
   const answer = answerPast(whole, {
     info,
-    kept: { samples, gaps, isCoarse: false },
+    kept: { samples, gaps, isCoarse: false, ...(earlier !== undefined && { earlier }) },
     compared: question.compare && { samples, gaps, isCoarse: false },
     example: null,
     since,
@@ -254,6 +258,17 @@ test.each([
   expect(closestReading(asked, ["Contact", "Kitchen temperature", "Hall temperature", "Battery level"])).toBe(
     name,
   );
+});
+
+test("what Home Assistant kept before is named as its", () => {
+  const answer = answered(DOOR, opened, { ask: "count", is: "open" }, { since: at(42), earlier: at(42) });
+  expect(textOf(answer, "count")).toMatch(/Kept since Tue 24 Nov 2026. Until Tue 18:00 as Home Assistant kept it.$/);
+  const sentence = (of: PastAnswer, ask: PastAsk) =>
+    sentenceText(of, { name: "Front door", state: "open", ask, phrases: ENGLISH, zone: ZONE, now: NOW });
+  expect(sentence(answer, "count")).toMatch(/ \(Home Assistant\)$/);
+  // The last time is ours.
+  const last = answered(DOOR, opened, { ask: "last", is: "open" }, { earlier: at(42) });
+  expect(sentence(last, "last")).toBe("Front door: last open 14:52, until 14:53.");
 });
 
 test("an answer has never more than 300 tokens", () => {

@@ -38,10 +38,12 @@ export type PastAnswer = Pick<SeriesInfo, "reading" | "unit" | "class" | "kind">
     since: number | null;
     /** Values came faster than they are kept. */
     coarse?: boolean;
+    /** Until then (epoch ms) values are Home Assistant's: ours begin there. */
+    earlier?: number;
   };
 
 /** What was kept in a part of time. */
-type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean };
+type KeptPart = { samples: readonly Sample[]; gaps: readonly Gap[]; isCoarse: boolean; earlier?: number };
 
 type PastSource = {
   info: SeriesInfo;
@@ -65,6 +67,7 @@ export function answerPast(question: PastAsked, source: PastSource): Parsed<Past
   const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone);
   const shown = steps.slice(-ROWS_MAX);
   const { reading, unit, class: of, kind } = info;
+  const earlier = kept.earlier ?? compared?.earlier;
   return {
     ok: true,
     value: {
@@ -82,6 +85,7 @@ export function answerPast(question: PastAsked, source: PastSource): Parsed<Past
       ...unknownIn(source, { from, to }),
       since,
       ...(kept.isCoarse && { coarse: true }),
+      ...(earlier !== undefined && { earlier }),
     },
   };
 }

@@ -20,13 +20,14 @@ type SentenceParts = {
 
 export function sentenceText(answer: PastAnswer, parts: SentenceParts): string {
   const { name, state, ask, phrases, zone, now } = parts;
-  const { facts, from, to, unknown_ms } = answer;
+  const { facts, from, to, unknown_ms, earlier = from } = answer;
   const time = (at: number) => phrases.time(at, zone, now);
   if (isNothingKnown(facts)) return phrases.say("pastNothing", { name });
   const period = phrases.say("fromTo", { from: time(from), to: time(to) });
   const isMissing = unknown_ms >= SHORT_MS && ask !== "last";
   const unknown = isMissing ? phrases.say("pastUnknown", { span: phrases.span(unknown_ms) }) : "";
-  return phrases.sentences(factText(), unknown);
+  const isEarlier = (ask === "last" ? (facts.last?.at ?? from) : from) < earlier;
+  return phrases.sentences(factText(), unknown, isEarlier ? "(Home Assistant)" : "");
 
   function factText(): string {
     const { last, count = 0, ms = 0 } = facts;

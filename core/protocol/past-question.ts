@@ -21,6 +21,8 @@ export const PastQuestion = z.object({
   by: z.optional(z.enum(PAST_STEPS)),
   /** The same facts of another part of time. */
   compare: z.optional(text(PAST_WORDS_MAX)),
+  /** A `chart` is answered by its line, and not by a picture. */
+  line: z.optional(z.literal(true)),
   zone: text(64).check(z.refine(isZone, "expected a time zone, as in Europe/Berlin")),
   /** The answer is one sentence for a person, of `last`, `count` or `duration`, and calls the state so. Absent: it is for a model, in English. */
   sentence: z.optional(z.object({ language: z.enum(LANGUAGES), state: text(PAST_WORDS_MAX) })),

@@ -20,6 +20,19 @@ export const PAST_ERROR_MAX = 1_200;
 
 const text = (max: number) => z.string().check(z.maxLength(max));
 
+const LINE_MAX = 1_000;
+
+/** What a reading was: each value holds from its time (epoch ms) until the next one, the last one until `to`. null: not known. */
+export const PastLine = z.object({
+  from: z.number(),
+  to: z.number(),
+  at: z.array(z.number()).check(z.maxLength(LINE_MAX)),
+  values: z
+    .array(z.nullable(z.union([z.number(), z.boolean(), text(PAST_WORDS_MAX)])))
+    .check(z.maxLength(LINE_MAX)),
+});
+export type PastLine = z.infer<typeof PastLine>;
+
 /** The bridge's answer, or why there is none: an error that names the field. */
 export const PastReply = z.union([
   z.object({
@@ -28,6 +41,8 @@ export const PastReply = z.union([
     last: z.optional(z.number()),
     /** Some of its words are a publisher's, and read like more than a label. */
     tainted: z.optional(z.boolean()),
+    /** In place of a picture, where it was asked for. Events have none. */
+    line: z.optional(PastLine),
     /** The chart that was asked for: a PNG, base64. */
     picture: z.optional(z.string().check(z.maxLength(INLINE_MAX_CHARS), z.regex(/^[A-Za-z0-9+/]+={0,2}$/))),
   }),

@@ -7,6 +7,7 @@ import { check, z } from "@edgecall/core/protocol/parse.ts";
 import {
   type Asked,
   type DevicesDump,
+  type EarlierPast,
   GHOST_AFTER_MS,
   type HostedDevice,
   type Mark,
@@ -24,13 +25,13 @@ import {
   deviceView,
   isThere,
   type NamedReading,
+  plainValue,
   rawNameOf,
   readingOf,
 } from "./device-view.ts";
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
 import { type Group, groupsOf } from "./grouping.ts";
-import { askedPast, HISTORY } from "./history.ts";
 import { IdTable } from "./id-table.ts";
 import { wrongParameter } from "./parameters.ts";
 import { planOf } from "./plan.ts";
@@ -168,6 +169,18 @@ export class KnownDevices {
     return there?.map((reading) => sourced(reading, now));
   }
 
+  /** The past of a reading at its source, by the device's key; undefined: the source keeps none of it. */
+  earlierOf(key: string, name: string, now: number): EarlierPast | undefined {
+    const readings = this.#viewAt(now).devices.get(key)?.readings ?? [];
+    // What an entity is about has a past; a brightness beside it has none.
+    const named = readings.find((one) => one.name === name && one.spec.label === undefined);
+    const history = named?.part.entity.history;
+    if (!history) return undefined;
+    const values = (response: unknown) =>
+      history.values(response).map(({ at, value }) => ({ at, value: plainValue(value) }));
+    return { ...history, source: named.part.source.name, values };
+  }
+
   /** The text of a `read` action's result, or an error that names the parameter. Both may hold a stranger's words: names are the publisher's. */
   read(id: string, parameters: Readonly<Record<string, unknown>>, now: number): ReadAnswer {
     const view = this.#viewOf(id, now);
@@ -193,7 +206,6 @@ export class KnownDevices {
     now: number,
   ): Asked | { error: string } | undefined {
     const view = this.#viewOf(id, now);
-    if (view?.history && action === HISTORY) return askedPast(view, view.history, parameters, now);
     const found = view?.queries.find(({ advert }) => advert.name === action);
     if (!view || !found) return undefined;
     const { part, query } = found;
@@ -202,7 +214,7 @@ export class KnownDevices {
     const absence = part.absence(now);
     if (absence !== undefined) return { error: `${view.name} is offline: ${absence}` };
     const words = (response: unknown) => query.words(response, now);
-    return { source: part.source.name, call: query.ask(parameters, now), words, tainted: true };
+    return { source: part.source.name, call: query.ask(parameters, now), words };
   }
 
   /** The last picture of a `snapshot` action, or the key by which its source is asked for it. */

@@ -1,5 +1,5 @@
 /** Devices whose past is to go, until all files are written without it: a program that is ended in the middle goes on with it. */
-import { readFileSync, rmSync } from "node:fs";
+import { chownSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "../atomic-write.ts";
@@ -27,4 +27,12 @@ export async function writeForgotten(folder: string, forgotten: Forgotten): Prom
   const path = join(folder, FILE);
   if (forgotten.size === 0) rmSync(path, { force: true });
   else await writeAtomic(path, JSON.stringify(Object.fromEntries(forgotten)));
+}
+
+/** Asks the program that has the files open to forget a device: it does so within seconds, or at its next start. */
+export async function askToForget(folder: string, device: string, now: number, log: Log): Promise<void> {
+  await writeForgotten(folder, new Map([...readForgotten(folder, log), [device, now]]));
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder);
+  chownSync(join(folder, FILE), uid, gid);
 }

@@ -12,6 +12,7 @@ import { HistoryStore, type StoreOptions } from "./store.ts";
 const SYNC_MS = 300_000;
 const STATE_SYNC_MS = 60_000;
 const PACK_MS = 3_600_000;
+const LOOK_MS = 10_000;
 /** A machine that starts has its time set within this. */
 const YOUNG_MS = 900_000;
 /** Readings of a home that are kept. */
@@ -34,6 +35,7 @@ export class HistoryRecorder {
   /** Monotonic ms. */
   #syncAt: number;
   #packAt: number;
+  #lookAt = 0;
   #day = 0;
   #valuesToday = 0;
   #isFull = false;
@@ -127,6 +129,9 @@ export class HistoryRecorder {
       this.#packAt = now + PACK_MS;
       await this.store.pack(at);
     }
+    if (now < this.#lookAt) return;
+    this.#lookAt = now + LOOK_MS;
+    for (const device of this.store.wanted()) await this.forget(device);
   }
 
   /** Writes what waits, and ends. */

@@ -268,6 +268,12 @@ export class HistoryStore {
     this.#options.log("info", "history.day_deleted", { day: dayText(day) });
   }
 
+  /** Devices that another program wants to be forgotten. */
+  wanted(): string[] {
+    const { folder, log } = this.#options;
+    return [...readForgotten(folder, log).keys()].filter((device) => !this.#forgotten.has(device));
+  }
+
   /** Deletes of which an earlier run was ended in the middle. */
   async resume(): Promise<void> {
     for (const [device, at] of this.#forgotten) await this.forget(device, at);
@@ -325,7 +331,9 @@ export class HistoryStore {
   #damaged(day: number, error: unknown): void {
     this.#files.delete(day);
     this.#isGone(day);
-    this.#options.log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
+    const isDeleted = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (isDeleted) this.#options.log("info", "history.day_deleted", { day: dayText(day) });
+    else this.#options.log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
   }
 
   /** The value of the day before must not seem to hold over a day that is not there. */

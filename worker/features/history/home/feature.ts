@@ -2,8 +2,10 @@
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { historyTools } from "../model-tools.ts";
 import { runPast } from "./past.ts";
+import { historyRpc } from "./rpc.ts";
 
 export const history = {
   tools: historyTools,
   tool: runPast,
+  rpc: { history: historyRpc },
 } satisfies HomeFeature;

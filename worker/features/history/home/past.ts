@@ -1,4 +1,4 @@
-/** The tool `past`: asks the bridge, which keeps the values at home and answers in words. */
+/** The tool `past`, and a drawing's line: the bridge is asked, which keeps the values at home. */
 import { PAST_TOOL, type PastInput } from "@edgecall/core/history/past-tool.ts";
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { HISTORY_FEATURE, PAST_ERROR_MAX } from "@edgecall/core/protocol/past.ts";
@@ -10,12 +10,13 @@ import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
-import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
+import { type HostedDevice, hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { devicePastOf } from "../../../kernel/home/devices/device-past.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
+import type { HistoryApi } from "../history-api.ts";
 import { whyText } from "./why.ts";
 
 const NAME_MAX = 60;
@@ -41,15 +42,12 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
     return invalid(
       `agent_id: the home's bridge keeps the past of its own devices, and has none '${plainText(agent_id, 64)}'`,
     );
-  const name = device.setting?.name ?? device.hosted.name;
-  const { zone } = clockOf(home).read();
   const question: PastQuestion = {
     ...asked,
-    agent: device.id,
-    name: plainText(isLabel(name) ? name : device.id, NAME_MAX),
+    ...deviceIn(home, device),
     ask: ask === "why" ? "last" : ask,
-    zone,
   };
+  const { zone } = question;
   const reply = await devicePastOf(home).ask((id) => ({ t: "past", id, question }));
   if (!reply) return refused("offline", whyNoAnswer(home, Date.now()));
   if ("error" in reply) return invalid(plainText(reply.error, PAST_ERROR_MAX));
@@ -58,6 +56,29 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
     ask === "why" && last !== undefined ? `\n${whyText(home, device.id, last, zone, request.viewer)}` : "";
   const sources: Source[] = tainted ? [STRANGER] : [];
   return { status: "success", text: text + why, sources, ...mediaOf(picture) };
+}
+
+/** Of the question: the device, what it is called, and the home's zone. */
+function deviceIn(home: HomeContext, { id, setting, hosted }: HostedDevice) {
+  const name = setting?.name ?? hosted.name;
+  const { zone } = clockOf(home).read();
+  return { agent: id, name: plainText(isLabel(name) ? name : id, NAME_MAX), zone };
+}
+
+export async function lastDays(
+  home: HomeContext,
+  id: string,
+  reading: string,
+  days: number,
+): ReturnType<HistoryApi["lastDays"]> {
+  if (!readSettings(home.env).tools.history) return "off";
+  const device = hostedDevicesOf(home).get(id);
+  if (!device || device.setting?.mode === "off") return "unknown";
+  const period = `${days * 24} h`;
+  const asked = { ...deviceIn(home, device), reading, period, ask: "chart", line: true } as const;
+  const reply = await devicePastOf(home).ask((id) => ({ t: "past", id, question: asked }));
+  if (!reply) return "offline";
+  return "error" in reply ? reply : { text: reply.text, line: reply.line ?? null };
 }
 
 function whyNoAnswer(home: HomeContext, now: number): string {
