@@ -10,8 +10,8 @@ type ModelReading = {
 const DAY_MS = 86_400_000;
 
 /** Numbers from 0 to 1, the same in each run. */
-function randomNumbers(): () => number {
-  let state = 42;
+function randomNumbers(seed: number): () => number {
+  let state = 42 + seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
@@ -19,8 +19,8 @@ function randomNumbers(): () => number {
 }
 
 /** Readings, with how often each is reported. */
-export function modelHome(): { readings: ModelReading[]; random: () => number } {
-  const random = randomNumbers();
+export function modelHome(seed = 0): { readings: ModelReading[]; random: () => number } {
+  const random = randomNumbers(seed);
   const readings: ModelReading[] = [];
   const add = (
     device: string,
@@ -70,8 +70,11 @@ export function modelHome(): { readings: ModelReading[]; random: () => number } 
 }
 
 /** All messages of a day in their order, one by one. @param from when the day begins (epoch ms) */
-export function* messagesOf(from: number): Generator<{ info: SeriesInfo; at: number; value: KeptValue }> {
-  const { readings, random } = modelHome();
+export function* messagesOf(
+  from: number,
+  seed: number,
+): Generator<{ info: SeriesInfo; at: number; value: KeptValue }> {
+  const { readings, random } = modelHome(seed);
   const queue = readings.map((reading) => ({
     reading,
     at: random() * reading.everyMs,

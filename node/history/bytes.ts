@@ -145,6 +145,14 @@ export class ByteReader {
     return this.slice(this.unsigned()).toString("utf8");
   }
 
+  /** Reads over bytes. @returns where they are */
+  skip(bytes: number): { at: number; bytes: number } {
+    const at = this.#at;
+    if (at + bytes > this.#bytes.length) throw new RangeError("the bytes end here");
+    this.#at += bytes;
+    return { at, bytes };
+  }
+
   slice(length: number): Buffer {
     const end = this.#at + length;
     if (end > this.#bytes.length) throw new RangeError("the bytes end here");

@@ -23,6 +23,8 @@ const CHUNK_BYTES = 16 * 1024;
 /** "EHD1" */
 const MARK = 0x31_44_48_45;
 const TAIL_BYTES = 16;
+/** Of a chunk in the index: its first series, where it is, its checksum, and the bytes of its three parts, deflated and not. 32 bits each. */
+const RECORD_BYTES = 36;
 const HASH_BYTES = 3;
 /** A series whose values are places in a table, and not whole numbers of so many decimals. */
 const IN_TABLE = 255;
@@ -62,6 +64,8 @@ export class DayFileMaker {
   readonly #hashes = new ByteWriter();
   #parts = newParts();
   #inChunk = 0;
+  #series = 0;
+  #bytes = 0;
 
   constructor(day: number) {
     this.#day = day;
@@ -107,10 +111,7 @@ export class DayFileMaker {
     out.append(this.#hashes.done());
     const index = out.done();
     const tail = Buffer.alloc(TAIL_BYTES);
-    tail.writeUInt32LE(
-      this.#chunks.reduce((sum, { length }) => sum + length, 0),
-      0,
-    );
+    tail.writeUInt32LE(this.#bytes, 0);
     tail.writeUInt32LE(index.length, 4);
     tail.writeUInt32LE(crc32(index), 8);
     tail.writeUInt32LE(MARK, 12);
@@ -122,12 +123,13 @@ export class DayFileMaker {
     const deflated = raw.map((part) => deflateRawSync(part, { level: 9 }));
     const chunk = Buffer.concat(deflated);
     this.#chunks.push(chunk);
-    this.#table.unsigned(this.#inChunk);
-    this.#table.fixed(crc32(chunk));
+    for (const number of [this.#series, this.#bytes, crc32(chunk)]) this.#table.fixed(number);
     for (const [nth, { length }] of deflated.entries()) {
-      this.#table.unsigned(length);
-      this.#table.unsigned(raw[nth]?.length ?? 0);
+      this.#table.fixed(length);
+      this.#table.fixed(raw[nth]?.length ?? 0);
     }
+    this.#series += this.#inChunk;
+    this.#bytes += chunk.length;
     this.#parts = newParts();
     this.#inChunk = 0;
   }
@@ -139,18 +141,11 @@ function newParts(): [heads: ByteWriter, times: ByteWriter, values: ByteWriter] 
 }
 
 type DayFacts = { gaps: readonly Gap[]; alive: number; source: number };
-type Part = { bytes: number; raw: number };
 /** @property first the place of its first series in the file */
-type Chunk = { first: number; count: number; at: number; crc: number; parts: readonly Part[] };
-/** A series in a chunk: where its times and values are in their parts. */
-type Head = {
-  about: Buffer;
-  isCoarse: boolean;
-  count: number;
-  scale: number;
-  times: { at: number; bytes: number };
-  values: { at: number; bytes: number };
-};
+type Chunk = { first: number; parts: Record<"heads" | "times" | "values", () => Buffer> };
+type Place = { at: number; bytes: number };
+/** A series in a chunk: where its texts, times and values are in their parts. */
+type Head = { about: Place; isCoarse: boolean; count: number; scale: number; times: Place; values: Place };
 /** @property read @returns bytes of the file; fewer where it is shorter */
 type FilePart = { size: number; read(at: number, length: number): Buffer; close(): void };
 
@@ -165,7 +160,8 @@ export class DayFile {
   /** The checksum of the log that was packed last: one that is there still has nothing new. */
   readonly source: number;
   readonly #file: FilePart;
-  readonly #chunks: readonly Chunk[];
+  /** A record of each chunk. */
+  readonly #chunks: Buffer;
   readonly #hashes: Buffer;
 
   private constructor(day: number, file: FilePart) {
@@ -175,15 +171,7 @@ export class DayFile {
     this.source = from.fixed();
     this.alive = from.unsigned();
     this.gaps = Array.from({ length: from.unsigned() }, () => readGap(from));
-    let [first, at] = [0, 0];
-    this.#chunks = Array.from({ length: from.unsigned() }, () => {
-      const [count, crc] = [from.unsigned(), from.fixed()];
-      const parts = Array.from({ length: 3 }, () => ({ bytes: from.unsigned(), raw: from.unsigned() }));
-      const chunk = { first, count, at, crc, parts };
-      first += count;
-      at += parts.reduce((sum, { bytes }) => sum + bytes, 0);
-      return chunk;
-    });
+    this.#chunks = from.slice(from.unsigned() * RECORD_BYTES);
     this.#hashes = from.rest();
   }
 
@@ -207,22 +195,24 @@ export class DayFile {
   find(wanted: SeriesName): DaySeries | undefined {
     const hash = seriesHash(wanted.device, wanted.reading);
     for (let nth = this.#firstOf(hash); this.#hashOf(nth) === hash; nth += 1) {
-      const chunk = this.#chunks.find(({ first, count }) => nth < first + count);
-      const parts = chunk && this.#partsOf(chunk);
-      const head = parts && headsIn(parts.heads())[nth - chunk.first];
+      const { first, parts } = this.#chunkOf(nth);
+      const heads = parts.heads();
+      const head = headAt(heads, nth - first);
       if (!head) throw new Error("its index is damaged");
-      if (sameSeries(readInfo(new ByteReader(head.about)), wanted))
-        return decodeSeries(head, parts.times(), parts.values(), this.day);
+      const info = infoIn(heads, head);
+      if (sameSeries(info, wanted))
+        return { info, ...decodeSeries(head, parts.times(), parts.values(), this.day) };
     }
     return undefined;
   }
 
   /** All of them, in their order. @throws an error where a chunk is damaged */
   *all(): Generator<DaySeries> {
-    for (const chunk of this.#chunks) {
-      const parts = this.#partsOf(chunk);
-      const [times, values] = [parts.times(), parts.values()];
-      for (const head of headsIn(parts.heads())) yield decodeSeries(head, times, values, this.day);
+    for (let nth = 0; nth * RECORD_BYTES < this.#chunks.length; nth += 1) {
+      const { parts } = this.#chunkAt(nth);
+      const [heads, times, values] = [parts.heads(), parts.times(), parts.values()];
+      for (const head of headsIn(heads))
+        yield { info: infoIn(heads, head), ...decodeSeries(head, times, values, this.day) };
     }
   }
 
@@ -242,21 +232,33 @@ export class DayFile {
     return low;
   }
 
+  /** The chunk of the series at this place. */
+  #chunkOf(series: number): Chunk {
+    let [low, high] = [0, this.#chunks.length / RECORD_BYTES];
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (this.#chunks.readUInt32LE(middle * RECORD_BYTES) <= series) low = middle;
+      else high = middle;
+    }
+    return this.#chunkAt(low);
+  }
+
   /** Each part is inflated when it is asked for. */
-  #partsOf({ at, crc, parts }: Chunk): Record<"heads" | "times" | "values", () => Buffer> {
-    const bytes = this.#file.read(
-      at,
-      parts.reduce((sum, part) => sum + part.bytes, 0),
-    );
-    if (crc32(bytes) !== crc) throw new Error("a part of it is damaged");
-    let from = 0;
-    const [heads, times, values] = parts.map((part) => {
-      const deflated = bytes.subarray(from, from + part.bytes);
-      from += part.bytes;
-      return () => inflated(deflated, part.raw);
-    });
-    if (!heads || !times || !values) throw new Error("its index is damaged");
-    return { heads, times, values };
+  #chunkAt(nth: number): Chunk {
+    const field = (at: number) => this.#chunks.readUInt32LE(nth * RECORD_BYTES + at * 4);
+    const [heads, times, values] = [field(3), field(5), field(7)];
+    const bytes = this.#file.read(field(1), heads + times + values);
+    if (crc32(bytes) !== field(2)) throw new Error("a part of it is damaged");
+    const part = (from: number, length: number, raw: number) => () =>
+      inflated(bytes.subarray(from, from + length), raw);
+    return {
+      first: field(0),
+      parts: {
+        heads: part(0, heads, field(4)),
+        times: part(heads, times, field(6)),
+        values: part(heads + times, values, field(8)),
+      },
+    };
   }
 }
 
@@ -266,22 +268,32 @@ function inflated(deflated: Buffer, raw: number): Buffer {
   return inflateRawSync(deflated, { maxOutputLength: chunkSize, chunkSize });
 }
 
-function headsIn(bytes: Buffer): Head[] {
+function* headsIn(bytes: Buffer): Generator<Head, void> {
   const read = new ByteReader(bytes);
-  const heads: Head[] = [];
-  const [times, values] = [{ at: 0 }, { at: 0 }];
-  const placeIn = (part: { at: number }) => {
-    const place = { at: part.at, bytes: read.unsigned() };
-    part.at += place.bytes;
-    return place;
-  };
+  let [timesAt, valuesAt] = [0, 0];
   while (!read.isAtEnd) {
-    const about = read.slice(read.unsigned());
+    const about = read.skip(read.unsigned());
     const isCoarse = read.byte() === 1;
     const [count, scale] = [read.unsigned(), read.byte()];
-    heads.push({ about, isCoarse, count, scale, times: placeIn(times), values: placeIn(values) });
+    const times = { at: timesAt, bytes: read.unsigned() };
+    const values = { at: valuesAt, bytes: read.unsigned() };
+    timesAt += times.bytes;
+    valuesAt += values.bytes;
+    yield { about, isCoarse, count, scale, times, values };
   }
-  return heads;
+}
+
+function headAt(heads: Buffer, place: number): Head | undefined {
+  let nth = 0;
+  for (const head of headsIn(heads)) {
+    if (nth === place) return head;
+    nth += 1;
+  }
+  return undefined;
+}
+
+function infoIn(heads: Buffer, { about }: Head): SeriesInfo {
+  return readInfo(new ByteReader(heads, about.at));
 }
 
 function indexOf({ size, read }: FilePart): Buffer {
@@ -317,19 +329,20 @@ function writeTimes(out: ByteWriter, samples: readonly Sample[], day: number): v
   }
 }
 
-function decodeSeries(head: Head, times: Buffer, values: Buffer, day: number): DaySeries {
-  const { about, isCoarse, count, scale } = head;
-  const part = (bytes: Buffer, { at, bytes: length }: Head["times"]) =>
+function decodeSeries(head: Head, times: Buffer, values: Buffer, day: number): Omit<DaySeries, "info"> {
+  const { isCoarse, count, scale } = head;
+  const part = (bytes: Buffer, { at, bytes: length }: Place) =>
     new ByteReader(bytes.subarray(at, at + length));
   const ofTimes = part(times, head.times);
   const ofValues = part(values, head.values);
   const next = scale === IN_TABLE ? readTable(ofValues) : readNumbers(ofValues, scale);
   let last = day * DAY_MS;
-  const samples = Array.from({ length: count }, (): Sample => {
+  const samples: Sample[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
     last += ofTimes.unsigned() * TICK_MS;
-    return { at: last, value: next() };
-  });
-  return { info: readInfo(new ByteReader(about)), isCoarse, samples };
+    samples.push({ at: last, value: next() });
+  }
+  return { isCoarse, samples };
 }
 
 /** @returns the decimals that all values have at most; undefined: one of them is no such number */

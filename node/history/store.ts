@@ -303,7 +303,8 @@ export class HistoryStore {
     }
     for (const { at, value } of waiting) samples.push({ at, value });
     const since = this.#forgotten.get(series.device) ?? 0;
-    return { samples: inOrder(samples.filter(({ at }) => at >= since)), isCoarse };
+    const kept = since === 0 ? samples : samples.filter(({ at }) => at >= since);
+    return { samples: inOrder(kept), isCoarse };
   }
 
   /** @returns undefined: there is nothing, or the file is damaged, which is said once */
