@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --history`: what a year and more of values of 300 devices takes at home. Seven days are played through the recorder,
- * their files are copied to 400 days, an eighth is the log of today, and the bridge is asked each question of the tool `past`.
+ * their files are copied to 400 days, an eighth day is today's log, and the bridge is asked each question of the tool `past`.
  */
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ async function playDays(): Promise<void> {
     const watch = setInterval(() => {
       peak = Math.max(peak, heapNow());
     }, 1);
-    now = FIRST + (day + 1) * DAY_MS + 3_600_000;
+    now = FIRST + (day + 1) * DAY_MS + 660_000;
     await recorder.store.pack(now);
     clearInterval(watch);
     all.push({ log, file: statSync(pathOf(day, ".day")).size, written: written() - begun });
