@@ -7,6 +7,9 @@ import { inOrder } from "./in-order.ts";
 
 /** Series whose values are in memory at a time. */
 const SERIES_AT_ONCE = 750;
+/** Blocks of the log, and series, after which other work of the process has its turn. */
+const BLOCKS_A_TURN = 40;
+const SERIES_A_TURN = 30;
 
 type PackParts = {
   day: number;
@@ -25,7 +28,13 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
   const byId = new Map<number, { isCoarse: boolean }>();
   for (const { info, isCoarse } of file?.all() ?? [])
     series.set(nameOf(info), { info, id: undefined, isCoarse });
-  for (const entries of logs.entries(day))
+  let blocks = 0;
+  const pause = async () => {
+    blocks += 1;
+    if (blocks % BLOCKS_A_TURN === 0) await turn();
+  };
+  for (const entries of logs.entries(day)) {
+    await pause();
     for (const entry of entries) {
       if (entry.of === "gap") gaps.push(entry.gap);
       if (entry.of === "alive") alive = Math.max(alive, entry.at);
@@ -38,6 +47,7 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
       const coarse = entry.of === "coarse" ? byId.get(entry.id) : undefined;
       if (coarse) coarse.isCoarse = true;
     }
+  }
   const hashOf = ({ info }: { info: SeriesInfo }) => seriesHash(info.device, info.reading);
   const ordered = [...series.values()].sort((a, b) => hashOf(a) - hashOf(b));
   const made = new DayFileMaker(day);
@@ -49,15 +59,17 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
     );
     const wanted = { isSeries: () => false, ids: new Set(inLog.keys()) };
     for (const one of file?.all() ?? []) samples.get(nameOf(one.info))?.push(...one.samples);
-    for (const entries of logs.entries(day, wanted))
+    for (const entries of logs.entries(day, wanted)) {
+      await pause();
       for (const entry of entries)
         if (entry.of === "value") inLog.get(entry.id)?.push({ at: entry.at, value: entry.value });
-    for (const { info, isCoarse } of part) {
+    }
+    for (const [nth, { info, isCoarse }] of part.entries()) {
+      if (nth % SERIES_A_TURN === 0) await turn();
       const kept = samples.get(nameOf(info))?.filter((sample) => isKept(info, sample.at)) ?? [];
       const packed: DaySeries = { info, isCoarse, samples: inOrder(kept) };
       made.add(packed);
     }
-    await turn();
   }
   const source = logs.checksum(day) ?? file?.source ?? 0;
   return made.done({ gaps: gaps.sort((a, b) => a.from - b.from), alive, source });
