@@ -141,7 +141,7 @@ export class BridgeHistory {
     if (!info) return { error: notKeptText(question.reading, names) };
     const example = present.find((reading) => reading.name === name)?.value ?? null;
     const { ask, is, by, zone } = question;
-    const earlier = catalog.earlierOf(key, name, clock.wall());
+    const earlier = catalog.earlierOf(key, info.reading, clock.wall());
     const times = timesOf(question, now, earlier ? (this.#since ?? now) - earlier.reachMs : this.#since);
     if (!times.ok) return { error: times.error };
     const asked: Asked = { ask, is, by, zone, ...times.value, info, example, earlier };
