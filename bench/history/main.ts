@@ -124,7 +124,7 @@ async function ask(): Promise<void> {
             tainted: false,
             message: 1,
             retained: false,
-            from: "mqtt",
+            from: "mqtt" as const,
           })),
     },
     senders: { mqtt: nothing, "home-assistant": nothing },

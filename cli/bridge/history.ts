@@ -6,6 +6,7 @@ import { DAY_MS } from "@edgecall/node/history/day-file.ts";
 import { DAY_END, pathOf } from "@edgecall/node/history/day-logs.ts";
 import { keptRows } from "@edgecall/node/history/export.ts";
 import { askToForget } from "@edgecall/node/history/forgotten.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { BRIDGE } from "../service/services.ts";
 
@@ -57,17 +58,18 @@ function deleteDay(folder: string, day: number, { io }: CommandCall): number {
 /** By its id, or by its key where the bridge does not know it any more, as the CSV names it. */
 async function forgetDevice(state: string, device: string, { io }: CommandCall): Promise<number> {
   const folder = join(state, FOLDER);
-  const log = (_: string, event: string) => io.err(`${event}\n`);
-  const [key = device] = [...idsIn(state)].find(([, id]) => id === device) ?? [];
-  let isKept = false;
-  for (const { info } of keptRows(folder, () => true, log)) {
-    isKept ||= info.device === key;
-    if (isKept) break;
-  }
-  if (!isKept) throw new UsageError(`--forget: nothing is kept of a device '${device}'`);
-  await askToForget(folder, key, Date.now(), log);
+  const log: Log = (_, event) => io.err(`${event}\n`);
+  const [known] = [...idsIn(state)].find(([, id]) => id === device) ?? [];
+  if (known === undefined && !isKept(folder, device, log))
+    throw new UsageError(`--forget: nothing is kept of a device '${device}'`);
+  await askToForget(folder, known ?? device, Date.now(), log);
   io.err(`${device}: its past is deleted, by the bridge that runs or at its next start\n`);
   return EXIT.ok;
+}
+
+function isKept(folder: string, key: string, log: Log): boolean {
+  for (const { info } of keptRows(folder, () => true, log)) if (info.device === key) return true;
+  return false;
 }
 
 function dayIn(text: string, option: string): number {

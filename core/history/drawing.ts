@@ -19,10 +19,10 @@ export function lineOf(all: readonly Piece[], { from, to }: Period): PastLine {
 function seenOf(pieces: readonly Piece[]): readonly Piece[] {
   if (pieces.length <= SEEN_MAX) return pieces;
   const [first, last] = [pieces[0], pieces.at(-1)];
-  const numbers = pieces.flatMap((piece) => (typeof piece.value === "number" ? [piece] : []));
+  const numbers = pieces.filter(({ value }) => typeof value === "number");
   const ordered =
     numbers.length > 0
-      ? numbers.sort((a, b) => a.value - b.value)
+      ? numbers.sort((a, b) => Number(a.value) - Number(b.value))
       : pieces.toSorted((a, b) => a.to - a.from - (b.to - b.from));
   const shown = new Set<Piece | undefined>([first, last, ordered[0], ordered.at(-1)]);
   return pieces.filter((piece) => shown.has(piece));
