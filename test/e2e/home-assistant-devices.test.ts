@@ -175,7 +175,10 @@ describe.concurrent("each behaviour", () => {
       ["all-obey", "one-obeys"].map((id) => call(id, "set", { on: true })),
     );
     expect(all).toMatchObject({ status: "success", confirmed: true });
-    expect(one).toMatchObject({ error_type: "outcome_unknown", error: expect.stringContaining("1 of 3") });
+    expect(one).toMatchObject({
+      error_type: "outcome_unknown",
+      error: expect.stringContaining("1 of its 3 members did it. Not: ") as string,
+    });
     const idOf = await entityIds();
     expect(await stateOf(idOf("one-obeys"))).toBe("on");
   }, 120_000);

@@ -63,7 +63,10 @@ test("the person is told once, the call is no success any more, and the model le
   expect(await told("kitchen")).toEqual([
     "kitchen-lamp: it reported that it was done, and a moment later that it is not. Please check.",
   ]);
-  expect(await callOf("kitchen", turn)).toMatchObject({ status: "error", error: TAKEN_BACK.error });
+  expect(await callOf("kitchen", turn)).toMatchObject({
+    status: "error",
+    error: "Kitchen lamp reported on, and took it back. It reports: off.",
+  });
   const question = script({ text: "It did not stay on." });
   await say("kitchen", question);
   const [request] = await modelRequests({ question });
