@@ -94,7 +94,8 @@ async function playDays(): Promise<void> {
 }
 
 async function ask(): Promise<void> {
-  for (let day = PLAYED; day < DAYS; day += 1) copyFileSync(pathOf(day % PLAYED, ".day"), pathOf(day, ".day"));
+  for (let day = PLAYED; day < DAYS; day += 1)
+    copyFileSync(pathOf(day % PLAYED, ".day"), pathOf(day, ".day"));
   now = FIRST + DAYS * DAY_MS;
   const today = await HistoryRecorder.open(OPTIONS);
   today.begin();

@@ -91,7 +91,14 @@ function says(open: boolean, at: number): void {
 }
 
 async function answer(more: Partial<PastQuestion>): Promise<string> {
-  const question = { agent: "door", name: "Front door", reading: "Contact", ask: "count", zone: "UTC", ...more };
+  const question = {
+    agent: "door",
+    name: "Front door",
+    reading: "Contact",
+    ask: "count",
+    zone: "UTC",
+    ...more,
+  };
   const reply = await history.answer(question as PastQuestion);
   return "text" in reply ? reply.text : reply.error;
 }
@@ -101,7 +108,7 @@ test("what was before our first value counts with what came since", async () => 
   says(true, FIRST + 2 * HOUR);
   now = FIRST + 3 * HOUR;
   expect(await answer({ is: "open", period: "2 d" })).toMatch(
-    /: open 3 times; last open 11:00, and still\.[^]*Until 10:00 as Home Assistant kept it\.$/,
+    /: open 3 times; last open 11:00, and still\.[\s\S]*Until 10:00 as Home Assistant kept it\.$/,
   );
   expect(asked).toEqual([
     {

@@ -262,7 +262,9 @@ test.each([
 
 test("what Home Assistant kept before is named as its", () => {
   const answer = answered(DOOR, opened, { ask: "count", is: "open" }, { since: at(42), earlier: at(42) });
-  expect(textOf(answer, "count")).toMatch(/Kept since Tue 24 Nov 2026. Until Tue 18:00 as Home Assistant kept it.$/);
+  expect(textOf(answer, "count")).toMatch(
+    /Kept since Tue 24 Nov 2026. Until Tue 18:00 as Home Assistant kept it.$/,
+  );
   const sentence = (of: PastAnswer, ask: PastAsk) =>
     sentenceText(of, { name: "Front door", state: "open", ask, phrases: ENGLISH, zone: ZONE, now: NOW });
   expect(sentence(answer, "count")).toMatch(/ \(Home Assistant\)$/);

@@ -211,7 +211,13 @@ describe.concurrent("each behaviour", () => {
 test("what was before our first value, as Home Assistant has written it down some seconds later", async () => {
   const asks = async () => {
     const id = randomUUID();
-    const question = { agent: "lock-works", name: "Lock", reading: "Lock", ask: "list", zone: "UTC" } as const;
+    const question = {
+      agent: "lock-works",
+      name: "Lock",
+      reading: "Lock",
+      ask: "list",
+      zone: "UTC",
+    } as const;
     hosted.played.home.send({ t: "past", id, question: { ...question, period: "2 h" } });
     const { reply } = await hosted.played.home.next("past", (one) => one.id === id);
     return "text" in reply ? reply.text : reply.error;
