@@ -5,6 +5,8 @@
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
@@ -29,8 +31,10 @@ const heapNow = () => {
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / MIB;
 };
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
 const heap = () => {
-  globalThis.gc?.();
+  collect();
   return heapNow();
 };
 const written = () => Number(/^write_bytes: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1] ?? 0);

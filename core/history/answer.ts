@@ -4,7 +4,7 @@ import type { PastQuestion } from "../protocol/past-question.ts";
 import { type AskedState, readState } from "./condition.ts";
 import { factsOf, type PastFacts, ROWS_MAX } from "./facts.ts";
 import { stepsOf } from "./period.ts";
-import { joined, type Period, piecesOf } from "./pieces.ts";
+import { joined, type Period, type Piece, piecesOf } from "./pieces.ts";
 import type { PastTimes } from "./question.ts";
 import {
   type Gap,
@@ -60,10 +60,11 @@ type PastSource = {
 export function answerPast(question: PastAsked, source: PastSource): Parsed<PastAnswer> {
   const { ask, from, to, by, zone, compare } = question;
   const { info, kept, compared, example, since } = source;
-  const known = [...kept.samples.map(({ value }) => value), example].filter((value) => value !== null);
+  const known = kindsOf(kept.samples, example);
   const state = stateOf(question, source, known);
   if (!state.ok) return state;
   const facts = (part: KeptPart, period: Period) => factsOf(ask, { info, ...part }, period, state.value);
+  const pieces = piecesOf(kept, { from, to }, isMoment(info));
   const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone);
   const shown = steps.slice(-ROWS_MAX);
   const { reading, unit, class: of, kind } = info;
@@ -78,16 +79,25 @@ export function answerPast(question: PastAsked, source: PastSource): Parsed<Past
       ...(state.value && { is: state.value.words }),
       from,
       to,
-      facts: facts(kept, { from, to }),
+      facts: factsOf(ask, { info, ...kept }, { from, to }, state.value, pieces),
       ...(by !== undefined && { by: shown.map((step) => ({ ...step, facts: facts(kept, step) })) }),
       ...(steps.length > shown.length && { by_more: steps.length - shown.length }),
       ...(compare && compared && { compare: { ...compare, facts: facts(compared, compare) } }),
-      ...unknownIn(source, { from, to }),
+      ...unknownIn(pieces),
       since,
       ...(kept.isCoarse && { coarse: true }),
       ...(earlier !== undefined && { earlier }),
     },
   };
+}
+
+/** A value of each kind that came: a year has a hundred thousand of them. */
+function kindsOf(samples: readonly Sample[], example: KeptValue | null): KeptValue[] {
+  const kinds = new Map<string, KeptValue>();
+  for (const { value } of samples)
+    if (value !== null && !kinds.has(typeof value)) kinds.set(typeof value, value);
+  if (example !== null) kinds.set(typeof example, example);
+  return [...kinds.values()];
 }
 
 /** Questions for a state need one; those for numbers have none. */
@@ -115,11 +125,11 @@ function stateOf(
 }
 
 /** The longest parts of which nothing is known, in their order. */
-function unknownIn({ info, kept }: PastSource, period: Period): Pick<PastAnswer, "unknown" | "unknown_ms"> {
-  const pieces = piecesOf(kept, period, isMoment(info));
+function unknownIn(pieces: readonly Piece[]): Pick<PastAnswer, "unknown" | "unknown_ms"> {
   const isAlike = (a: { value: unknown; why?: UnknownCause }, b: { value: unknown; why?: UnknownCause }) =>
     a.value === null && b.value === null && a.why === b.why;
-  const unknown = joined(pieces, isAlike).flatMap(({ from, to, value, why }) =>
+  const missing = pieces.filter(({ value }) => value === null);
+  const unknown = joined(missing, isAlike).flatMap(({ from, to, value, why }) =>
     value === null && why !== undefined && to > from ? [{ from, to, why }] : [],
   );
   const longest = unknown.toSorted((a, b) => b.to - b.from - (a.to - a.from)).slice(0, GAPS_MAX);

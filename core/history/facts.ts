@@ -43,8 +43,14 @@ type Kept = { info: SeriesInfo; samples: readonly Sample[]; gaps: readonly Gap[]
 const METERS = ["energy", "gas", "water", "volume"];
 const RESET_SHARE = 0.1;
 
-export function factsOf(ask: PastAsk, kept: Kept, period: Period, state: AskedState | undefined): PastFacts {
-  const pieces = piecesOf(kept, period, isMoment(kept.info));
+/** @param pieces of the period, where they are made already */
+export function factsOf(
+  ask: PastAsk,
+  kept: Kept,
+  period: Period,
+  state: AskedState | undefined,
+  pieces = piecesOf(kept, period, isMoment(kept.info)),
+): PastFacts {
   const known_ms = sum(pieces.filter(({ value }) => value !== null));
   if (isMoment(kept.info)) return { known_ms, ...momentFacts(ask, momentsIn(kept.samples, period), state) };
   switch (ask) {

@@ -101,11 +101,14 @@ function countWhile(samples: readonly Sample[], isBefore: (sample: Sample) => bo
 /** Parts of a line that follow each other and are of one kind, as one. */
 export function joined(pieces: readonly Piece[], isAlike: (a: Piece, b: Piece) => boolean): Piece[] {
   const all: Piece[] = [];
+  let last: Piece | undefined;
   for (const piece of pieces) {
-    const last = all.at(-1);
-    if (last && last.to === piece.from && isAlike(last, piece))
-      all[all.length - 1] = { ...last, to: piece.to };
-    else all.push(piece);
+    if (last && last.to === piece.from && isAlike(last, piece)) {
+      last.to = piece.to;
+      continue;
+    }
+    last = { ...piece };
+    all.push(last);
   }
   return all;
 }

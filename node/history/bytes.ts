@@ -108,7 +108,12 @@ export class ByteReader {
 
   unsigned(): number {
     const first = this.byte();
+    // Most are: a log has a million of them.
     if (first < ONE_BYTE) return first;
+    return this.#longer(first);
+  }
+
+  #longer(first: number): number {
     if (first <= COUNT) return ONE_BYTE + (first - ONE_BYTE) * 256 + this.byte();
     if (first > COUNT + COUNT_MAX) throw new RangeError("no number is as long");
     let [value, factor] = [0, 1];
@@ -145,12 +150,12 @@ export class ByteReader {
     return this.slice(this.unsigned()).toString("utf8");
   }
 
-  /** Reads over bytes. @returns where they are */
-  skip(bytes: number): { at: number; bytes: number } {
+  /** Reads over bytes. @returns where they begin */
+  skip(bytes: number): number {
     const at = this.#at;
     if (at + bytes > this.#bytes.length) throw new RangeError("the bytes end here");
     this.#at += bytes;
-    return { at, bytes };
+    return at;
   }
 
   slice(length: number): Buffer {

@@ -268,11 +268,12 @@ function inflated(deflated: Buffer, raw: number): Buffer {
   return inflateRawSync(deflated, { maxOutputLength: chunkSize, chunkSize });
 }
 
-function* headsIn(bytes: Buffer): Generator<Head, void> {
-  const read = new ByteReader(bytes);
+function* headsIn(part: Buffer): Generator<Head, void> {
+  const read = new ByteReader(part);
   let [timesAt, valuesAt] = [0, 0];
   while (!read.isAtEnd) {
-    const about = read.skip(read.unsigned());
+    const bytes = read.unsigned();
+    const about = { at: read.skip(bytes), bytes };
     const isCoarse = read.byte() === 1;
     const [count, scale] = [read.unsigned(), read.byte()];
     const times = { at: timesAt, bytes: read.unsigned() };

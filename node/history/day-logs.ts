@@ -5,7 +5,7 @@ import type { Gap, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { BlockLog, toBlock } from "./block-log.ts";
 import { DAY_MS, type SeriesName } from "./day-file.ts";
-import { decodeEntries, type Entry, encodeEntries, type Wanted } from "./records.ts";
+import { decodeEntries, decodeOf, type Entry, encodeEntries } from "./records.ts";
 
 export const LOG_END = ".log";
 export const DAY_END = ".day";
@@ -87,9 +87,14 @@ export class DayLogs {
     return this.#open.get(day)?.log.checksum;
   }
 
-  /** Blocks of a day's log, decoded one by one. */
-  *entries(day: number, wanted?: Wanted): Generator<Entry[]> {
-    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, wanted);
+  /** The number of a series in a day's log; undefined: it has no values there. */
+  idOf(day: number, series: SeriesName): number | undefined {
+    return this.#open.get(day)?.ids.get(nameOf(series));
+  }
+
+  /** Blocks of a day's log, decoded one by one. @param ids of these series alone */
+  *entries(day: number, ids?: ReadonlySet<number>): Generator<Entry[]> {
+    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, ids);
   }
 
   /** Writes the log anew without some of its series. */
@@ -151,9 +156,9 @@ export function pathOf(folder: string, day: number, end: string): string {
 }
 
 /** A block with a right checksum that is none of ours says nothing. */
-function entriesOf(block: Buffer, wanted?: Wanted): Entry[] {
+function entriesOf(block: Buffer, ids?: ReadonlySet<number>): Entry[] {
   try {
-    return decodeEntries(block, wanted);
+    return ids ? decodeOf(block, ids) : decodeEntries(block);
   } catch {
     return [];
   }

@@ -57,9 +57,9 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
     const inLog = new Map(
       part.flatMap(({ info, id }) => (id === undefined ? [] : [[id, samples.get(nameOf(info))] as const])),
     );
-    const wanted = { isSeries: () => false, ids: new Set(inLog.keys()) };
+    const ids = new Set(inLog.keys());
     for (const one of file?.all() ?? []) samples.get(nameOf(one.info))?.push(...one.samples);
-    for (const entries of logs.entries(day, wanted)) {
+    for (const entries of logs.entries(day, ids)) {
       await pause();
       for (const entry of entries)
         if (entry.of === "value") inLog.get(entry.id)?.push({ at: entry.at, value: entry.value });

@@ -27,6 +27,9 @@ const TAG = {
   number: 16,
 } as const;
 
+const INFO_TEXTS = 5;
+const FLOAT_BYTES = 8;
+
 export function encodeEntries(entries: readonly Entry[], base: number): Buffer {
   const out = new ByteWriter();
   out.unsigned(base);
@@ -70,11 +73,8 @@ export function encodeEntries(entries: readonly Entry[], base: number): Buffer {
   return out.done();
 }
 
-/** Of which series values are wanted. `ids` are their numbers, as far as blocks have named them. */
-export type Wanted = { isSeries: (info: SeriesInfo) => boolean; ids: Set<number> };
-
-/** @param wanted absent: all. Others are read over @throws RangeError for bytes that are none */
-export function decodeEntries(bytes: Buffer, wanted?: Wanted): Entry[] {
+/** @throws RangeError for bytes that are none */
+export function decodeEntries(bytes: Buffer): Entry[] {
   const read = new ByteReader(bytes);
   let last = read.unsigned();
   const time = () => {
@@ -85,22 +85,45 @@ export function decodeEntries(bytes: Buffer, wanted?: Wanted): Entry[] {
   while (!read.isAtEnd) {
     const tag = read.byte();
     if (tag === TAG.series) {
-      const [id, info] = [read.unsigned(), readInfo(read)];
-      if (wanted?.isSeries(info)) wanted.ids.add(id);
-      entries.push({ of: "series", id, info });
+      entries.push({ of: "series", id: read.unsigned(), info: readInfo(read) });
+    } else if (tag === TAG.coarse) entries.push({ of: "coarse", id: read.unsigned() });
+    else if (tag === TAG.gap) entries.push({ of: "gap", gap: readGap(read) });
+    else if (tag === TAG.alive) entries.push({ of: "alive", at: time() });
+    else entries.push({ of: "value", id: read.unsigned(), at: time(), value: taggedValue(tag, read) });
+  }
+  return entries;
+}
+
+/** Those of some series alone: values, and that they came faster than they are kept. All others are read over. */
+export function decodeOf(bytes: Buffer, ids: ReadonlySet<number>): Entry[] {
+  const read = new ByteReader(bytes);
+  let last = read.unsigned();
+  const entries: Entry[] = [];
+  while (!read.isAtEnd) {
+    const tag = read.byte();
+    if (tag === TAG.gap) readGap(read);
+    else if (tag === TAG.alive) last += read.signed();
+    else if (tag === TAG.series) {
+      read.unsigned();
+      for (let text = 0; text < INFO_TEXTS; text += 1) read.skip(read.unsigned());
     } else if (tag === TAG.coarse) {
       const id = read.unsigned();
-      if (!wanted || wanted.ids.has(id)) entries.push({ of: "coarse", id });
-    } else if (tag === TAG.gap) entries.push({ of: "gap", gap: readGap(read) });
-    else if (tag === TAG.alive) entries.push({ of: "alive", at: time() });
-    else {
+      if (ids.has(id)) entries.push({ of: "coarse", id });
+    } else {
       const id = read.unsigned();
-      const at = time();
-      const value = taggedValue(tag, read);
-      if (!wanted || wanted.ids.has(id)) entries.push({ of: "value", id, at, value });
+      last += read.signed();
+      if (ids.has(id)) entries.push({ of: "value", id, at: last, value: taggedValue(tag, read) });
+      else skipValue(tag, read);
     }
   }
   return entries;
+}
+
+function skipValue(tag: number, read: ByteReader): void {
+  if (tag >= TAG.number) read.unsigned();
+  else if (tag === TAG.text) read.skip(read.unsigned());
+  else if (tag === TAG.float) read.skip(FLOAT_BYTES);
+  else if (tag > TAG.true) throw new RangeError(`no record has the tag ${tag}`);
 }
 
 function tagOf(value: KeptValue | null): number {

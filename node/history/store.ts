@@ -209,7 +209,8 @@ export class HistoryStore {
     const days = later ? [later.samples.filter(({ at }) => at >= until)] : [];
     let isCoarse = later?.isCoarse === true;
     for await (const day of this.backwards(series, until)) {
-      const samples = day.samples.filter(({ at }) => at < until);
+      const isBefore = (day.samples.at(-1)?.at ?? 0) < until;
+      const samples = isBefore ? day.samples : day.samples.filter(({ at }) => at < until);
       days.push(samples);
       isCoarse ||= day.isCoarse && (day.day + 1) * DAY_MS > from;
       if ((samples[0]?.at ?? to) <= from || day.day * DAY_MS <= before) break;
@@ -287,19 +288,19 @@ export class HistoryStore {
   async #ofDay(series: SeriesName, day: number): Promise<{ samples: Sample[]; isCoarse: boolean }> {
     // Before anything is awaited: what waits now is in the log later.
     const waiting = this.#waiting.filter(({ info, at }) => dayOf(at) === day && sameSeries(info, series));
-    const wanted = { isSeries: (info: SeriesInfo) => sameSeries(info, series), ids: new Set<number>() };
-    const blocks = this.#logs.entries(day, wanted);
-    let next = blocks.next();
+    const id = this.#logs.idOf(day, series);
+    const blocks = id === undefined ? undefined : this.#logs.entries(day, new Set([id]));
+    let next = blocks?.next();
     const file = this.#files.has(day) ? this.#inFile(series, day) : undefined;
     let isCoarse = file?.isCoarse === true || this.#coarse.has(nameOf(series));
-    const samples = [...(file?.samples ?? [])];
-    for (let nth = 1; !next.done; nth += 1) {
+    const samples = file?.samples ?? [];
+    for (let nth = 1; next && !next.done; nth += 1) {
       for (const entry of next.value) {
         if (entry.of === "value") samples.push({ at: entry.at, value: entry.value });
         if (entry.of === "coarse") isCoarse = true;
       }
       if (nth % BLOCKS_AT_ONCE === 0) await turn();
-      next = blocks.next();
+      next = blocks?.next();
     }
     for (const { at, value } of waiting) samples.push({ at, value });
     const since = this.#forgotten.get(series.device) ?? 0;
