@@ -14,7 +14,7 @@ const FOLDED_SCHEMA = {
 };
 
 /** Some of what it takes: an error names the others. */
-const BY: Shown = { type: "string", description: "day, week" };
+const BY: Shown = { type: "string", description: "week" };
 
 /** Without bounds, which an error names. */
 function shown({ type, enum: values, description }: Shown): Shown {

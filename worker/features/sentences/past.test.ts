@@ -84,21 +84,6 @@ test("a pump that has no state of its own runs while it takes power", async () =
   ]);
 });
 
-test("a word that says both is passed on where the device is switched and has a door", async () => {
-  const bridge = await TestBridge.dial();
-  await bridge.hello(["devices", "kept", "history"]);
-  await bridge.snapshot([device("fridge", { tools: [READ], hosted: { name: "冰箱" } })]);
-  const door = reading("Door", false, { kind: "binary_sensor", class: "door", text: "closed" });
-  let readings = [reading("Switch", true, { kind: "switch" }), door];
-  bridge.onStates = () => [reported("fridge", ...readings)];
-  bridge.onPast = () => ({ text: "2" });
-  await say("a", "冰箱今天打开了几次？");
-  expect(asked(bridge)).toEqual([]);
-  readings = [door];
-  await say("b", "冰箱今天打开了几次？");
-  expect(asked(bridge)).toMatchObject([{ agent: "fridge", reading: "Door", ask: "count", is: "on" }]);
-});
-
 test("the past is at home, for its members, and for those whose bridge keeps it", async () => {
   const bridge = await home("Front door: 08:02.");
   const sentence = "When was the front door last open?";

@@ -44,7 +44,8 @@ const frames = (bridge: TestBridge) =>
 /** Says it, and the bridge answers what it is asked. @returns what the model read */
 async function answered(bridge: TestBridge, words: string, token = TOKENS.owner, answer: PastReply = reply) {
   bridge.onPast = () => answer;
-  const { body } = await say("kitchen", words, { token });
+  // A conversation is one person's.
+  const { body } = await say(token === TOKENS.owner ? "kitchen" : "hall", words, { token });
   return body.answer;
 }
 
