@@ -29,6 +29,7 @@ type Styles = { getComputedStyle(of: unknown): { borderTopWidth: string } };
 
 const stack = useStack({
   mosquitto: findMosquitto(),
+  vars: { GATEWAY_TOOLS: "history" },
   bridge: { STATE_DIRECTORY: mkdtempSync(join(tmpdir(), "edgecall-bridge-")) },
 });
 
