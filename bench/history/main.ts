@@ -107,7 +107,6 @@ async function ask(): Promise<void> {
   await today.stop();
   const { readings } = modelHome();
   const opening = performance.now();
-  const nothing = { ask: async () => ({ why: "it cannot be asked" }) };
   const history = await BridgeHistory.open({
     folder,
     days: DAYS + 1,
@@ -132,7 +131,7 @@ async function ask(): Promise<void> {
             from: "mqtt" as const,
           })),
     },
-    senders: { mqtt: nothing, "home-assistant": nothing },
+    ask: async () => ({ why: "it cannot be asked" }),
     keyOf: (agent) => agent,
     clock,
     gateway: { send: () => true },

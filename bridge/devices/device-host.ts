@@ -11,6 +11,7 @@ import { join } from "node:path";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { SourceName } from "@edgecall/discovery/model/device.ts";
+import type { Past } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import { isConfigTopic } from "@edgecall/discovery/mqtt/config/tasmota.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
@@ -194,7 +195,8 @@ export class DeviceHost {
     const days = this.#settings.historyDays;
     if (days === undefined) return;
     const keyOf = (agent: string) => agents.device(agent)?.key;
-    const shared = { catalog: this.#catalog, senders: this.#senders, keyOf, clock, gateway, log };
+    const ask = (source: SourceName, question: Past) => this.#senders[source].ask(question);
+    const shared = { catalog: this.#catalog, ask, keyOf, clock, gateway, log };
     this.#history = await BridgeHistory.open({ folder: join(folder, HISTORY_FOLDER), days, ...shared }).catch(
       (error: unknown) => {
         log("error", "history.not_opened", { error: messageOf(error) });

@@ -47,14 +47,12 @@ const catalog = {
   earlierOf: () => undefined,
 };
 
-const nothingToAsk = { ask: async () => ({ why: "it cannot be asked for that" }) };
-
 async function opened(): Promise<BridgeHistory> {
   const opening = await BridgeHistory.open({
     folder,
     days: 400,
     catalog,
-    senders: { mqtt: nothingToAsk, "home-assistant": nothingToAsk },
+    ask: async () => ({ why: "it cannot be asked for that" }),
     keyOf: (agent) => agent,
     clock,
     gateway: { send: () => true },

@@ -14,6 +14,7 @@ import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { EarlierPast, SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
+import type { Past } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import { DAY_MS } from "@edgecall/node/history/day-file.ts";
@@ -21,7 +22,6 @@ import { keptValue } from "@edgecall/node/history/keeper.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import type { Slice } from "@edgecall/node/history/store.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
-import type { Senders } from "../devices/sender.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { drawChart } from "./chart.ts";
 import { notKeptText, replyOf } from "./past-reply.ts";
@@ -39,8 +39,8 @@ type BridgeHistoryParts = {
   /** Days that are kept. */
   days: number;
   catalog: Pick<DeviceCatalog, "earlierOf" | "keysOf" | "mark" | "sourcedReadings">;
-  /** A source is asked for the time before ours. */
-  senders: Readonly<Record<SourceName, Pick<Senders[SourceName], "ask">>>;
+  /** A source is asked for the time before ours. @returns why it does not answer */
+  ask(source: SourceName, question: Past): Promise<{ response: unknown } | { why: string }>;
   /** The device's key by its agent's id; undefined: no hosted device has it. */
   keyOf(agent: string): string | undefined;
   clock: Clock;
@@ -188,7 +188,7 @@ export class BridgeHistory {
     const first = kept.samples[0]?.at ?? to;
     if (!earlier || !this.#isEarlier(from) || first <= from) return kept;
     const begin = Math.max(from, first - earlier.reachMs);
-    const answer = await this.#parts.senders[earlier.source].ask(earlier.ask(begin, first));
+    const answer = await this.#parts.ask(earlier.source, earlier.ask(begin, first));
     if ("why" in answer) return kept;
     const values = earlier.values(answer.response).flatMap(({ at, value }): Sample[] => {
       const known = value === null ? null : keptValue(value);

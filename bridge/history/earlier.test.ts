@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { EarlierPast, SourcedReading } from "@edgecall/discovery/model/device.ts";
-import type { Past, ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
+import type { Past } from "@edgecall/discovery/model/entity/entity.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BridgeHistory } from "./bridge-history.ts";
 
@@ -58,8 +58,8 @@ const EARLIER: EarlierPast = {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "history-"));
   [now, count, value, asked, answers] = [FIRST, 0, null, [], true];
-  const ask = async (question: Past | ServiceCall) => {
-    asked.push(question as Past);
+  const ask = async (_: string, question: Past) => {
+    asked.push(question);
     return answers ? { response: ROWS } : { why: "Home Assistant did not answer" };
   };
   history = await BridgeHistory.open({
@@ -71,7 +71,7 @@ beforeEach(async () => {
       sourcedReadings: () => [reading()],
       earlierOf: (_key, name) => (name === DOOR.reading ? EARLIER : undefined),
     },
-    senders: { mqtt: { ask }, "home-assistant": { ask } },
+    ask,
     keyOf: (agent) => agent,
     clock: { now: () => now, wall: () => now },
     gateway: { send: () => true },
