@@ -69,7 +69,17 @@ export class ByteWriter {
 
   /** @returns a copy */
   done(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#length));
+    return Buffer.from(this.view());
+  }
+
+  /** @returns the bytes until more is written */
+  view(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Begins anew, in the same memory. */
+  clear(): void {
+    this.#length = 0;
   }
 
   #push(byte: number): void {

@@ -62,7 +62,9 @@ export class DayFileMaker {
   readonly #chunks: Buffer[] = [];
   readonly #table = new ByteWriter();
   readonly #hashes = new ByteWriter();
-  #parts = newParts();
+  readonly #parts = newParts();
+  /** Of the series that is added. */
+  readonly #own = newParts();
   #inChunk = 0;
   #series = 0;
   #bytes = 0;
@@ -75,7 +77,8 @@ export class DayFileMaker {
   add({ info, samples, isCoarse }: DaySeries): void {
     if (samples.length === 0) return;
     const scale = commonScale(samples);
-    const [about, times, values] = newParts();
+    const [about, times, values] = this.#own;
+    for (const part of this.#own) part.clear();
     writeInfo(about, info);
     writeTimes(times, samples, this.#day);
     if (scale === undefined) writeTable(values, samples);
@@ -85,14 +88,14 @@ export class DayFileMaker {
     if (this.#inChunk > 0 && before + own > CHUNK_BYTES) this.#endChunk();
     const [heads, allTimes, allValues] = this.#parts;
     heads.unsigned(about.length);
-    heads.append(about.done());
+    heads.append(about.view());
     heads.byte(isCoarse ? 1 : 0);
     heads.unsigned(samples.length);
     heads.byte(scale ?? IN_TABLE);
     heads.unsigned(times.length);
     heads.unsigned(values.length);
-    allTimes.append(times.done());
-    allValues.append(values.done());
+    allTimes.append(times.view());
+    allValues.append(values.view());
     const hash = seriesHash(info.device, info.reading);
     for (const shift of [16, 8, 0]) this.#hashes.byte((hash >> shift) & 0xff);
     this.#inChunk += 1;
@@ -119,7 +122,7 @@ export class DayFileMaker {
   }
 
   #endChunk(): void {
-    const raw = this.#parts.map((part) => part.done());
+    const raw = this.#parts.map((part) => part.view());
     const deflated = raw.map((part) => deflateRawSync(part, { level: 9 }));
     const chunk = Buffer.concat(deflated);
     this.#chunks.push(chunk);
@@ -130,7 +133,7 @@ export class DayFileMaker {
     }
     this.#series += this.#inChunk;
     this.#bytes += chunk.length;
-    this.#parts = newParts();
+    for (const part of this.#parts) part.clear();
     this.#inChunk = 0;
   }
 }

@@ -5,7 +5,7 @@ import type { Gap, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { BlockLog, toBlock } from "./block-log.ts";
 import { DAY_MS, type SeriesName } from "./day-file.ts";
-import { decodeEntries, decodeOf, type Entry, encodeEntries } from "./records.ts";
+import { decodeAbout, decodeEntries, decodeOf, type Entry, encodeEntries } from "./records.ts";
 
 export const LOG_END = ".log";
 export const DAY_END = ".day";
@@ -41,7 +41,7 @@ export class DayLogs {
       const { log, blocks } = await BlockLog.open(pathOf(folder, day, LOG_END));
       const ids = new Map<string, number>();
       for (const block of blocks)
-        for (const entry of entriesOf(block)) {
+        for (const entry of entriesOf(block, "about")) {
           if (entry.of === "series") ids.set(nameOf(entry.info), entry.id);
           if (entry.of === "gap") gaps.push(entry.gap);
           if (entry.of === "alive") alive = Math.max(alive, entry.at);
@@ -92,9 +92,9 @@ export class DayLogs {
     return this.#open.get(day)?.ids.get(nameOf(series));
   }
 
-  /** Blocks of a day's log, decoded one by one. @param ids of these series alone */
-  *entries(day: number, ids?: ReadonlySet<number>): Generator<Entry[]> {
-    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, ids);
+  /** Blocks of a day's log, decoded one by one. @param of the values of these series alone, or what stands beside values */
+  *entries(day: number, of?: ReadonlySet<number> | "about"): Generator<Entry[]> {
+    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, of);
   }
 
   /** Writes the log anew without some of its series. */
@@ -156,9 +156,10 @@ export function pathOf(folder: string, day: number, end: string): string {
 }
 
 /** A block with a right checksum that is none of ours says nothing. */
-function entriesOf(block: Buffer, ids?: ReadonlySet<number>): Entry[] {
+function entriesOf(block: Buffer, of?: ReadonlySet<number> | "about"): Entry[] {
   try {
-    return ids ? decodeOf(block, ids) : decodeEntries(block);
+    if (of === "about") return decodeAbout(block);
+    return of ? decodeOf(block, of) : decodeEntries(block);
   } catch {
     return [];
   }

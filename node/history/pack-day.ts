@@ -33,7 +33,7 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
     blocks += 1;
     if (blocks % BLOCKS_A_TURN === 0) await turn();
   };
-  for (const entries of logs.entries(day)) {
+  for (const entries of logs.entries(day, "about")) {
     await pause();
     for (const entry of entries) {
       if (entry.of === "gap") gaps.push(entry.gap);

@@ -119,6 +119,28 @@ export function decodeOf(bytes: Buffer, ids: ReadonlySet<number>): Entry[] {
   return entries;
 }
 
+/** What stands beside values: series, gaps, until when the program was there, what came too fast. */
+export function decodeAbout(bytes: Buffer): Entry[] {
+  const read = new ByteReader(bytes);
+  let last = read.unsigned();
+  const entries: Entry[] = [];
+  while (!read.isAtEnd) {
+    const tag = read.byte();
+    if (tag === TAG.series) entries.push({ of: "series", id: read.unsigned(), info: readInfo(read) });
+    else if (tag === TAG.coarse) entries.push({ of: "coarse", id: read.unsigned() });
+    else if (tag === TAG.gap) entries.push({ of: "gap", gap: readGap(read) });
+    else if (tag === TAG.alive) {
+      last += read.signed();
+      entries.push({ of: "alive", at: last });
+    } else {
+      read.unsigned();
+      last += read.signed();
+      skipValue(tag, read);
+    }
+  }
+  return entries;
+}
+
 function skipValue(tag: number, read: ByteReader): void {
   if (tag >= TAG.number) read.unsigned();
   else if (tag === TAG.text) read.skip(read.unsigned());
