@@ -1,16 +1,20 @@
 /**
  * `npm run bench -- --history`: what a year and more of values of 300 devices takes at home. Seven days are played through the recorder,
- * their files are copied to 400 days, an eighth day is today's log, and the bridge is asked each question of the tool `past`.
+ * their files are copied to 400 days, an eighth day is today's log, and the bridge is asked each question of the tool `past`, by a program with
+ * the flags of its service: it runs without an optimizing compiler.
  */
+import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import { BridgeHistory } from "../../bridge/history/bridge-history.ts";
+import { NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
 import { messagesOf, modelHome } from "./model-home.ts";
 
 const DAY_MS = 86_400_000;
@@ -20,7 +24,11 @@ const FIRST = Date.UTC(2026, 0, 1);
 const ASKED_OF = 40;
 const MIB = 1_024 * 1_024;
 
-const folder = mkdtempSync(join(tmpdir(), "edgecall-bench-history-"));
+/** Of the program that asks; the folder stands behind it. */
+const ASK = "--ask";
+const asked = process.argv.indexOf(ASK);
+const folder =
+  (asked > 0 && process.argv[asked + 1]) || mkdtempSync(join(tmpdir(), "edgecall-bench-history-"));
 let now = FIRST;
 const clock = { now: () => now, wall: () => now };
 const quiet = () => {};
@@ -97,7 +105,7 @@ async function playDays(): Promise<void> {
   say("written in a day", `${(most("written") / 1e6).toFixed(1)} MB at most`);
 }
 
-async function ask(): Promise<void> {
+async function playToday(): Promise<void> {
   for (let day = PLAYED; day < DAYS; day += 1)
     copyFileSync(pathOf(day % PLAYED, ".day"), pathOf(day, ".day"));
   now = FIRST + DAYS * DAY_MS;
@@ -105,6 +113,10 @@ async function ask(): Promise<void> {
   today.begin();
   await play(today, DAYS, DAYS);
   await today.stop();
+}
+
+async function ask(): Promise<void> {
+  now = FIRST + (DAYS + 1) * DAY_MS - 1_000;
   const { readings } = modelHome();
   const opening = performance.now();
   const history = await BridgeHistory.open({
@@ -155,6 +167,7 @@ async function ask(): Promise<void> {
     ["meter: change of 30 days", of("Energy"), { ask: "change", period: "30 d", by: "week" }],
     ["room: a chart of a week", of("Temperature"), { ask: "chart", period: "7 d" }],
     ["plug: why, from the last", of("Switch"), { ask: "last", is: "on" }],
+    ["door: of all 400 days", of("Contact"), { ask: "count", is: "open", by: "month", period: "400 d" }],
     ["power: what never was", of("Power"), { ask: "last", is: ">9000" }],
     ["room: a year by month", of("Temperature"), { ask: "mean", by: "month", period: "365 d" }],
   ];
@@ -162,8 +175,8 @@ async function ask(): Promise<void> {
     const times: number[] = [];
     for (const { device, reading } of series.slice(0, ASKED_OF)) {
       const began = performance.now();
-      const asked = { agent: device, name: "It", reading, zone: "Europe/Berlin", ...question };
-      const answer = await history.answer(asked);
+      const whole = { agent: device, name: "It", reading, zone: "Europe/Berlin", ...question };
+      const answer = await history.answer(whole);
       times.push(performance.now() - began);
       if ("error" in answer) throw new Error(`${name}: ${answer.error}`);
     }
@@ -174,10 +187,16 @@ async function ask(): Promise<void> {
   await history.stop();
 }
 
-try {
-  await playDays();
-  await ask();
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
-process.exit(0);
+if (asked > 0) await ask();
+else
+  try {
+    await playDays();
+    await playToday();
+    const program = fileURLToPath(new URL("../main.ts", import.meta.url));
+    const args = [...NODE_FLAGS, program, "--history", ASK, folder];
+    const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
+    if (status !== 0) process.exitCode = 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+process.exit();

@@ -12,8 +12,13 @@ const COUNT_MAX = 7;
 const WHOLE_MAX = 2 ** 51;
 
 export class ByteWriter {
-  #bytes = Buffer.alloc(1_024);
+  #bytes: Buffer;
   #length = 0;
+
+  /** @param room bytes that it begins with; it grows */
+  constructor(room = 1_024) {
+    this.#bytes = Buffer.alloc(room);
+  }
 
   get length(): number {
     return this.#length;

@@ -1,11 +1,13 @@
 /** The logs of days that are not packed: that of today, and those of days to which something was added since. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Gap, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Gap, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { BlockLog, toBlock } from "./block-log.ts";
 import { DAY_MS, type SeriesName } from "./day-file.ts";
-import { decodeAbout, decodeEntries, decodeOf, type Entry, encodeEntries } from "./records.ts";
+import { DayValues } from "./day-values.ts";
+import { decodeAbout, decodeEntries, type Entry, encodeEntries } from "./records.ts";
 
 export const LOG_END = ".log";
 export const DAY_END = ".day";
@@ -21,7 +23,16 @@ type Happened = {
   alive: number | undefined;
 };
 
-type Open = { log: BlockLog; ids: Map<string, number> };
+/** Blocks that are read before other work of the process has its turn. */
+const BLOCKS_A_TURN = 20;
+
+/** @property ids the log's number of each series @property values what the log has of each, by that number */
+type Open = {
+  log: BlockLog;
+  ids: Map<string, number>;
+  values: Map<number, DayValues>;
+  coarse: Set<number>;
+};
 
 export class DayLogs {
   readonly #folder: string;
@@ -39,14 +50,16 @@ export class DayLogs {
     let alive = 0;
     for (const day of daysIn(folder, LOG_END)) {
       const { log, blocks } = await BlockLog.open(pathOf(folder, day, LOG_END));
-      const ids = new Map<string, number>();
-      for (const block of blocks)
-        for (const entry of entriesOf(block, "about")) {
-          if (entry.of === "series") ids.set(nameOf(entry.info), entry.id);
+      const open = newOpen(log);
+      for (const [nth, block] of blocks.entries()) {
+        if (nth % BLOCKS_A_TURN === 0) await turn();
+        for (const entry of entriesOf(block)) {
+          keep(open, entry);
           if (entry.of === "gap") gaps.push(entry.gap);
           if (entry.of === "alive") alive = Math.max(alive, entry.at);
         }
-      logs.#open.set(day, { log, ids });
+      }
+      logs.#open.set(day, open);
     }
     return { logs, gaps, alive };
   }
@@ -78,6 +91,7 @@ export class DayLogs {
     if (alive !== undefined) entries.push({ of: "alive", at: alive });
     await open.log.append(encodeEntries(entries, day * DAY_MS), () => {
       open.ids = ids;
+      for (const entry of entries) if (entry.of !== "series") keep(open, entry);
       committed();
     });
   }
@@ -87,14 +101,17 @@ export class DayLogs {
     return this.#open.get(day)?.log.checksum;
   }
 
-  /** The number of a series in a day's log; undefined: it has no values there. */
-  idOf(day: number, series: SeriesName): number | undefined {
-    return this.#open.get(day)?.ids.get(nameOf(series));
+  /** What a day's log has of a series, in the order in which it came. */
+  valuesOf(day: number, series: SeriesName): { samples: Sample[]; isCoarse: boolean } {
+    const open = this.#open.get(day);
+    const id = open?.ids.get(nameOf(series));
+    if (!open || id === undefined) return { samples: [], isCoarse: false };
+    return { samples: open.values.get(id)?.samples() ?? [], isCoarse: open.coarse.has(id) };
   }
 
-  /** Blocks of a day's log, decoded one by one. @param of the values of these series alone, or what stands beside values */
-  *entries(day: number, of?: ReadonlySet<number> | "about"): Generator<Entry[]> {
-    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, of);
+  /** What stands in a day's log beside values, block by block. */
+  *about(day: number): Generator<Entry[]> {
+    for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, decodeAbout);
   }
 
   /** Writes the log anew without some of its series. */
@@ -103,18 +120,21 @@ export class DayLogs {
     if (!open) return;
     const blocks: Buffer[] = [];
     const infos = new Map<number, SeriesInfo>();
-    for (const entries of this.entries(day)) {
-      const kept = entries.filter((entry) => {
+    const values = new Map<number, DayValues>();
+    for (const block of open.log.blocks()) {
+      const kept = entriesOf(block).filter((entry) => {
         if (entry.of === "series") infos.set(entry.id, entry.info);
         const info = entry.of === "value" ? infos.get(entry.id) : undefined;
         return !info || entry.of !== "value" || !isGone(info, entry.at);
       });
+      for (const entry of kept) keep({ ...open, values }, entry);
       if (kept.length > 0) blocks.push(toBlock(encodeEntries(kept, day * DAY_MS)));
     }
     await open.log.close();
     const path = pathOf(this.#folder, day, LOG_END);
     await writeAtomic(path, Buffer.concat(blocks));
     open.log = (await BlockLog.open(path)).log;
+    open.values = values;
   }
 
   /** The day's log is not needed any more. */
@@ -134,7 +154,7 @@ export class DayLogs {
     const known = this.#open.get(day);
     if (known) return known;
     const { log } = await BlockLog.open(pathOf(this.#folder, day, LOG_END));
-    const open = { log, ids: new Map<string, number>() };
+    const open = newOpen(log);
     this.#open.set(day, open);
     return open;
   }
@@ -155,11 +175,24 @@ export function pathOf(folder: string, day: number, end: string): string {
   return join(folder, `${new Date(day * DAY_MS).toISOString().slice(0, 10)}${end}`);
 }
 
+function newOpen(log: BlockLog): Open {
+  return { log, ids: new Map(), values: new Map(), coarse: new Set() };
+}
+
+/** What is in the log is in memory too. */
+function keep({ ids, values, coarse }: Open, entry: Entry): void {
+  if (entry.of === "series") ids.set(nameOf(entry.info), entry.id);
+  if (entry.of === "coarse") coarse.add(entry.id);
+  if (entry.of !== "value") return;
+  const own = values.get(entry.id) ?? new DayValues();
+  values.set(entry.id, own);
+  own.add(entry.at, entry.value);
+}
+
 /** A block with a right checksum that is none of ours says nothing. */
-function entriesOf(block: Buffer, of?: ReadonlySet<number> | "about"): Entry[] {
+function entriesOf(block: Buffer, decode = decodeEntries): Entry[] {
   try {
-    if (of === "about") return decodeAbout(block);
-    return of ? decodeOf(block, of) : decodeEntries(block);
+    return decode(block);
   } catch {
     return [];
   }

@@ -14,7 +14,7 @@ const SERIES_A_TURN = 30;
 type PackParts = {
   day: number;
   file: DayFile | undefined;
-  logs: Pick<DayLogs, "checksum" | "entries">;
+  logs: Pick<DayLogs, "about" | "checksum" | "valuesOf">;
   /** False: what was kept is to go. */
   isKept: (info: SeriesInfo, at: number) => boolean;
 };
@@ -23,24 +23,20 @@ type PackParts = {
 export async function packDay({ day, file, logs, isKept }: PackParts): Promise<Buffer> {
   const gaps: Gap[] = [...(file?.gaps ?? [])];
   let alive = file?.alive ?? 0;
-  /** By their names: the log's ids of each. */
-  const series = new Map<string, { info: SeriesInfo; id: number | undefined; isCoarse: boolean }>();
+  /** By their names. */
+  const series = new Map<string, { info: SeriesInfo; isCoarse: boolean }>();
   const byId = new Map<number, { isCoarse: boolean }>();
-  for (const { info, isCoarse } of file?.all() ?? [])
-    series.set(nameOf(info), { info, id: undefined, isCoarse });
+  for (const { info, isCoarse } of file?.all() ?? []) series.set(nameOf(info), { info, isCoarse });
   let blocks = 0;
-  const pause = async () => {
+  for (const entries of logs.about(day)) {
     blocks += 1;
     if (blocks % BLOCKS_A_TURN === 0) await turn();
-  };
-  for (const entries of logs.entries(day, "about")) {
-    await pause();
     for (const entry of entries) {
       if (entry.of === "gap") gaps.push(entry.gap);
       if (entry.of === "alive") alive = Math.max(alive, entry.at);
       if (entry.of === "series") {
         const known = series.get(nameOf(entry.info));
-        const one = { info: entry.info, id: entry.id, isCoarse: known?.isCoarse === true };
+        const one = { info: entry.info, isCoarse: known?.isCoarse === true };
         series.set(nameOf(entry.info), one);
         byId.set(entry.id, one);
       }
@@ -53,20 +49,14 @@ export async function packDay({ day, file, logs, isKept }: PackParts): Promise<B
   const made = new DayFileMaker(day);
   for (let at = 0; at < ordered.length; at += SERIES_AT_ONCE) {
     const part = ordered.slice(at, at + SERIES_AT_ONCE);
-    const samples = new Map<string, Sample[]>(part.map(({ info }) => [nameOf(info), []]));
-    const inLog = new Map(
-      part.flatMap(({ info, id }) => (id === undefined ? [] : [[id, samples.get(nameOf(info))] as const])),
-    );
-    const ids = new Set(inLog.keys());
-    for (const one of file?.all() ?? []) samples.get(nameOf(one.info))?.push(...one.samples);
-    for (const entries of logs.entries(day, ids)) {
-      await pause();
-      for (const entry of entries)
-        if (entry.of === "value") inLog.get(entry.id)?.push({ at: entry.at, value: entry.value });
-    }
+    const inFile = new Map<string, Sample[]>();
+    const names = new Set(part.map(({ info }) => nameOf(info)));
+    for (const { info, samples } of file?.all() ?? [])
+      if (names.has(nameOf(info))) inFile.set(nameOf(info), samples);
     for (const [nth, { info, isCoarse }] of part.entries()) {
       if (nth % SERIES_A_TURN === 0) await turn();
-      const kept = samples.get(nameOf(info))?.filter((sample) => isKept(info, sample.at)) ?? [];
+      const all = [...(inFile.get(nameOf(info)) ?? []), ...logs.valuesOf(day, info).samples];
+      const kept = all.filter((sample) => isKept(info, sample.at));
       const packed: DaySeries = { info, isCoarse, samples: inOrder(kept) };
       made.add(packed);
     }

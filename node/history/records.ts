@@ -27,7 +27,6 @@ const TAG = {
   number: 16,
 } as const;
 
-const INFO_TEXTS = 5;
 const FLOAT_BYTES = 8;
 
 export function encodeEntries(entries: readonly Entry[], base: number): Buffer {
@@ -47,14 +46,11 @@ export function encodeEntries(entries: readonly Entry[], base: number): Buffer {
         break;
       case "value": {
         const { id, at, value } = entry;
-        const scale = typeof value === "number" ? scaleOf(value) : undefined;
-        out.byte(scale === undefined ? tagOf(value) : TAG.number + scale);
+        const tag = tagWithScale(value);
+        out.byte(tag);
         out.unsigned(id);
         time(at);
-        if (typeof value === "string") out.text(value);
-        else if (typeof value === "number")
-          if (scale === undefined) out.float(value);
-          else out.signed(toWhole(value, scale));
+        writeContent(out, tag, value);
         break;
       }
       case "coarse":
@@ -94,31 +90,6 @@ export function decodeEntries(bytes: Buffer): Entry[] {
   return entries;
 }
 
-/** Those of some series alone: values, and that they came faster than they are kept. All others are read over. */
-export function decodeOf(bytes: Buffer, ids: ReadonlySet<number>): Entry[] {
-  const read = new ByteReader(bytes);
-  let last = read.unsigned();
-  const entries: Entry[] = [];
-  while (!read.isAtEnd) {
-    const tag = read.byte();
-    if (tag === TAG.gap) readGap(read);
-    else if (tag === TAG.alive) last += read.signed();
-    else if (tag === TAG.series) {
-      read.unsigned();
-      for (let text = 0; text < INFO_TEXTS; text += 1) read.skip(read.unsigned());
-    } else if (tag === TAG.coarse) {
-      const id = read.unsigned();
-      if (ids.has(id)) entries.push({ of: "coarse", id });
-    } else {
-      const id = read.unsigned();
-      last += read.signed();
-      if (ids.has(id)) entries.push({ of: "value", id, at: last, value: taggedValue(tag, read) });
-      else skipValue(tag, read);
-    }
-  }
-  return entries;
-}
-
 /** What stands beside values: series, gaps, until when the program was there, what came too fast. */
 export function decodeAbout(bytes: Buffer): Entry[] {
   const read = new ByteReader(bytes);
@@ -146,6 +117,31 @@ function skipValue(tag: number, read: ByteReader): void {
   else if (tag === TAG.text) read.skip(read.unsigned());
   else if (tag === TAG.float) read.skip(FLOAT_BYTES);
   else if (tag > TAG.true) throw new RangeError(`no record has the tag ${tag}`);
+}
+
+/** A value by itself, and how much later than the one before. @param change in whole ticks */
+export function writeSample(out: ByteWriter, change: number, value: KeptValue | null): void {
+  const tag = tagWithScale(value);
+  out.byte(tag);
+  out.signed(change);
+  writeContent(out, tag, value);
+}
+
+export function readSample(read: ByteReader): { change: number; value: KeptValue | null } {
+  const tag = read.byte();
+  return { change: read.signed(), value: taggedValue(tag, read) };
+}
+
+function tagWithScale(value: KeptValue | null): number {
+  const scale = typeof value === "number" ? scaleOf(value) : undefined;
+  return scale === undefined ? tagOf(value) : TAG.number + scale;
+}
+
+function writeContent(out: ByteWriter, tag: number, value: KeptValue | null): void {
+  if (typeof value === "string") out.text(value);
+  else if (typeof value === "number")
+    if (tag === TAG.float) out.float(value);
+    else out.signed(toWhole(value, tag - TAG.number));
 }
 
 function tagOf(value: KeptValue | null): number {

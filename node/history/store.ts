@@ -15,8 +15,6 @@ import { packDay } from "./pack-day.ts";
 
 /** Files that are read before other work of the process has its turn. */
 const FILES_AT_ONCE = 20;
-/** … and of a log so many blocks. */
-const BLOCKS_AT_ONCE = 40;
 /** What a disk that takes nothing leaves in memory. */
 const WAITING_MAX = 50_000;
 /** A day is packed when it is over for so long: what is late has come. */
@@ -233,7 +231,7 @@ export class HistoryStore {
       if (day > last) continue;
       read += 1;
       if (read % FILES_AT_ONCE === 0) await turn();
-      yield { day, ...(await this.#ofDay(series, day)) };
+      yield { day, ...this.#ofDay(series, day) };
     }
   }
 
@@ -285,23 +283,13 @@ export class HistoryStore {
     await this.#logs.close();
   }
 
-  async #ofDay(series: SeriesName, day: number): Promise<{ samples: Sample[]; isCoarse: boolean }> {
-    // Before anything is awaited: what waits now is in the log later.
+  #ofDay(series: SeriesName, day: number): { samples: Sample[]; isCoarse: boolean } {
     const waiting = this.#waiting.filter(({ info, at }) => dayOf(at) === day && sameSeries(info, series));
-    const id = this.#logs.idOf(day, series);
-    const blocks = id === undefined ? undefined : this.#logs.entries(day, new Set([id]));
-    let next = blocks?.next();
+    const inLog = this.#logs.valuesOf(day, series);
     const file = this.#files.has(day) ? this.#inFile(series, day) : undefined;
-    let isCoarse = file?.isCoarse === true || this.#coarse.has(nameOf(series));
+    const isCoarse = file?.isCoarse === true || inLog.isCoarse || this.#coarse.has(nameOf(series));
     const samples = file?.samples ?? [];
-    for (let nth = 1; next && !next.done; nth += 1) {
-      for (const entry of next.value) {
-        if (entry.of === "value") samples.push({ at: entry.at, value: entry.value });
-        if (entry.of === "coarse") isCoarse = true;
-      }
-      if (nth % BLOCKS_AT_ONCE === 0) await turn();
-      next = blocks?.next();
-    }
+    for (const sample of inLog.samples) samples.push(sample);
     for (const { at, value } of waiting) samples.push({ at, value });
     const since = this.#forgotten.get(series.device) ?? 0;
     const kept = since === 0 ? samples : samples.filter(({ at }) => at >= since);
