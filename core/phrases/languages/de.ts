@@ -259,7 +259,7 @@ export const de: PhraseData = {
     pastSince: "{name}: {state} seit {time}, jetzt {span} lang.",
     pastUnseen: "{name}: zuletzt {state} {time}. Das Ende wurde nicht gesehen.",
     pastNever: "{name}: seit {time} nicht {state}, soweit bekannt.",
-    pastCount: "{name}: {count}-mal {state}, {period}.|{name}: {count}-mal {state}, {period}.",
+    pastCount: "{name}: {count}-mal {state}, {period}.",
     pastDuration: "{name}: insgesamt {span} {state}, {period}.",
     pastUnknown: "Nicht bekannt: {span} dieser Zeit.",
     pastNothing: "{name}: Über diese Zeit ist nichts bekannt.",

@@ -258,7 +258,7 @@ export const fr: PhraseData = {
     pastSince: "{name} : {state} depuis {time}, soit {span}.",
     pastUnseen: "{name} : {state} pour la dernière fois {time}. La fin n'a pas été vue.",
     pastNever: "{name} : pas {state} depuis {time}, pour autant qu'on sache.",
-    pastCount: "{name} : {state} {count} fois, {period}.|{name} : {state} {count} fois, {period}.",
+    pastCount: "{name} : {state} {count} fois, {period}.",
     pastDuration: "{name} : {state} pendant {span} en tout, {period}.",
     pastUnknown: "Inconnu : {span} de cette période.",
     pastNothing: "{name} : rien n'est connu de cette période.",

@@ -257,7 +257,7 @@ export const nl: PhraseData = {
     pastSince: "{name}: {state} sinds {time}, nu {span}.",
     pastUnseen: "{name}: voor het laatst {state} {time}. Het einde is niet gezien.",
     pastNever: "{name}: niet {state} sinds {time}, voor zover bekend.",
-    pastCount: "{name}: {count} keer {state}, {period}.|{name}: {count} keer {state}, {period}.",
+    pastCount: "{name}: {count} keer {state}, {period}.",
     pastDuration: "{name}: in totaal {span} {state}, {period}.",
     pastUnknown: "Onbekend: {span} van die tijd.",
     pastNothing: "{name}: van die tijd is niets bekend.",
