@@ -38,6 +38,8 @@ import { measureWorkerStart } from "./worker-start.ts";
 
 // The other bench, of the device's tools; it ends this process.
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
+// And that of what the bridge keeps at home.
+if (process.argv.includes("--history")) await import("./history/main.ts");
 
 const USAGE = `npm run bench -- [options]
 
@@ -52,6 +54,7 @@ const USAGE = `npm run bench -- [options]
   --disk         the rows on this machine's disk, in place of its memory
   --json FILE    the figures as JSON too
   --tools        the device's tools; npm run bench -- --tools --help
+  --history      400 days of values of 300 devices, and questions about them
   --help         this
 
 It needs Mosquitto (apt-get install mosquitto), but for --fronts; and Chromium for the first paint.`;

@@ -4,9 +4,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
-import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -131,6 +132,7 @@ class RunningBridge implements Bridge {
         ...(this.#spans ? [TRACE_FEATURE] : []),
         ...(settings.devices ? [DEVICES_FEATURE, ASSISTANT_FEATURE] : []),
         ...(settings.devices?.folder === undefined ? [] : [RULES_FEATURE]),
+        ...(settings.devices?.historyDays === undefined ? [] : [HISTORY_FEATURE]),
       ],
       rules: () => this.#devices?.rules?.hash,
       log,
@@ -391,6 +393,9 @@ class RunningBridge implements Bridge {
         break;
       case "states":
         this.#devices?.states(frame);
+        break;
+      case "past":
+        this.#devices?.onPast(frame);
         break;
       case "assistant":
         this.#devices?.assistant(frame).catch((error: unknown) => this.#onError("gateway", error));

@@ -2,7 +2,8 @@
 import { exposition, type MetricFamily } from "@edgecall/core/metrics/exposition.ts";
 import { CALL_SECONDS, type Histogram, newHistogram, observe } from "@edgecall/core/metrics/histogram.ts";
 import { processFamilies } from "@edgecall/core/metrics/process.ts";
-import type { AgentState, BridgeFrame, HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { AgentState, BridgeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 
 /** The number of calls whose report is waited for: as many as may be in flight. */

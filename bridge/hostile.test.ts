@@ -1,5 +1,6 @@
 /** Properties: for any published or sent input nothing throws, and only valid frames go to Home. */
-import { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import fc from "fast-check";

@@ -27,6 +27,7 @@ test("defaults", () => {
         dangerText: [],
         signIn: "off",
         folder: undefined,
+        historyDays: undefined,
       },
     },
   });
@@ -56,6 +57,7 @@ test("the settings of devices", () => {
     MQTT_DEVICES_PREFIX: "ha/found",
     MQTT_DEVICES_BIRTH: "on",
     MQTT_DEVICES_DANGER: "sauna, kiln,",
+    MQTT_HISTORY: "30",
     BRIDGE_STATE: "/somewhere",
   });
   expect(read.ok && read.settings.devices).toEqual({
@@ -65,6 +67,7 @@ test("the settings of devices", () => {
     dangerText: ["sauna", "kiln"],
     signIn: "allow",
     folder: "/somewhere",
+    historyDays: 30,
   });
   const off = readSettings({ ...NEEDED, MQTT_DEVICES: "off" });
   expect(off.ok && off.settings.devices).toBeUndefined();
@@ -155,6 +158,9 @@ test.each([
   ["MQTT_DEVICES_PREFIX", "homeassistant/#"],
   ["MQTT_DEVICES_PREFIX", "evoclaw/found"],
   ["MQTT_DEVICES_DANGER", "x".repeat(41)],
+  ["MQTT_HISTORY", "yes"],
+  ["MQTT_HISTORY", "0"],
+  ["MQTT_HISTORY", "5000"],
   ["MQTT_URL", "off"],
   ["HA_DEVICES", "yes"],
 ])("a wrong %s (%s) is named, and no token is shown", (name, value) => {

@@ -69,6 +69,8 @@ export type DeviceSettings = {
   people?: readonly string[];
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
+  /** Days for which values are kept; undefined: none are. */
+  historyDays: number | undefined;
 };
 
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
@@ -178,9 +180,31 @@ function readDevices(
       "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
     );
   const dangerText = words.filter((word) => word !== "");
+  const days = readHistory(get("MQTT_HISTORY"), errors);
+  const historyDays = folder === undefined ? undefined : days;
   const people = readPeople(get("HA_PEOPLE"), errors);
   const given = { ...(people.length > 0 && { people }) };
-  return { mode, prefix, birth: birth === "on", dangerText, folder, homeAssistant, signIn, ...given };
+  return {
+    mode,
+    prefix,
+    birth: birth === "on",
+    dangerText,
+    folder,
+    historyDays,
+    homeAssistant,
+    signIn,
+    ...given,
+  };
+}
+
+const HISTORY_DAYS_MAX = 3_650;
+
+function readHistory(value: string, errors: string[]): number | undefined {
+  if (value === "off") return undefined;
+  const days = /^\d{1,4}$/.test(value) ? Number(value) : 0;
+  if (days < 1 || days > HISTORY_DAYS_MAX)
+    errors.push(`MQTT_HISTORY: should be off, or a number of days from 1 to ${HISTORY_DAYS_MAX}`);
+  return days;
 }
 
 function readMode(name: string, value: string, errors: string[]): DeviceSettings["mode"] {

@@ -59,6 +59,11 @@ export const BRIDGE_VARIABLES = {
       "`on`: after its start the bridge publishes `online` on `homeassistant/status` once, as Home Assistant does, so that publishers send again.",
     default: "off",
   },
+  MQTT_HISTORY: {
+    about:
+      "For how many days the bridge keeps what devices report ([history](../using/history.md)), in at most 200 MB of its folder; `off`: not at all.",
+    default: "400",
+  },
   HA_URL: {
     about:
       "The address of a [Home Assistant](../guides/devices.md#from-home-assistant) whose devices are agents too: `http://HOST:8123`. A sign-in in the console needs neither this nor a token.",

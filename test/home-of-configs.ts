@@ -233,6 +233,7 @@ export function contextOf(text: string, earlier: string[] = [], rules: SpokenRul
     states: async (ids) =>
       new Map(ids.map((id) => [id, { id, online: true, readings: catalog.readings(id, NOW, true) }])),
     rules: () => rules,
+    past: undefined,
     works: async () => true,
     examples: async () => "",
   };

@@ -2,8 +2,10 @@
 import { exports } from "cloudflare:workers";
 import type { AssistantAnswer } from "@edgecall/core/protocol/assistant.ts";
 import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
-import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
+import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { HomeStatus } from "../worker/kernel/api/answers.ts";
 import { TOKENS } from "./tokens.ts";
 import { until } from "./wait.ts";
@@ -59,6 +61,8 @@ export class TestBridge {
   takes = true;
   /** The answer to Home's question for readings; undefined = none. */
   onStates: (frame: HomeFrame & { t: "states" }) => DeviceReadings[] | undefined = () => undefined;
+  /** The answer to a question about the past; undefined = none. */
+  onPast: (frame: HomeFrame & { t: "past" }) => PastReply | undefined = () => undefined;
   /** Its answer about Home Assistant; undefined = none. */
   onAssistant: (frame: HomeFrame & { t: "assistant" }) => AssistantAnswer | undefined = () => undefined;
   /** True if this agent answers a ping. */
@@ -173,6 +177,8 @@ export class TestBridge {
     if (frame.t === "assistant" && answer) this.send({ t: "assistant", id: frame.id, answer });
     const devices = frame.t === "states" ? this.onStates(frame) : undefined;
     if (frame.t === "states" && devices) this.send({ t: "states", id: frame.id, devices, last: true });
+    const reply = frame.t === "past" ? this.onPast(frame) : undefined;
+    if (frame.t === "past" && reply) this.send({ t: "past", id: frame.id, reply });
     if (frame.t !== "call") return;
     const { route } = JSON.parse(frame.payload) as { route?: string };
     if (route !== undefined) TestBridge.#routes.set(frame.id, route);

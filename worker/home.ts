@@ -3,6 +3,7 @@
 import { audit } from "./features/audit/home/feature.ts";
 import { chat } from "./features/chat/home/feature.ts";
 import { devices } from "./features/devices/home/feature.ts";
+import { history } from "./features/history/home/feature.ts";
 import { homeAssistant } from "./features/home-assistant/home/feature.ts";
 import { lending } from "./features/lending/home/feature.ts";
 import { oauth } from "./features/oauth/home/feature.ts";
@@ -36,6 +37,7 @@ export const HOME_FEATURES = [
   updates,
   audit,
   sentences,
+  history,
 ];
 
 /** The tools that a home runs, for the front doors. */

@@ -8,6 +8,7 @@ import { channels } from "./features/chat/routes/routes.ts";
 import { senders } from "./features/chat/routes/senders.ts";
 import { consolePage } from "./features/console/routes.ts";
 import { devices } from "./features/devices/routes.ts";
+import { history } from "./features/history/routes.ts";
 import { homeAssistant } from "./features/home-assistant/routes.ts";
 import { homeRoutes } from "./features/lending/home-routes.ts";
 import { lending } from "./features/lending/routes.ts";
@@ -76,6 +77,7 @@ const WITH_TOKEN = [
   media,
   agents,
   devices,
+  history,
   rules,
   clock,
   commands,

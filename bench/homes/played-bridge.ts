@@ -1,5 +1,6 @@
 /** The bridge of a played home: one socket, and one agent of ours that answers every call at once. */
-import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { BRIDGE_PROTOCOL, KEEPALIVE_EVERY_MS, VERSION } from "@edgecall/core/protocol/names.ts";
 import { WebSocket } from "ws";
 

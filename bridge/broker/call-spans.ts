@@ -1,5 +1,5 @@
 /** The spans of calls on their way through the bridge: from Home's frame to the report, or to the refusal. */
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { childOf, readTraceparent, type SpanContext, spanIdOf } from "@edgecall/core/trace/context.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 

@@ -4,7 +4,8 @@
  * A refusal says that the agent has certainly not run the call. So once a call was published, every problem with a
  * repetition of it is answered with `taken`: its report, or its deadline at Home, decides.
  */
-import type { HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { Command, type ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { FOREIGN_COMMAND_MAX_BYTES, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";

@@ -3,13 +3,8 @@
  * message that the bridge drops here cannot change its view of who is online, nor take the place of a true report in its buffer.
  */
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
-import {
-  type AgentKey,
-  type BridgeSession,
-  isTextKind,
-  type StoredTexts,
-  type TextKind,
-} from "@edgecall/core/protocol/frames.ts";
+import { isTextKind, type TextKind } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, BridgeSession, StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";

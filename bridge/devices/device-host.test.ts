@@ -47,6 +47,7 @@ function host() {
       dangerText: [],
       signIn: "off",
       folder: undefined,
+      historyDays: undefined,
     },
     prefix: "evoclaw",
     log,

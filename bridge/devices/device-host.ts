@@ -8,13 +8,15 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { SourceName } from "@edgecall/discovery/model/device.ts";
+import type { Past } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import { isConfigTopic } from "@edgecall/discovery/mqtt/config/tasmota.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
-import type { Log } from "@edgecall/node/log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
 import type { CallFrame, PublishFrame } from "../broker/calls.ts";
@@ -22,6 +24,7 @@ import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
+import { BridgeHistory } from "../history/bridge-history.ts";
 import { Assistant } from "../home-assistant/assistant.ts";
 import type { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
@@ -52,6 +55,7 @@ const CONFIG_GONE_MS = 300_000;
 const CATALOG_FILE = "devices.json";
 const RULES_FILE = "device-rules.json";
 const LEDGER_FILE = "device-calls.jsonl";
+const HISTORY_FOLDER = "history";
 /** As an agent's id this means any agent. */
 const RESERVED = ["any"];
 /** Topics of configs that are remembered for that. The catalog takes fewer. */
@@ -87,8 +91,11 @@ export class DeviceHost {
   readonly #firstReads: FirstReads;
   readonly #time: SteadyTime;
   readonly #assistant: Assistant;
+  readonly #senders: Senders;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
+  /** Undefined: there is no folder for it, or the settings want none. */
+  #history: BridgeHistory | undefined;
   readonly #loaded: Promise<void>;
   /** Topics of configs, with the number of the connection on which they came last. */
   readonly #configs = new Map<string, number>();
@@ -138,26 +145,26 @@ export class DeviceHost {
         log,
         clock,
         catalog,
-        onUp: () => this.#rules?.sourceUp("home-assistant"),
-        onLost: () => this.#rules?.sourceLost("home-assistant"),
+        onUp: () => this.#sourceUp("home-assistant"),
+        onLost: () => this.#sourceLost("home-assistant"),
         onDevices: () => this.#openBurst(),
         onStates: (read) => this.#read(() => read),
       },
       shown: () => catalog.devices(clock.wall()).filter(({ source }) => source === "home-assistant").length,
     });
-    const senders: Senders = {
+    this.#senders = {
       mqtt: mqttSender({ prefix, broker, subscriptions }),
       "home-assistant": homeAssistantSender(() => this.#assistant.link),
     };
     this.#calls = new DeviceCalls({
       ...parts,
       catalog,
-      senders,
+      senders: this.#senders,
       watch: this.#watch,
       corrections: new Corrections(this.#watch),
       onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
     });
-    this.#firstReads = new FirstReads({ ...parts, catalog, sender: senders.mqtt });
+    this.#firstReads = new FirstReads({ ...parts, catalog, sender: this.#senders.mqtt });
     this.#loaded = this.#load();
   }
 
@@ -173,12 +180,29 @@ export class DeviceHost {
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
       this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
+      await this.#openHistory(folder);
     }
     this.#isLoaded = true;
     const { link } = this.#assistant;
     if (this.#isStopped || !link) return;
     this.#openBurst();
     link.start();
+  }
+
+  /** A disk that cannot be read must not keep the bridge from the devices. */
+  async #openHistory(folder: string): Promise<void> {
+    const { clock, log, agents, gateway } = this.#parts;
+    const days = this.#settings.historyDays;
+    if (days === undefined) return;
+    const keyOf = (agent: string) => agents.device(agent)?.key;
+    const ask = (source: SourceName, question: Past) => this.#senders[source].ask(question);
+    const shared = { catalog: this.#catalog, ask, keyOf, clock, gateway, log };
+    this.#history = await BridgeHistory.open({ folder: join(folder, HISTORY_FOLDER), days, ...shared }).catch(
+      (error: unknown) => {
+        log("error", "history.not_opened", { error: messageOf(error) });
+        return undefined;
+      },
+    );
   }
 
   /** Resolves when its files are read. */
@@ -189,6 +213,13 @@ export class DeviceHost {
   /** Home's rules on its devices; undefined: there is no folder for them, or it is not read yet. */
   get rules(): BridgeRules | undefined {
     return this.#rules;
+  }
+
+  /** Answers from what is kept of its devices. */
+  onPast(frame: Extract<HomeFrame, { t: "past" }>): void {
+    const reply = { error: "the home's bridge keeps no values: its folder cannot be used" };
+    if (this.#history) void this.#history.onPast(frame);
+    else this.#parts.gateway.send({ t: "past", id: frame.id, reply });
   }
 
   /** The connection to Home Assistant; undefined: there is none. */
@@ -230,7 +261,7 @@ export class DeviceHost {
     const connection = this.#connection;
     void this.#loaded.then(() => {
       if (connection !== this.#connection || this.#isStopped) return;
-      this.#rules?.sourceUp("mqtt");
+      this.#sourceUp("mqtt");
       this.#subscribe();
       subscriptions.connected();
       this.#announce();
@@ -240,7 +271,17 @@ export class DeviceHost {
   brokerLost(): void {
     this.#parts.agents.brokerLost();
     this.#subscriptions.lost();
-    this.#rules?.sourceLost("mqtt");
+    this.#sourceLost("mqtt");
+  }
+
+  #sourceUp(source: SourceName): void {
+    this.#rules?.sourceUp(source);
+    this.#history?.sourceUp(source);
+  }
+
+  #sourceLost(source: SourceName): void {
+    this.#rules?.sourceLost(source);
+    this.#history?.sourceLost(source);
   }
 
   /** Takes any message that is not on an agent's topic. */
@@ -272,6 +313,7 @@ export class DeviceHost {
     this.#isStateChanged = true;
     this.#file?.changed("states");
     this.#rules?.onMessage(readBy);
+    this.#history?.onMessage(readBy);
     this.#watch.came();
     this.#calls.look();
   }
@@ -305,6 +347,7 @@ export class DeviceHost {
   forget(key: string): void {
     this.#catalog.forget(key, this.#parts.clock.wall());
     this.#file?.changed("ids");
+    this.#history?.forget(key);
     this.#judge();
   }
 
@@ -320,6 +363,7 @@ export class DeviceHost {
     const now = clock.now();
     this.#noticeClock();
     this.#firstReads.tick();
+    this.#history?.tick();
     for (const topic of this.#catalog.mqtt.catchUp(clock.wall()))
       this.#read(() => this.#catalog.mqtt.partsOn(topic));
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
@@ -341,6 +385,7 @@ export class DeviceHost {
     await this.#assistant.stop();
     await this.#file?.flush();
     await this.#rules?.stop();
+    await this.#history?.stop();
     await this.#ledger?.close();
   }
 

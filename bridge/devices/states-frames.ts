@@ -7,7 +7,8 @@ import {
   READINGS_MAX,
   type Reading,
 } from "@edgecall/core/protocol/devices.ts";
-import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { Reading as OwnReading } from "@edgecall/discovery/model/device.ts";

@@ -88,7 +88,10 @@ test("V14: a password is set and confirmed, and no frame, file or line of the lo
   played.home.send({ t: "states", id: "q", agents: ["thing"], all: true });
   await played.home.next("states");
   await bridge.stop();
-  const files = readdirSync(hosted.folder).map((name) => readFileSync(join(hosted.folder, name), "utf8"));
+  const names = readdirSync(hosted.folder, { recursive: true, withFileTypes: true }).filter((one) =>
+    one.isFile(),
+  );
+  const files = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
   expect(files.length).toBeGreaterThan(0);
   expect(JSON.stringify([played.home.frames, played.logged, files])).not.toMatch(/s3cret|n3w-4712/);
 });

@@ -1,5 +1,6 @@
 /** The keepalive on a real socket; only the interval's time is simulated. */
-import { CLOSE, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { CLOSE } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { KEEPALIVE_EVERY_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";

@@ -2,15 +2,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
-import {
-  type AgentKey,
-  BridgeFrame,
-  CLOSE,
-  encodeFrame,
-  HomeFrame,
-  STANDBY,
-  type StoredTexts,
-} from "@edgecall/core/protocol/frames.ts";
+import { BridgeFrame, CLOSE, encodeFrame, STANDBY } from "@edgecall/core/protocol/frames.ts";
+import { type AgentKey, HomeFrame, type StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import {
   BRIDGE_PROTOCOL,

@@ -9,10 +9,10 @@ import {
   type BridgeFrame,
   isTextKind,
   type Refusal,
-  type StoredTexts,
   TEXT_KINDS,
   type TextKind,
 } from "@edgecall/core/protocol/frames.ts";
+import type { StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";

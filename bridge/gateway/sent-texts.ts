@@ -1,10 +1,6 @@
 /** The texts of agents that Home has, by their hashes, so that the bridge sends only what Home lacks. */
-import {
-  type AgentState,
-  type StoredTexts,
-  TEXT_KINDS,
-  type TextKind,
-} from "@edgecall/core/protocol/frames.ts";
+import { type AgentState, TEXT_KINDS, type TextKind } from "@edgecall/core/protocol/frames.ts";
+import type { StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { hashOf } from "../broker/text-hash.ts";
 
 type Hashes = Partial<Record<TextKind, string | undefined>>;

@@ -76,6 +76,7 @@ test("without a broker it is ready by Home Assistant alone, and a call is carrie
       dangerText: [],
       signIn: "allow",
       folder: hosted.folder,
+      historyDays: undefined,
       homeAssistant: settingsOf(assistant),
     },
   });
@@ -190,6 +191,7 @@ test("a bridge without broker and Home Assistant waits for a sign-in; another on
     birth: false,
     dangerText: [],
     signIn: "read",
+    historyDays: undefined,
   } as const;
   const bridge = played.start({ mqttUrl: undefined, devices: { ...devices, folder: hosted.folder } });
   await until(() => bridge.ready());

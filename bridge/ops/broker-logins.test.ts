@@ -10,7 +10,7 @@ import {
   newPassword,
   passwordHash,
 } from "@edgecall/core/broker/mosquitto.ts";
-import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey } from "@edgecall/core/protocol/home-frames.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { readSettings } from "../settings.ts";

@@ -13,7 +13,7 @@ import {
   passwordLine,
   refusedAgentUser,
 } from "@edgecall/core/broker/mosquitto.ts";
-import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey } from "@edgecall/core/protocol/home-frames.ts";
 import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { ACL_FILE, markChanged, PASSWORDS_FILE, readPasswords } from "./broker-files.ts";

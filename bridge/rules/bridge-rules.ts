@@ -3,7 +3,7 @@
  * also one that came about while the gateway was away.
  */
 
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";

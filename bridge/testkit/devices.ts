@@ -64,6 +64,7 @@ export class PlayedDevices {
       dangerText: [],
       signIn: "allow" as const,
       folder,
+      historyDays: 400,
     };
     const bridge = played.start({ devices: { ...devices, ...over } });
     await played.home.next("snapshot", (frame) => frame.last);

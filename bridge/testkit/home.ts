@@ -1,14 +1,8 @@
 /** A real WebSocket server that plays Home, for tests. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  type AgentKey,
-  BridgeFrame,
-  encodeFrame,
-  type HomeFrame,
-  STANDBY,
-  type StoredTexts,
-} from "@edgecall/core/protocol/frames.ts";
+import { BridgeFrame, encodeFrame, STANDBY } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type WebSocket, WebSocketServer } from "ws";

@@ -34,6 +34,19 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     options: { remove: { about: "remove the login" } },
     load: async () => (await import("./login.ts")).login,
   },
+  {
+    name: "bridge history",
+    about: "print what the bridge keeps of its devices, as CSV",
+    options: {
+      device: { value: "ID", about: "of this device alone" },
+      from: { value: "DAY", about: "the first day (UTC), as in 2026-11-26" },
+      to: { value: "DAY", about: "the last day" },
+      delete: { value: "DAY", about: "delete this day, and print nothing" },
+      forget: { value: "ID", about: "delete what was kept of this device until now" },
+      state: { value: "FOLDER", about: "the bridge's folder (BRIDGE_STATE); default: the service's" },
+    },
+    load: async () => (await import("./history.ts")).history,
+  },
   ...serviceCommands("bridge", "settings, service, gateway, broker", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,
     update: async () => (await import("../service/updates/update.ts")).updateBridge,

@@ -2,20 +2,22 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { watchOf } from "../rules/testkit/rules.ts";
 import { conditionOf } from "../rules/watch-rule.ts";
+import { LANGUAGES } from "../text/languages.ts";
 import { type HostedState, READINGS_MAX, type Reading } from "./devices.ts";
 import {
   type AgentState,
   BridgeFrame,
   CLOSE,
   encodeFrame,
-  HomeFrame,
   REFUSALS,
   TEXT_KINDS,
   UPDATE_WORDS_MAX,
 } from "./frames.ts";
+import { HomeFrame } from "./home-frames.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID } from "./names.ts";
 import { checkJson } from "./parse.ts";
+import { PAST_ASKS, PAST_STEPS, PAST_WORDS_MAX } from "./past.ts";
 
 const id = fc.string({ minLength: 1, maxLength: 128 });
 const agent = fc.stringMatching(AGENT_ID);
@@ -112,6 +114,31 @@ const change = record(
 );
 const known = record({ seq: fc.nat(), occurrence: fc.nat() });
 
+const pastWords = fc.string({ maxLength: PAST_WORDS_MAX });
+const pastQuestion = record(
+  {
+    agent,
+    name: pastWords,
+    reading: pastWords,
+    ask: fc.constantFrom(...PAST_ASKS),
+    is: pastWords,
+    period: pastWords,
+    by: fc.constantFrom(...PAST_STEPS),
+    compare: pastWords,
+    zone: fc.constantFrom("UTC", "Europe/Berlin"),
+    sentence: record({ language: fc.constantFrom(...LANGUAGES), state: pastWords }),
+  },
+  ["is", "period", "by", "compare", "sentence"],
+);
+const pastReply = fc.oneof(
+  record({ error: pastWords }),
+  record({ text: pastWords, last: fc.nat(), tainted: fc.boolean(), picture: of("aGk=") }, [
+    "last",
+    "tainted",
+    "picture",
+  ]),
+);
+
 const bridgeFrame = fc.oneof(
   record(
     {
@@ -158,6 +185,7 @@ const bridgeFrame = fc.oneof(
     ),
     last: fc.boolean(),
   }),
+  record({ t: of("past"), id, reply: pastReply }),
   record({ t: of("changes"), changes: fc.array(change, { maxLength: 3 }), lost: fc.nat() }, ["lost"]),
   record({ t: of("conditions"), all: fc.array(condition, { maxLength: 8 }) }),
   record({
@@ -231,6 +259,7 @@ const homeFrame = fc.oneof(
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
   record({ t: of("acks"), agent, ids: fc.array(id, { maxLength: ACKS_MAX }), payload }),
   record({ t: of("session"), agent, session }),
+  record({ t: of("past"), id, question: pastQuestion }),
   record({ t: of("states"), id, agents: fc.array(agent, { maxLength: 4 }), all: fc.boolean() }, [
     "agents",
     "all",
@@ -290,7 +319,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([14, 17]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([15, 18]);
 });
 
 test.each<[string, unknown, string]>([

@@ -17,6 +17,7 @@
  *     | conditions ──────────────────────▶ |  what is wrong with the bridge; only to a gateway whose welcome says so
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *     | ◀────────────── states ──────────▶ |  hosted devices' readings, asked for and answered; only with the feature `devices`
+ *     | ◀─────────────── past ───────────▶ |  what a reading was, asked and answered; only with the feature `history`
  *     | ◀────────────────── forget_device  |  a hosted device that was not heard for days is dropped
  *     | ◀─────────────────────── rules     |  rules on hosted devices; these three only with the feature `rules`
  *     | changes ─────────────────────────▶ |  what became of them; kept by the bridge until …
@@ -29,24 +30,15 @@
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 
-import { AssistantAnswer, AssistantQuestion } from "./assistant.ts";
+import { AssistantAnswer } from "./assistant.ts";
 import { CONDITIONS_MAX, Condition, ConditionList } from "./conditions.ts";
-import {
-  DEVICES_A_FRAME_MAX,
-  DeviceKey,
-  DeviceReadings,
-  HostedState,
-  LEFT_OUT_MAX,
-  LeftOut,
-} from "./devices.ts";
-import { ACKS_MAX } from "./mqtt.ts";
-import { AGENT_ID, CallId, TRACEPARENT_MAX_CHARS } from "./names.ts";
+import { DEVICES_A_FRAME_MAX, DeviceReadings, HostedState, LEFT_OUT_MAX, LeftOut } from "./devices.ts";
+import { agentId, hash, raw } from "./frame-fields.ts";
+import type { HomeFrame } from "./home-frames.ts";
+import { CallId } from "./names.ts";
 import { z } from "./parse.ts";
-import { KnownState, RuleChange, WatchCondition } from "./rules.ts";
-
-const agentId = z.string().check(z.regex(AGENT_ID));
-const hash = z.string().check(z.maxLength(64));
-const raw = z.string().check(z.maxLength(512 * 1024));
+import { PastReply } from "./past.ts";
+import { RuleChange } from "./rules.ts";
 
 /** The retained texts of an agent that a bridge and Home compare by their hashes (text-hash.ts). */
 export const TEXT_KINDS = ["capabilities", "tools", "presence"] as const;
@@ -158,6 +150,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     /** In the last one. Older bridges do not send it. */
     left_out: z.optional(z.array(LeftOut).check(z.maxLength(LEFT_OUT_MAX))),
   }),
+  /** The answer to Home's `past` of this id, or an error that names the field. */
+  z.object({ t: z.literal("past"), id: CallId, reply: PastReply }),
   /** The answer to Home's `assistant` of this id. */
   z.object({ t: z.literal("assistant"), id: CallId, answer: AssistantAnswer }),
   /** Changes of rules, oldest first. `lost`: how many gave way before. Sent again until Home says `changed`. */
@@ -177,138 +171,6 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   }),
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
-
-/** The bridge's part of an agent's session: the key that tells the agent's messages from a stranger's. */
-export const BridgeSession = z.object({
-  boot_id: z.string().check(z.maxLength(64)),
-  /** 32 bytes, base64url. */
-  key: z.string().check(z.maxLength(64)),
-});
-export type BridgeSession = z.infer<typeof BridgeSession>;
-
-/** The key of an agent whose messages count only with a valid signature. */
-export const AgentKey = z.object({
-  id: agentId,
-  /** Null: the key was revoked, and all messages of the agent are rejected. */
-  key: z.nullable(z.string().check(z.maxLength(64))),
-  /** The counter of the last presence that Home accepted; older ones are rejected. */
-  n: z.int().check(z.minimum(0)),
-  /**
-   * The hash of the agent's password at a broker whose files the bridge writes (core/broker/login.ts). It is checked only
-   * where it is written, so that a newer gateway's form does not make an older bridge reject the whole welcome.
-   */
-  login: z.optional(z.string().check(z.maxLength(500))),
-  /** To a bridge with the feature `session`. */
-  session: z.optional(BridgeSession),
-});
-export type AgentKey = z.infer<typeof AgentKey>;
-
-/** The hashes of an agent's texts as Home has stored them. A text that Home lacks has none. */
-export const StoredTexts = z.object({
-  id: agentId,
-  capabilities: z.optional(hash),
-  tools: z.optional(hash),
-  presence: z.optional(hash),
-});
-export type StoredTexts = z.infer<typeof StoredTexts>;
-
-export const HomeFrame = z.discriminatedUnion("t", [
-  z.object({
-    t: z.literal("welcome"),
-    protocol: z.int(),
-    home: z.string(),
-    version: z.string(),
-    /** The gateway's public key, which verifies its commands. Older gateways do not send it. */
-    gateway_key: z.optional(z.string().check(z.maxLength(64))),
-    keys: z.optional(z.array(AgentKey)),
-    /** `known` frames follow, and the bridge may leave out texts. Older gateways do not send it. */
-    kept: z.optional(z.boolean()),
-    /** Home answers each frame of agents that has a number. Older gateways do not send it. */
-    paced: z.optional(z.boolean()),
-    /** A replaced bridge may ask, with the STANDBY header, whether its place is free again. */
-    standby: z.optional(z.boolean()),
-    /** Agents without a key that the home serves; `*`: all. Older gateways do not send it and decide alone. */
-    unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
-    /** Agents without a key whose own words, which answer no call, come as `event`. Older gateways do not send it. */
-    unasked: z.optional(z.array(z.string().check(z.maxLength(64)))),
-    /** The bridge may send hosted devices. Older gateways do not send it. */
-    devices: z.optional(z.boolean()),
-    /** The bridge may send changes of rules. */
-    rules: z.optional(z.boolean()),
-    /** The bridge may send what is wrong with itself. Older gateways do not send it. */
-    conditions: z.optional(z.boolean()),
-  }),
-  /** Rules on hosted devices. `all`: those that are not in it go. */
-  z.object({
-    t: z.literal("rules"),
-    set: z
-      .array(z.object({ condition: WatchCondition, device: DeviceKey, known: z.optional(KnownState) }))
-      .check(z.maxLength(100)),
-    drop: z.array(z.string().check(z.maxLength(32))).check(z.maxLength(100)),
-    all: z.optional(z.boolean()),
-  }),
-  /** Home has stored the changes of each of these rules up to this one. */
-  z.object({ t: z.literal("changed"), upto: z.record(z.string(), z.int()) }),
-  /** More keys, and what Home has stored of the agents. The bridge sends its snapshot after the last of these frames. */
-  z.object({
-    t: z.literal("known"),
-    keys: z.array(AgentKey),
-    texts: z.array(StoredTexts),
-    last: z.boolean(),
-  }),
-  /** The frames of agents up to this number are stored, or could not be. */
-  z.object({ t: z.literal("stored"), n: z.int() }),
-  /** The bridge left out texts of these agents that Home does not have (any more): it has to send them whole. */
-  z.object({ t: z.literal("lacks"), agents: z.array(agentId) }),
-  /** A key was added, replaced or revoked. `part`: these keys alone; otherwise all keys. */
-  z.object({ t: z.literal("keys"), keys: z.array(AgentKey), part: z.optional(z.boolean()) }),
-  /** A run of an agent has a session. The frame comes before any message of it. */
-  z.object({ t: z.literal("session"), agent: agentId, session: BridgeSession }),
-  /** A command that an agent answers with a report. */
-  z.object({
-    t: z.literal("call"),
-    id: CallId,
-    agent: agentId,
-    /** The bridge publishes it verbatim. */
-    payload: raw,
-    /** Time left when Home sent the frame; the bridge counts from receipt and refuses the call afterwards. */
-    expires_in_ms: z.int().check(z.minimum(0)),
-    /** Of a call that is traced. Older gateways do not send it, and a wrong one is none. */
-    traceparent: z.catch(z.optional(z.string().check(z.maxLength(TRACEPARENT_MAX_CHARS))), undefined),
-    /**
-     * Of a change of a hosted device: the hash that was allowed. The bridge refuses the call (`invalid`) if the device has
-     * another one by now, since the same action may do something else.
-     */
-    allow: z.optional(hash),
-  }),
-  /** A command without an answer (`cancel`, `watch`), published verbatim if the agent is online. */
-  z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
-  /** Home has stored the report. `payload`: the `ack` command for the agent, published verbatim. */
-  z.object({ t: z.literal("ack"), id: CallId, agent: z.optional(agentId), payload: z.optional(raw) }),
-  /** The same for many reports of an agent, to a bridge with the feature `acks`. */
-  z.object({
-    t: z.literal("acks"),
-    agent: agentId,
-    ids: z.array(CallId).check(z.maxLength(ACKS_MAX)),
-    payload: raw,
-  }),
-  /** Asks for the readings of these hosted devices, or of all. */
-  z.object({
-    t: z.literal("states"),
-    id: CallId,
-    agents: z.optional(z.array(agentId).check(z.maxLength(DEVICES_A_FRAME_MAX))),
-    /** Also those that are diagnostic, a setting or disabled by default: batteries are. */
-    all: z.optional(z.boolean()),
-  }),
-  /** Asks how the bridge is connected to Home Assistant, or takes part in a person's sign-in there. */
-  z.object({ t: z.literal("assistant"), id: CallId, question: AssistantQuestion }),
-  /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
-  z.object({ t: z.literal("forget_device"), key: DeviceKey }),
-  /** Asks the bridge to install the gateway's program, as every service does (docs/explain/services.md). */
-  z.object({ t: z.literal("update"), id: CallId }),
-  z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),
-]);
-export type HomeFrame = z.infer<typeof HomeFrame>;
 
 /** Close codes of the bridge's socket. */
 export const CLOSE = {

@@ -65,7 +65,7 @@ export const VARIABLES = {
   AGENTS_KEEP_DAYS: whole(30, 1, 3_650),
   MEDIA_KEEP_DAYS: whole(30, 1, 3_650),
   MEDIA_KEEP_MB: whole(64, 1, 4_096),
-  GATEWAY_TOOLS: { kind: "text", default: "sessions rules" },
+  GATEWAY_TOOLS: { kind: "text", default: "sessions rules history" },
   TIMEZONE: { kind: "text", default: "UTC" },
   QUIET_HOURS: { kind: "text", default: "off" },
   PUSH_SERVERS: text,

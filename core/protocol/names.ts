@@ -41,7 +41,7 @@ export type TopicKind = (typeof TOPIC_KINDS)[number];
 /** Version of the frames between bridge and gateway. It rises when an older peer would misread one. */
 export const BRIDGE_PROTOCOL = 1;
 
-export const VERSION = "0.4.0";
+export const VERSION = "0.5.0";
 
 /** Under this name the gateway's MCP server says which home it serves: by the key that the home's devices obey. */
 export const MCP_GATEWAY_KEY = "edgecall/gateway";

@@ -10,6 +10,7 @@ export type Frames = readonly Frame[];
 export type Frame =
   | Act
   | Ask
+  | Past
   | Devices
   | Watch
   | Remind
@@ -309,6 +310,33 @@ export type Ask =
   | { kind: "ask"; form: AskForm; state: State; or?: State; target: Target }
   /** "is it warmer than 20 degrees in the office?" */
   | { kind: "ask"; form: "yes_no" | "which"; compare: Comparison; target: Target };
+
+/** What is asked of the past: when it began last, since when it is so, how long it was so, how often it began. */
+export const PAST_FORMS = ["last", "since", "duration", "count"] as const;
+export type PastForm = (typeof PAST_FORMS)[number];
+
+/** `day`: the last 24 hours. Days, weeks and months are those of the home's calendar. */
+export const PAST_PERIODS = [
+  "today",
+  "yesterday",
+  "last_night",
+  "day",
+  "this_week",
+  "last_week",
+  "this_month",
+  "last_month",
+] as const;
+export type PastPeriod = (typeof PAST_PERIODS)[number];
+
+/** "when was the front door last open?", "how long did the pump run yesterday?" */
+export type Past = {
+  kind: "past";
+  form: PastForm;
+  state: State;
+  or?: State;
+  target: Target;
+  period?: PastPeriod;
+};
 
 export type AskForm = "yes_no" | "which" | "count" | "any" | "all";
 

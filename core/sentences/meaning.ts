@@ -4,6 +4,7 @@ import { compose } from "./compose.ts";
 import type { Ask, Frame, Reason, Rules, Watch, WatchFor, When } from "./frame.ts";
 import type { PartContext } from "./part.ts";
 import { type BuiltParts, partsOf } from "./parts.ts";
+import { past } from "./past.ts";
 import { type Item, type Role, valuesOf } from "./roles.ts";
 import { TARGET_ROLES, targetOf } from "./target.ts";
 
@@ -35,6 +36,7 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   const items = compose(cover.filter(({ role }) => role !== "stop"));
   if (items === undefined) return undefined;
   if (items.some(({ role }) => role === "watch")) return watch(items);
+  if (items.some(({ role }) => role === "past")) return past(items);
   if (asksToBeToldOfChange(items)) return watch(items.map((item) => (item.role === "ask" ? HEAD : item)));
   if (items.some(({ role }) => role === "rule" || role === "rule_name")) return rules(items);
   if (items.some(({ role }) => role === "cancel")) return undefined;

@@ -69,7 +69,13 @@ export function question(
   if (reading === undefined) return undefined;
   if (any && targetItems.length > 0) return { refused: { because: "general", word: "" } };
   if (form !== undefined && form !== "value" && form !== "which") return undefined;
+  if (reading === "uptime" && !hasUptime(target)) return undefined;
   return one({ kind: "ask", form: "value", reading, target });
+}
+
+/** "Wie lange läuft die Waschmaschine noch?" asks for what is left. */
+function hasUptime(target: Target): boolean {
+  return target.of !== "type" || target.type === "machine" || target.type === "device";
 }
 
 /** @returns null where two forms are asked for at once */

@@ -8,6 +8,7 @@ import type { Frames, Meaning, Near, Reason, Understood } from "./frame.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { FINAL, meaningOf, type SentenceContext } from "./meaning.ts";
 import type { NameTable } from "./names.ts";
+import { withPeriod } from "./past.ts";
 import { headedFrame, headOf } from "./reminder.ts";
 import type { Role } from "./roles.ts";
 import { hasQuotation, isQuestion, type Word, wordsOf } from "./words.ts";
@@ -173,7 +174,7 @@ function cheapest(
     if (steps.left <= 0) return { refused: { because: "too_long" } };
     const acts = [...meanings.values()].some((frames) => frames.some(({ kind }) => kind === "act"));
     if (final && (acts || meanings.size === 0)) return { refused: final };
-    if (meanings.size > 0) return { meanings: [...meanings.values()] };
+    if (meanings.size > 0) return { meanings: withPeriod([...meanings.values()]) };
     // "switch off the bedroom" is no switch that goes off, and "灯开着" says that it is on.
     if (refused?.because === "no_target" || refused?.because === "no_action") return { refused };
   }

@@ -1,5 +1,16 @@
 /** The roles as a language's file names them, each a key such as `act:turn_on`. Pure. */
-import { ACTIONS, COLORS, OPTIONS, READINGS, STATES, THING_TYPES, UNITS, WHITES } from "./frame.ts";
+import {
+  ACTIONS,
+  COLORS,
+  OPTIONS,
+  PAST_FORMS,
+  PAST_PERIODS,
+  READINGS,
+  STATES,
+  THING_TYPES,
+  UNITS,
+  WHITES,
+} from "./frame.ts";
 import type { Meaning, Role } from "./roles.ts";
 
 /** Roles without a value. */
@@ -7,7 +18,7 @@ const PLAIN: ReadonlySet<string> = new Set<Role>([
   ..."filler prep in a request ensure be exist show all each everything and or half and_half point to level by from minus changes becomes both".split(
     " ",
   ),
-  ..."watch remind timer that model help at for after every oclock".split(" "),
+  ..."watch remind timer that model help at for after every oclock latest was tenseless".split(" "),
 ] as Role[]);
 
 const WORD_NUMBERS: Readonly<Record<string, "many" | "either">> = { "+": "many", "~": "either" };
@@ -30,6 +41,8 @@ const LISTED: Readonly<Record<string, readonly string[]>> = {
   clock: ["time", "date"],
   ack: ["ack", "snooze"],
   cancel: ["cancel", "pause", "resume"],
+  past: PAST_FORMS,
+  period: PAST_PERIODS,
   days: ["mo", "tu", "we", "th", "fr", "sa", "su", "day", "weekday", "weekend", "hour", "today", "tomorrow"],
   daily: ["day", "hour"],
   part: ["am", "pm", "morning", "noon", "evening", "night"],

@@ -5,6 +5,8 @@ import type {
   Color,
   Day,
   Option,
+  PastForm,
+  PastPeriod,
   Reading,
   Reason,
   Share,
@@ -106,6 +108,15 @@ export type RoleValues = {
   ack: "ack" | "snooze";
   rule: { of: "rule" | "watch" | "reminder" | "briefing"; number: WordNumber };
   cancel: "cancel" | "pause" | "resume";
+  // Of the past.
+  past: PastForm;
+  /** "last", "the last time". */
+  latest: null;
+  /** "was", "did" behind such a word. Alone it asks what the reader does not know. */
+  was: null;
+  /** Beside a head that does not tell whether it asks of the past: "wann ist", "combien de temps". */
+  tenseless: null;
+  period: PastPeriod;
   // Of times.
   at: null;
   for: null;

@@ -200,7 +200,7 @@ describe("what is given", () => {
     });
     expect(home.words()).toEqual({ light: "on", brightness: "40 %" });
     expect(home.words(true)).toMatchObject({ Power: "12.5 W", Door: "locked" });
-    expect(home.device.actions.map(({ name }) => name)).toEqual(["read", "history", "set"]);
+    expect(home.device.actions.map(({ name }) => name)).toEqual(["read", "set"]);
   });
 
   test("its area, and the words by which it is found: a person's name, aliases, labels, the floor", () => {

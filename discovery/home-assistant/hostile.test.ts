@@ -64,7 +64,7 @@ test("attributes of a megabyte, thousands of them and nested ones are held", () 
     states.read({ c: { "light.l": { "+": { a: { [`b${n}`]: MEGABYTE, nested: [[[[MEGABYTE]]]] } } } } });
   expect(JSON.stringify(states.get("light.l")).length).toBeLessThan(150_000);
   expect(home.words()).toEqual({ light: "on" });
-  expect(home.device.actions.map(({ name }) => name)).toEqual(["read", "history", "set"]);
+  expect(home.device.actions.map(({ name }) => name)).toEqual(["read", "set"]);
 });
 
 test("what has no form of Home Assistant's is left out", () => {

@@ -7,7 +7,6 @@ import { ageText } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
 import type { Command, Entity, Left, Query, ReadingSpec, SlotValue, Value, Wait } from "./entity/entity.ts";
 import type { Group } from "./grouping.ts";
-import { type PastReadings, pastReadingsOf } from "./history.ts";
 import type { IdRow } from "./id-table.ts";
 import { harmless, slug } from "./names.ts";
 import { parametersSchema } from "./parameters.ts";
@@ -38,7 +37,6 @@ export type DeviceView = {
   pictures: { advert: DeviceAction; part: Part }[];
   queries: { advert: DeviceAction; part: Part; query: Query }[];
   /** Absent: no source keeps the past of any of its readings. */
-  history?: PastReadings;
   /** `read`, the pictures, the queries and the past. */
   readActions: DeviceAction[];
   /** Those that are offered come first. */
@@ -130,7 +128,6 @@ export function deviceView(
   const all = [...readings, ...named.filter((one) => !isMainReading(one))];
   const pictures = picturesOf(offered);
   const queries = queriesOf(offered);
-  const history = pastReadingsOf(readings);
   const name = nameOf({ identities, parts });
   const entities = changing.map(({ entity }) => entity);
   const dangerousOf = ({ part, command, advert }: OfferedAction) =>
@@ -153,11 +150,7 @@ export function deviceView(
     settings: settingActions.slice(0, Math.max(0, ACTIONS_MAX - actions.length)),
     pictures,
     queries,
-    ...(history && { history }),
-    readActions: [
-      readAction(readings),
-      ...[...pictures, ...queries, ...(history ? [history] : [])].map(({ advert }) => advert),
-    ],
+    readActions: [readAction(readings), ...[...pictures, ...queries].map(({ advert }) => advert)],
     readings: all.slice(0, READINGS_MAX),
     offeredReadings: Math.min(readings.length, READINGS_MAX),
     notOffered: listed(notOffered),

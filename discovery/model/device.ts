@@ -6,7 +6,7 @@
  */
 import type { ReportedValue } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import type { Past, ServiceCall, Step } from "./entity/entity.ts";
+import type { History, ServiceCall, Step } from "./entity/entity.ts";
 
 /**
  * `danger`: a person is asked each time, and `danger_why` says why. `retained`: its source keeps the command, and the device gets it
@@ -129,12 +129,18 @@ type Confirmed = { text: string };
 /** `offline`: nothing can be sent now, since the device counts as unavailable. `tainted`: it may quote options that read like orders. */
 export type PlanError = { error: string; offline?: true; tainted?: true };
 
-/** A question to a source, and how its answer is told. `tainted`: it holds strangers' words. */
+/** A question to a source, and how its answer is told. It holds strangers' words. */
 export type Asked = {
   source: SourceName;
-  call: ServiceCall | Past;
+  call: ServiceCall;
   words: (response: unknown) => string;
-  tainted: boolean;
+};
+
+/** What a source keeps of a reading by itself. */
+export type EarlierPast = Pick<History, "reachMs" | "ask"> & {
+  source: SourceName;
+  /** In the order of their times (epoch ms). null: it was not known. */
+  values: (response: unknown) => { at: number; value: Reading["value"] }[];
 };
 
 /** A picture that is not sent by itself: its source is asked for it by this key. */

@@ -7,6 +7,7 @@ import { check, z } from "@edgecall/core/protocol/parse.ts";
 import {
   type Asked,
   type DevicesDump,
+  type EarlierPast,
   GHOST_AFTER_MS,
   type HostedDevice,
   type Mark,
@@ -23,13 +24,14 @@ import {
   descriptionText,
   deviceView,
   isThere,
+  type NamedReading,
+  plainValue,
   rawNameOf,
   readingOf,
 } from "./device-view.ts";
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
 import { type Group, groupsOf } from "./grouping.ts";
-import { askedPast, HISTORY } from "./history.ts";
 import { IdTable } from "./id-table.ts";
 import { wrongParameter } from "./parameters.ts";
 import { planOf } from "./plan.ts";
@@ -157,9 +159,26 @@ export class KnownDevices {
       .devices.get(key)
       ?.readings.find((one) => one.name === name);
     if (!named) return undefined;
-    const value = named.part.value(named.spec.slot, now);
-    const { message, retained } = value ?? { message: 0, retained: true };
-    return { ...readingOf(named, now), message, retained, from: named.part.source.name };
+    return sourced(named, now);
+  }
+
+  /** Its offered readings, by the device's key, in the same form; undefined: there is no such device. */
+  sourcedReadings(key: string, now: number): SourcedReading[] | undefined {
+    const view = this.#viewAt(now).devices.get(key);
+    const there = view?.readings.slice(0, view.offeredReadings).filter((reading) => isThere(reading, now));
+    return there?.map((reading) => sourced(reading, now));
+  }
+
+  /** The past of a reading at its source, by the device's key; undefined: the source keeps none of it. */
+  earlierOf(key: string, name: string, now: number): EarlierPast | undefined {
+    const readings = this.#viewAt(now).devices.get(key)?.readings ?? [];
+    // What an entity is about has a past; a brightness beside it has none.
+    const named = readings.find((one) => one.name === name && one.spec.label === undefined);
+    const history = named?.part.entity.history;
+    if (!history) return undefined;
+    const values = (response: unknown) =>
+      history.values(response).map(({ at, value }) => ({ at, value: plainValue(value) }));
+    return { ...history, source: named.part.source.name, values };
   }
 
   /** The text of a `read` action's result, or an error that names the parameter. Both may hold a stranger's words: names are the publisher's. */
@@ -187,7 +206,6 @@ export class KnownDevices {
     now: number,
   ): Asked | { error: string } | undefined {
     const view = this.#viewOf(id, now);
-    if (view?.history && action === HISTORY) return askedPast(view, view.history, parameters, now);
     const found = view?.queries.find(({ advert }) => advert.name === action);
     if (!view || !found) return undefined;
     const { part, query } = found;
@@ -196,7 +214,7 @@ export class KnownDevices {
     const absence = part.absence(now);
     if (absence !== undefined) return { error: `${view.name} is offline: ${absence}` };
     const words = (response: unknown) => query.words(response, now);
-    return { source: part.source.name, call: query.ask(parameters, now), words, tainted: true };
+    return { source: part.source.name, call: query.ask(parameters, now), words };
   }
 
   /** The last picture of a `snapshot` action, or the key by which its source is asked for it. */
@@ -404,6 +422,12 @@ export class KnownDevices {
       notOffered: [...this.#unreadOf(view), ...notOffered],
     };
   }
+}
+
+function sourced(named: NamedReading, now: number): SourcedReading {
+  const value = named.part.value(named.spec.slot, now);
+  const { message, retained } = value ?? { message: 0, retained: true };
+  return { ...readingOf(named, now), message, retained, from: named.part.source.name };
 }
 
 /**

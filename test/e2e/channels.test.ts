@@ -10,8 +10,6 @@ import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
 
-const ACK_WITHIN_MS = 1_000;
-
 const vars: Record<string, string> = {};
 const stack = useStack({ vars }, async (stack) => {
   const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
@@ -40,16 +38,14 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     if (person.old) expect(await person.old()).toBe(401);
   });
 
-  test("a message is acknowledged within a second while the turn runs; so is a repetition, which does not run again", async () => {
+  // Of the time that it takes `channels-slow` tells, beside which nothing runs.
+  test("a message is acknowledged while the turn runs; so is a repetition, which does not run again", async () => {
     const name = `${person.channel}-slow`;
     const question = script({ hold: name, step: { text: `slow answer of ${name}` } });
     const delivery = `9${newId()}`;
     const sent = await person.say(question, OWNER, { delivery });
     const again = await person.say(question, OWNER, { delivery });
-    for (const { status, ms } of [sent, again]) {
-      expect(status).toBeLessThan(300);
-      expect(ms).toBeLessThan(ACK_WITHIN_MS);
-    }
+    for (const { status } of [sent, again]) expect(status).toBeLessThan(300);
     const asked = () =>
       stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(name));
     await until(() => asked().length > 0, { what: "the model is asked" });

@@ -29,6 +29,7 @@ type Styles = { getComputedStyle(of: unknown): { borderTopWidth: string } };
 
 const stack = useStack({
   mosquitto: findMosquitto(),
+  vars: { GATEWAY_TOOLS: "history" },
   bridge: { STATE_DIRECTORY: mkdtempSync(join(tmpdir(), "edgecall-bridge-")) },
 });
 
@@ -243,6 +244,23 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await slider.fill("70");
     await lamp.locator("dd", { hasText: "70 %" }).waitFor();
     expect(await lamp.getByRole("group", { name: /\?$/ }).count()).toBe(0);
+  });
+
+  test("what a reading was is drawn when it is opened, for a day or a week", async () => {
+    await publisher.report("hall-sensor-2", { temperature: 21.5 });
+    await publisher.report("hall-sensor-2", { temperature: 24.5 });
+    const room = await open("hall sensor 2", "Hall sensor 2");
+    await room.getByText("History", { exact: true }).click();
+    const drawing = room.getByRole("img", { name: /: 19 – 24\.5 °C$/ });
+    await drawing.waitFor();
+    expect(await drawing.locator("path.line").getAttribute("d")).toMatch(/^M.*L/);
+    await room.getByRole("button", { name: "7 days" }).click();
+    await expect
+      .poll(() => room.getByRole("button", { name: "7 days" }).getAttribute("aria-pressed"))
+      .toBe("true");
+    await drawing.waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    expect(await isTooWide()).toBe(false);
   });
 
   test("a device that does not report what it was told is never told as done", async () => {

@@ -16,7 +16,7 @@ import { axeFinds, openDevice, openScreen, signIn, useChromium } from "./chromiu
 import { useStack } from "./stack.ts";
 
 /** The last that this gateway takes before its own. */
-const OLD = "0.3.9";
+const OLD = "0.4.9";
 const folder = mkdtempSync(join(tmpdir(), "edgecall-console-update-"));
 const programs = openPrograms();
 afterAll(() => {

@@ -7,17 +7,17 @@ import { TOKENS } from "../tokens.ts";
 import { action, RESULTS } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
 
-// The gateway is updated first, so what is at home is of 0.3.0 too.
+// The gateway is updated first, so what is at home is of 0.4.0 too.
 const programs = openPrograms();
 afterAll(() => rmSync(programs.folder, { recursive: true, force: true }));
-const bridgeScript = programs.kept("bridge", "0.3.0");
-const agent = programs.kept("agent", "0.3.0");
+const bridgeScript = programs.kept("bridge", "0.4.0");
+const agent = programs.kept("agent", "0.4.0");
 
 describe.each([
   ["the home", "HOME"],
   ["the conversation", "CONVERSATION"],
   ["both objects", "HOME,CONVERSATION"],
-])("while %s of 0.3.0 lives on", { timeout: 120_000 }, (_, old) => {
+])("while %s of 0.4.0 lives on", { timeout: 120_000 }, (_, old) => {
   const stack = useStack(
     { workerScript: "test/e2e/mixed-worker.ts", vars: { OLD_OBJECTS: old }, bridgeScript },
     async () => {

@@ -8,8 +8,8 @@ import { afterAll, beforeAll } from "vitest";
 import { startBroker } from "../../local/broker.ts";
 import { startWorker } from "../../local/gateway.ts";
 import { freePort } from "../../local/port.ts";
-import { tokenRecords } from "../../local/tokens.ts";
-import { keptWorker, openPrograms } from "../kept/programs.ts";
+import { type Tokens, tokenRecords } from "../../local/tokens.ts";
+import { type KeptVersion, keptWorker, openPrograms } from "../kept/programs.ts";
 import { type RunningCommand, startEdgecall } from "./command.ts";
 import { GatewayClient } from "./gateway-client.ts";
 import { interrupt, killAll, npmStart, running, type Started } from "./npm-start.ts";
@@ -27,7 +27,7 @@ type Kept = {
 };
 
 /** Homes are kept longer than programs: rows of any version come to be of today's. */
-type HomeVersion = "0.3.0" | "0.2.0";
+type HomeVersion = KeptVersion | "0.2.0";
 
 const KEPT_OF_0_2: Kept = { folder: "/tmp/h020", broker: "39075" };
 /** A person had this time for the question when the home was kept, and has it again. */
@@ -43,7 +43,10 @@ export class KeptHome {
   #stack: Started | undefined;
   #eye: RunningCommand | undefined;
 
+  readonly #version: HomeVersion;
+
   private constructor(version: HomeVersion, broker: number) {
+    this.#version = version;
     const archive = fileURLToPath(new URL(`../kept/${version}/home.tar.gz`, import.meta.url));
     execFileSync("tar", ["-C", this.folder, "-xzf", archive]);
     this.kept = version === "0.2.0" ? KEPT_OF_0_2 : (JSON.parse(this.read("kept.json")) as Kept);
@@ -108,25 +111,27 @@ export class KeptHome {
   }
 
   /**
-   * Something happens in it before the update, or after the way back: gateway and bridge of 0.3.0, and its broker, run for that time.
-   * @param happens its second argument starts the device eye with the program of 0.3.0
+   * Something happens in it before the update, or after the way back: gateway and bridge of its version, and its broker, run for that
+   * time.
+   * @param happens its second argument starts the device eye with the program of that version
    */
   async asOfThen(happens: (gateway: GatewayClient, startEye: () => void) => Promise<void>): Promise<void> {
+    const version = this.#version;
+    if (version === "0.2.0") throw new Error("its programs are not kept");
     const programs = openPrograms();
-    const tokens = JSON.parse(this.read("home/tokens.json")) as Record<
-      "api" | "bridge" | "connections",
-      string
-    >;
+    const tokens = JSON.parse(this.read("home/tokens.json")) as Tokens & { connections?: string };
+    // 0.4.0 has the key in a file of its own.
+    const CONNECTIONS_KEY = tokens.connections ?? this.read("home/connections.key").trim();
     const broker = await startBroker({ port: Number(new URL(this.broker).port) });
     const worker = await startWorker({
-      ...keptWorker("0.3.0"),
+      ...keptWorker(version),
       port: 0,
       dir: join(this.folder, "home/worker"),
-      vars: { ...tokenRecords(tokens), CONNECTIONS_KEY: tokens.connections, LLM_MODEL: "none" },
+      vars: { ...tokenRecords(tokens), CONNECTIONS_KEY, LLM_MODEL: "none" },
     });
     const bridge = new Program({
       name: "bridge",
-      script: programs.kept("bridge", "0.3.0"),
+      script: programs.kept("bridge", version),
       env: {
         GATEWAY_URL: worker.url,
         BRIDGE_TOKEN: tokens.bridge,
@@ -139,7 +144,7 @@ export class KeptHome {
       await bridge.ready;
       await happens(new GatewayClient(worker.url, tokens.api), () => {
         const args = ["--config", join(this.folder, "eye/agent.toml")];
-        eye = new Program({ name: "eye", script: programs.kept("agent", "0.3.0"), args });
+        eye = new Program({ name: "eye", script: programs.kept("agent", version), args });
       });
     } finally {
       await eye?.stop();

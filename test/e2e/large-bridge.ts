@@ -1,5 +1,6 @@
 /** A bridge that is played: one socket that reports a thousand devices, each with the actions of a real one. */
-import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { WebSocket } from "ws";
 import { TOKENS } from "../tokens.ts";

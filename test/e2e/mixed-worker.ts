@@ -1,5 +1,5 @@
 /**
- * The moments after a deploy: today's Worker, with objects of 0.3.0 that have not been replaced yet. OLD_OBJECTS names their
+ * The moments after a deploy: today's Worker, with objects of 0.4.0 that have not been replaced yet. OLD_OBJECTS names their
  * bindings (`HOME,CONVERSATION`). Each object finds the other one, of either version, by name.
  */
 import { existsSync } from "node:fs";
@@ -15,7 +15,7 @@ const objects = (own: string) =>
       ["HOME", "Home"],
       ["CONVERSATION", "Conversation"],
     ].map(([binding = "", className = ""]) => {
-      const scriptName = old.includes(binding) ? "of-0-3" : "of-today";
+      const scriptName = old.includes(binding) ? "of-0-4" : "of-today";
       return [binding, { className, useSQLite: true, ...(scriptName !== own && { scriptName }) }];
     }),
   );
@@ -38,7 +38,7 @@ const miniflare = new Miniflare(
     cf: false,
     ...(existsSync(EDGECALL_DIR) && { resourcePersistencePath: EDGECALL_DIR }),
     log: new Log(LogLevel.ERROR),
-    workers: [worker("of-today", await bundleWorker()), worker("of-0-3", keptWorker("0.3.0").bundle)],
+    workers: [worker("of-today", await bundleWorker()), worker("of-0-4", keptWorker("0.4.0").bundle)],
   }),
 );
 const url = await miniflare.ready;

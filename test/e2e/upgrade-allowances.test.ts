@@ -2,15 +2,11 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { PlayedPublisher } from "../../bridge/testkit/publisher.ts";
-import { openPrograms } from "../kept/programs.ts";
-import { OWNER, onTelegram } from "../platforms/people.ts";
 import { FakeTelegram } from "../platforms/telegram.ts";
-import { waitForText } from "../platforms/waiting.ts";
-import { script, startScriptedModel } from "../scripted-model.ts";
+import { startScriptedModel } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { KeptHome } from "./kept-home.ts";
-import { useStack } from "./stack.ts";
 import { changeRows } from "./stored-rows.ts";
 
 const ASKS_AGAIN = "so they ask again before they are changed: ";
@@ -106,33 +102,5 @@ describe("a home of 0.3.0 in which a light was allowed", { tags: ["needs/linux"]
     expect(await modesOf(devices)).toMatchObject({ strip: ["allowed", false] });
     expect(told()).toHaveLength(1);
     await Promise.all([telegram.server.close(), model.close()]);
-  });
-});
-
-describe("today's gateway with a bridge of 0.3.0", { timeout: 240_000 }, async () => {
-  const programs = openPrograms();
-  const vars: Record<string, string> = {};
-  const stack = useStack({ vars, bridgeScript: programs.kept("bridge", "0.3.0") });
-  const telegram = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
-  vars.CHANNELS = JSON.stringify([telegram.settings]);
-  afterAll(() => telegram.server.close());
-
-  test("S23: what was allowed meanwhile is told when the bridge is updated", async () => {
-    const sent = await telegram.say(script({ text: "good morning" }), OWNER);
-    await waitForText(sent, "good morning");
-    const publisher = await PlayedPublisher.connect(stack.mqttUrl);
-    await announced(publisher);
-    const devices = new HostedDevices(stack);
-    await devices.known(["plug-lamp", "strip"]);
-    for (const device of await devices.list()) await devices.allow(device);
-    expect(await modesOf(devices)).toEqual({ "plug-lamp": ["allowed", false], strip: ["allowed", false] });
-
-    await stack.bridge.stop();
-    await stack.startBridge("e2e", "bridge/main.ts");
-    await devices.known(["plug-lamp", "strip"]);
-    const message = await waitForText(sent, ASKS_AGAIN, TOLD_WITHIN_MS);
-    expect(message.text).toContain(`${ASKS_AGAIN}strip. The page Devices`);
-    expect(await modesOf(devices)).toEqual({ "plug-lamp": ["allowed", false], strip: ["ask", true] });
-    await publisher.stop();
   });
 });

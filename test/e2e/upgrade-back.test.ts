@@ -1,4 +1,4 @@
-/** The way back from an upgrade: what 0.4 keeps of 0.3.0 runs under the programs of 0.3.0. */
+/** The way back from an upgrade: what this version keeps of 0.4.0 runs under the programs of 0.4.0. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import type { GatewayClient } from "./gateway-client.ts";
 import { type KeptHome, useKeptHome } from "./kept-home.ts";
 import { npmStart } from "./npm-start.ts";
 
-const home = useKeptHome("0.3.0", (home) => home.start());
+const home = useKeptHome("0.4.0", (home) => home.start());
 const tags = ["needs/linux"];
 
 const versionOf = async (gateway: GatewayClient) =>
@@ -23,12 +23,12 @@ const rulesOf = async (gateway: GatewayClient) =>
 
 /** The two commands that a person reads. */
 function wayBack({ err }: KeptHome): string {
-  return /The way back: stop edgecall, and `([^`]+)`, then start edgecall 0\.3\.0/.exec(err)?.[1] ?? "";
+  return /The way back: stop edgecall, and `([^`]+)`, then start edgecall 0\.4\.0/.exec(err)?.[1] ?? "";
 }
 
 test("the upgrade names a copy, and the way back", { tags }, async () => {
-  expect(home().err).toContain(`was edgecall 0.3.0's and becomes ${VERSION}'s`);
-  expect(wayBack(home())).toMatch(/^mv \S+ \S+-newer && mv \S+-0\.3\.0-\d{4}-\d\d-\d\d \S+$/);
+  expect(home().err).toContain(`was edgecall 0.4.0's and becomes ${VERSION}'s`);
+  expect(wayBack(home())).toMatch(/^mv \S+ \S+-newer && mv \S+-0\.4\.0-\d{4}-\d\d-\d\d \S+$/);
   expect(home().read("home/version")).toBe(`${VERSION}\n`);
   await home().gateway.online("eye", 60_000);
   expect((await home().gateway.ask("How much memory is in use on eye?", "kept")).answer).toMatch(
@@ -48,11 +48,11 @@ test("a second start copies nothing", { tags }, async () => {
   execFileSync("/bin/sh", ["-ec", back]);
 });
 
-test("0.3.0 finds its home as it was: token, conversations, rules, the device that was put back, too", {
+test("0.4.0 finds its home as it was: token, conversations, rules, the device that was put back, too", {
   tags,
 }, async () => {
   await home().asOfThen(async (gateway, startEye) => {
-    expect(await versionOf(gateway)).toBe("0.3.0");
+    expect(await versionOf(gateway)).toBe("0.4.0");
     // The turns of the meantime are lost.
     expect(await gateway.turns("kept")).toHaveLength(2);
     expect(await rulesOf(gateway)).toHaveLength(2);
@@ -60,7 +60,7 @@ test("0.3.0 finds its home as it was: token, conversations, rules, the device th
     expect((await fetch(`${gateway.url}/v1/conversations`, { headers })).status).toBe(200);
     startEye();
     await gateway.online("eye", 60_000);
-    expect(await gateway.agent("eye")).toMatchObject({ version: "0.3.0", online: true });
+    expect(await gateway.agent("eye")).toMatchObject({ version: "0.4.0", online: true });
     expect((await gateway.command("eye", "ping")).status).toBe(200);
   });
 });
@@ -81,18 +81,18 @@ test("O12: an edgecall that is older than the folder does not start, and names b
   expect(await started.code).toBe(1);
   expect(started.err()).toContain(`was written by edgecall ${next}, and this is edgecall ${VERSION}`);
   expect(started.err()).toMatch(
-    /Install edgecall \S+ or later, or go back to what edgecall 0\.3\.0 wrote: `mv /,
+    /Install edgecall \S+ or later, or go back to what edgecall 0\.4\.0 wrote: `mv /,
   );
 });
 
-test("on Cloudflare: `edgecall export` of 0.3.0 is whole, and a new gateway of 0.3.0 reads it", {
+test("on Cloudflare: `edgecall export` of 0.4.0 is whole, and a new gateway of 0.4.0 reads it", {
   tags,
 }, async () => {
   const dir = mkdtempSync(join(tmpdir(), "edgecall-export-"));
   const file = join(dir, "home.jsonl");
   const worker = async (name: string) =>
     await startWorker({
-      ...keptWorker("0.3.0"),
+      ...keptWorker("0.4.0"),
       port: 0,
       dir: join(dir, name),
       vars: { ...testVars, LLM_MODEL: "none" },

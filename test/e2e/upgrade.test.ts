@@ -12,7 +12,9 @@ import { useKeptHome } from "./kept-home.ts";
 /** The pictures of a turn: those of its calls, and those of its person. */
 type Shown = { calls: Array<{ media?: Array<{ id: string }> }>; images?: string[] };
 
-describe("a home of 0.2.0", { tags: ["needs/linux"], timeout: 120_000 }, () => {
+const HOW = { tags: ["needs/linux"], timeout: 120_000 };
+
+describe("a home of 0.2.0", HOW, () => {
   const home = useKeptHome("0.2.0", (home) => home.start());
 
   test("upgrades without a manual step: token, conversations, questions, device", async () => {
@@ -42,14 +44,14 @@ describe("a home of 0.2.0", { tags: ["needs/linux"], timeout: 120_000 }, () => {
   });
 });
 
-describe("a home of 0.3.0", { tags: ["needs/linux"], timeout: 120_000 }, async () => {
+describe.each(["0.3.0", "0.4.0"] as const)("a home of %s", HOW, async (version) => {
   const OWNER = 1001;
   const PICTURE = "data:image/png 118";
   const model = await startScriptedModel();
   const telegram = await FakeTelegram.start();
   let publisher: PlayedPublisher;
   let devices: HostedDevices;
-  const home = useKeptHome("0.3.0", async (home) => {
+  const home = useKeptHome(version, async (home) => {
     home.movesTelegram(telegram.server.url);
     home.postponesQuestions();
     await home.start({

@@ -197,13 +197,13 @@ describe.each([
   });
 });
 
-test("the Worker of 0.3.0 starts from its own settings", async () => {
+test("the Worker of 0.4.0 starts from its own settings", async () => {
   const dir = mkdtempSync(join(tmpdir(), "edgecall-kept-worker-"));
-  const worker = await startWorker({ ...keptWorker("0.3.0"), port: 0, dir, vars: testVars });
+  const worker = await startWorker({ ...keptWorker("0.4.0"), port: 0, dir, vars: testVars });
   try {
     const headers = { authorization: `Bearer ${TOKENS.owner}` };
     const response = await fetch(`${worker.url}/v1/status`, { headers });
-    expect(await response.json()).toMatchObject({ version: "0.3.0" });
+    expect(await response.json()).toMatchObject({ version: "0.4.0" });
   } finally {
     await worker.stop();
     rmSync(dir, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 /** The bridge of home a. It reports one offline device, and counts the commands for it. */
-import type { AgentState, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { WebSocket } from "ws";
 import { until } from "../wait.ts";

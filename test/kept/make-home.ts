@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -198,6 +198,7 @@ const tar = [
   ".",
 ];
 const packed = gzipSync(execFileSync("tar", tar, { maxBuffer: 100e6 }), { level: 9 });
+mkdirSync(new URL(version, import.meta.url), { recursive: true });
 writeFileSync(new URL(`${version}/home.tar.gz`, import.meta.url), packed);
 rmSync(folder, { recursive: true });
 console.log(`${version}/home.tar.gz: ${packed.length} bytes`);

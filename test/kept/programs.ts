@@ -9,8 +9,9 @@ import { bundleAgent, bundleBridge } from "../../local/bundles.ts";
 import type { GatewayOptions } from "../../local/gateway.ts";
 
 /** Those whose bridges and agents the gateway accepts, the newest first. */
-export const KEPT_VERSIONS = ["0.3.0"] as const;
-export type KeptVersion = (typeof KEPT_VERSIONS)[number];
+export const KEPT_VERSIONS = ["0.4.0"] as const;
+/** 0.3.0's are only for what happens in a home before its upgrade. */
+export type KeptVersion = (typeof KEPT_VERSIONS)[number] | "0.3.0";
 
 const BUNDLES = {
   bridge: { file: "bridge.mjs", ofToday: bundleBridge },

@@ -7,7 +7,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFil
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { mosquittoAcl, newPassword, passwordHash } from "@edgecall/core/broker/mosquitto.ts";
-import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey } from "@edgecall/core/protocol/home-frames.ts";
 import { writeBrokerFiles } from "../../bridge/ops/broker-files.ts";
 import { startAedes } from "../../bridge/testkit/brokers.ts";
 import { PlayedHome } from "../../bridge/testkit/home.ts";

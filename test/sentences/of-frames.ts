@@ -50,6 +50,7 @@ function meaningOfOne(one: frame.Frame, home: Home, it: readonly string[]): Got 
     case "model":
       return "passed";
     case "ack":
+    case "past":
       return { other: one.kind };
   }
 }

@@ -118,13 +118,13 @@ export type Query = {
 /** What was, between two times (ISO 8601), of the entity that its source knows by this key. */
 export type Past = { pastOf: string; from: string; to: string };
 
-/** What the entity is about, over some hours until now. Its words are none of a stranger's. */
+/** What the entity is about, as its source kept it. Times are epoch ms. */
 export type History = {
-  /** Its source can tell of no longer time. */
-  hoursMax: number;
-  ask: (hours: number, now: number) => Past;
-  /** At most some hundred tokens. */
-  words: (response: unknown, now: number) => string;
+  /** Its source is asked for no longer time. */
+  reachMs: number;
+  ask: (from: number, to: number) => Past;
+  /** In the order of their times. null: it was not known. */
+  values: (response: unknown) => { at: number; value: SlotValue }[];
 };
 
 export type Command = {

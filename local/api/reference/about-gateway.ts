@@ -142,7 +142,7 @@ export const GATEWAY_SECTIONS: Readonly<Record<string, Partial<Record<GatewayVar
     FOREIGN_TIMEOUT_MS: { about: "The time of a prompt or a command to an EvoClaw agent." },
     GATEWAY_TOOLS: {
       about:
-        "The gateway's own tools: [`sessions`](../explain/sessions.md), [`rules`](../using/rules.md), and [`webfetch`, `websearch`, `codesearch`](../explain/tools/web.md), which reach no home network. `none`: no tool.",
+        "The gateway's own tools: [`sessions`](../explain/sessions.md), [`rules`](../using/rules.md), [`history`](../using/history.md), and [`webfetch`, `websearch`, `codesearch`](../explain/tools/web.md), which reach no home network. `none`: no tool.",
     },
     TIMEZONE: {
       about:

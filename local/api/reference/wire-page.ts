@@ -5,6 +5,7 @@ import * as conditions from "@edgecall/core/protocol/conditions.ts";
 import { made } from "@edgecall/core/protocol/deferred-schema.ts";
 import * as devices from "@edgecall/core/protocol/devices.ts";
 import * as frames from "@edgecall/core/protocol/frames.ts";
+import * as homeFrames from "@edgecall/core/protocol/home-frames.ts";
 import * as media from "@edgecall/core/protocol/media.ts";
 import * as mqtt from "@edgecall/core/protocol/mqtt.ts";
 import type { z } from "@edgecall/core/protocol/parse.ts";
@@ -15,7 +16,7 @@ import type { Schema } from "../type-schema.ts";
 import { fieldTable, valuesOf } from "./fields.ts";
 import { code } from "./regions.ts";
 
-const MODULES = { mqtt, media, audit, rules, frames, devices, conditions };
+const MODULES = { mqtt, media, audit, rules, frames, "home-frames": homeFrames, devices, conditions };
 const CONFIG = fileURLToPath(new URL("../../../core/tsconfig.json", import.meta.url));
 
 /** By region of the page. A schema that stands in no list is described where it is used. */

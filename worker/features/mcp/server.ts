@@ -3,6 +3,7 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
+import type { Media } from "@edgecall/core/protocol/media.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
@@ -27,7 +28,7 @@ import type { McpCaller } from "./caller.ts";
 import { awaitCall, type CallEnd, callDevice, type Waiting } from "./device-call.ts";
 import { EdgeListInput, EdgeResultInput } from "./inputs.ts";
 import { knownArguments, knownParameters, withNote } from "./known-arguments.ts";
-import { type CallToolResult, INVALID_PARAMS, McpError } from "./protocol.ts";
+import { type CallToolResult, type ContentBlock, INVALID_PARAMS, McpError } from "./protocol.ts";
 import { listResources, readResource } from "./resources.ts";
 import type { CallContext, McpServer } from "./serve.ts";
 import { actionTools, EDGE_LIST, EDGE_RESULT, namedActions, steadyTools } from "./tools.ts";
@@ -142,12 +143,20 @@ async function homeTool(
     sources: isTrusted(env, token) ? [] : [STRANGER],
   });
   if ("outcome" in reply) {
-    const text = forModel(reply.outcome);
-    return reply.outcome.status === "error" ? failed(text) : textResult(text);
+    const { outcome } = reply;
+    const text = forModel(outcome);
+    return outcome.status === "error"
+      ? failed(text)
+      : { content: [{ type: "text", text }, ...(outcome.media ?? []).flatMap(pictureBlock)] };
   }
   return textResult(
     `Nothing was changed yet: a person has to approve it, at ${origin}/v1/questions/${reply.question}. Tell them so, and call again with the same arguments when they have.`,
   );
+}
+
+/** What Home draws stands in its answer. */
+function pictureBlock(media: Media): ContentBlock[] {
+  return "data" in media ? [{ type: "image", data: media.data, mimeType: media.media_type }] : [];
 }
 
 async function targetsOf({ env, token }: McpCaller): Promise<Targets> {

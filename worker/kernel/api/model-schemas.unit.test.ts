@@ -4,6 +4,7 @@ import { callText, llamaGrammar } from "@edgecall/core/testkit/llama-grammar.ts"
 import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
 import { CASES, NOW, newCatalog } from "@edgecall/discovery/testkit/device-cases.ts";
 import { describe, expect, test } from "vitest";
+import { historyTools } from "../../features/history/model-tools.ts";
 import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
 import { ruleTools } from "../../features/rules/model-tools.ts";
 import { sessionTools } from "../../features/sessions/model-tools.ts";
@@ -71,13 +72,21 @@ function offered() {
   const roster: Roster = { bridgeOnline: true, agents: hosted().slice(0, 20) };
   const edgeCall = [edgeCallDefinition(roster), edgeCallDefinition({ ...roster, excerptOf: COUNTS })];
   const web = { keys: ["k"], baseUrl: "http://127.0.0.1:1" };
-  const settings = { sessions: true, rules: true, webfetch: true, websearch: web, codesearch: web };
+  const settings = {
+    sessions: true,
+    rules: true,
+    history: true,
+    webfetch: true,
+    websearch: web,
+    codesearch: web,
+  };
   const tools = [
     ...edgeCall.flatMap((definition) => definition ?? []),
     findAgentsDefinition(),
     ...sessionTools.definitions(false),
     ...ruleTools.definitions(false),
     ...ruleTools.definitions(true),
+    ...historyTools.definitions(false),
     ...gatewayTools(settings, {} as never).definitions(),
   ];
   return tools.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));
@@ -86,7 +95,7 @@ function offered() {
 async function overMcp() {
   const agents = [...hosted(), FOREIGN];
   const tools = [
-    ...steadyTools({ agents }, true, [ruleTools]),
+    ...steadyTools({ agents }, true, [ruleTools, historyTools]),
     ...steadyTools({ agents, excerptOf: COUNTS }, true, [ruleTools]),
     ...actionTools((await namedActions(agents)).values(), 1_000),
   ];

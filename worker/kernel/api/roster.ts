@@ -50,6 +50,8 @@ export const LISTED_MAX = 20;
 export type Roster = {
   bridgeOnline: boolean;
   agents: RosterAgent[];
+  /** The bridge keeps values of devices, or it is away and may. */
+  history?: true;
   /** Set in a home of more than LISTED_MAX agents: `agents` are then the few that fit the question, the best first. */
   excerptOf?: HomeCounts;
 };

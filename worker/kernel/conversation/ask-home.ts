@@ -6,7 +6,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { ConversationContext } from "./context.ts";
 import type { ConversationTools } from "./feature.ts";
 import { noteOf } from "./planned.ts";
-import { settleCall } from "./settle-call.ts";
+import { applyResult, settleCall } from "./settle-call.ts";
 import type { StoredCall, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { traceOfCall } from "./trace.ts";
@@ -59,7 +59,8 @@ export async function askHome(
       ...(language && { language }),
       ...beside,
     });
-    if ("outcome" in reply) settleCall(context, id, reply.outcome);
+    if ("outcome" in reply && reply.outcome.media) await applyResult(context, id, reply.outcome);
+    else if ("outcome" in reply) settleCall(context, id, reply.outcome);
     // It may have ended before the reply.
     else if (!transcript.call(id)?.outcome)
       sent.set(id, { at, deadline: Math.max(reply.waitsUntil, sent.get(id)?.deadline ?? 0) });

@@ -10,17 +10,19 @@ export type GatewayToolSettings = {
   sessions: boolean;
   /** `watch`, `remind`, `rules` and `ack`. */
   rules: boolean;
+  /** `past`, where the bridge keeps values. */
+  history: boolean;
   webfetch: boolean;
   websearch?: { keys: string[]; baseUrl: string };
   codesearch?: { key?: string; baseUrl: string };
 };
 
-const NAMES = ["sessions", "rules", "webfetch", "websearch", "codesearch"] as const;
+const NAMES = ["sessions", "rules", "history", "webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
 /** The default, without the variable. */
 const DEFAULT: readonly string[] = listOf(VARIABLES.GATEWAY_TOOLS.default);
 /** Home runs them. */
-const OF_HOME: readonly Name[] = ["sessions", "rules"];
+const OF_HOME: readonly Name[] = ["sessions", "rules", "history"];
 
 /** An error names the variable and the right form, and never quotes a key. */
 export function readGatewayTools(env: Variables): Parsed<GatewayToolSettings> {
@@ -33,6 +35,7 @@ export function readGatewayTools(env: Variables): Parsed<GatewayToolSettings> {
   const settings: GatewayToolSettings = {
     sessions: has("sessions"),
     rules: has("rules"),
+    history: has("history"),
     webfetch: has("webfetch"),
   };
   if (has("websearch")) {

@@ -16,7 +16,7 @@ import type { FastPath } from "../../../kernel/settings/settings.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
 import type { Back, SentenceNote } from "../note.ts";
-import { answerContextOf } from "./ask-context.ts";
+import { answerContextOf, pastIn } from "./ask-context.ts";
 import { calledFor, calledIn } from "./called.ts";
 import { chosenFrames } from "./choice.ts";
 import { examplesFor } from "./examples.ts";
@@ -179,6 +179,7 @@ function contextOf(
   };
   const context: ResolveContext = {
     ...answerContextOf(home, { things, phrases, earlier: sentence.earlier ?? [], called, now }),
+    past: pastIn(home, sentence.asker.viewer.role, now),
     text: sentence.text,
     tools: sentence.tools,
     rules: () => spokenRules(home, sentence.asker),

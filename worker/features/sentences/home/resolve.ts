@@ -4,22 +4,23 @@ import type { PlannedCall } from "../../../kernel/api/plan.ts";
 import type { MachineAsk } from "../machines/text.ts";
 import type { SentenceNote } from "../note.ts";
 import { makeCalls } from "./acts.ts";
-import { type Answer, type AskContext, answerAsk, answerDevices } from "./asks.ts";
+import { type Answer, answerAsk, answerDevices } from "./asks.ts";
 import { asPresence, machineCalls } from "./machines.ts";
+import { answerPast, type PastContext } from "./pasts.ts";
 import { type RuleContext, ruleCalls } from "./rules.ts";
 import type { Problem } from "./targets.ts";
 
-/** @property zone the home's */
-export type AnswerContext = AskContext & { zone: string };
+export type AnswerContext = PastContext;
 
-export type ResolveContext = RuleContext & {
-  /** Names of the home's tools that this conversation has. */
-  tools: readonly string[];
-  /** Tells whether a sentence comes to calls or an answer here. */
-  works(text: string): Promise<boolean>;
-  /** Sentences that work in this home. */
-  examples(): Promise<string>;
-};
+export type ResolveContext = RuleContext &
+  AnswerContext & {
+    /** Names of the home's tools that this conversation has. */
+    tools: readonly string[];
+    /** Tells whether a sentence comes to calls or an answer here. */
+    works(text: string): Promise<boolean>;
+    /** Sentences that work in this home. */
+    examples(): Promise<string>;
+  };
 
 /** @property names beside the calls of each step; null: the call's own text is the answer @property asked of the machines of each step */
 export type Resolved =
@@ -138,6 +139,8 @@ export async function answerNow(frame: Frame, context: AnswerContext): Promise<A
       return await answerAsk(frame, context);
     case "devices":
       return answerDevices(frame, context);
+    case "past":
+      return await answerPast(frame, context);
     case "clock":
       return {
         answer:

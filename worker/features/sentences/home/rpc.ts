@@ -13,7 +13,7 @@ export const sentencesRpc: HomePart<SentencesApi> = {
     const phrases = await readLanguage(home.env, language);
     const called = await calledFor(home.env, [frames], language);
     const { things } = namesOf(home).of(reach, now);
-    const context = answerContextOf(home, { things, phrases, earlier, called, now });
+    const context = { ...answerContextOf(home, { things, phrases, earlier, called, now }), past: undefined };
     const answers = await Promise.all(frames.map((frame) => answerNow(frame, context)));
     return answers.map((one) => (one && "answer" in one ? one.answer : (one?.problem.text ?? "")));
   },

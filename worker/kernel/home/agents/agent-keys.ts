@@ -7,7 +7,7 @@
 
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
 import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
-import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/home-frames.ts";
 import { isReservedId, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import { isOfSession } from "@edgecall/core/protocol/session.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
-import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
+import type { StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { SqlStore } from "../../sql-store.ts";

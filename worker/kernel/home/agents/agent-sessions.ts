@@ -3,7 +3,7 @@
  * at random, so nobody can compute a session from the gateway's private key, which exports contain.
  */
 import { fromBase64Url, toBase64Url } from "@edgecall/core/encoding.ts";
-import type { BridgeSession } from "@edgecall/core/protocol/frames.ts";
+import type { BridgeSession } from "@edgecall/core/protocol/home-frames.ts";
 import {
   hasMac,
   importMacKey,

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { FIXTURE_AGENTS } from "@edgecall/core/agents/testkit/agents.ts";
 import { textTokens } from "@edgecall/core/loop/tokens.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { call as mcpCall, tools as mcpTools } from "../../../../test/mcp-requests.ts";
 import { modelRequests } from "../../../../test/model-requests.ts";
@@ -80,7 +81,9 @@ describe.each([
   ["adverts of 28 tools", real, [1, 10, 20, 21, 100, 1_000]],
 ] as const)("%s", (_, tools, sizes) => {
   test("the tools and the system prompt of a home of any size have few tokens", async () => {
-    const bridge = await TestBridge.connectUnread([]);
+    const bridge = await TestBridge.dial();
+    await bridge.hello([HISTORY_FEATURE]);
+    await bridge.snapshot([]);
     for (const size of sizes) {
       await snapshot(bridge, fleet(0, size, [...tools]));
       const [request] = await asked("How warm is the aquarium in the living room?", { text: "x" });
@@ -105,10 +108,10 @@ describe.each([
       expect(namesOf(withSessions)).toContain("sessions_spawn");
       expect(systemOf(withSessions).match(/^ {2}- /gm)?.length).toBeGreaterThanOrEqual(3);
       expect(tokensOf(withSessions)).toBeLessThanOrEqual(1_500);
-      setVariables({ GATEWAY_TOOLS: "sessions rules" });
+      setVariables({ GATEWAY_TOOLS: "sessions rules history" });
       const [withRules] = await asked("How warm is the aquarium in the hall?", { text: "x" });
       setVariables({ GATEWAY_TOOLS: "none" });
-      expect(namesOf(withRules)).toContain("rules");
+      expect(namesOf(withRules)).toEqual(expect.arrayContaining(["past", "rules"]));
       expect(systemOf(withRules).match(/^ {2}- /gm)?.length).toBeGreaterThanOrEqual(3);
       expect(tokensOf(withRules)).toBeLessThanOrEqual(1_500);
     }

@@ -7,6 +7,7 @@ import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/age
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
 import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import { isLent } from "../../api/agent-ids.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import {
@@ -67,7 +68,7 @@ export class HomeRoster {
   readonly #rows: Pick<AgentRows, "ids" | "version">;
   readonly #agents: ServedAgents;
   readonly #keys: Pick<AgentKeys, "version">;
-  readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
+  readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt">;
   readonly #borrowed: OtherAgents;
   readonly #states: Pick<DeviceStates, "ask">;
   readonly #readWords: () => Promise<void>;
@@ -82,7 +83,7 @@ export class HomeRoster {
     rows: Pick<AgentRows, "ids" | "version" | "onChange">,
     agents: ServedAgents,
     keys: Pick<AgentKeys, "version">,
-    bridge: Pick<BridgeSocket, "lastSeenAt">,
+    bridge: Pick<BridgeSocket, "has" | "lastSeenAt">,
     borrowed: OtherAgents,
     states: Pick<DeviceStates, "ask">,
     readWords: () => Promise<void>,
@@ -106,11 +107,14 @@ export class HomeRoster {
   /** @param question absent: of a large home no agent is named */
   async forQuestion(question: RosterQuestion | undefined, now: number): Promise<Roster> {
     const bridgeOnline = this.#bridge.lastSeenAt(now) !== null;
+    // While it is away a model asks all the same, and is told where the past is.
+    const keeps = bridgeOnline ? this.#bridge.has(HISTORY_FEATURE, now) : this.#agents.hasHosted();
+    const bridge = { bridgeOnline, ...(keeps && { history: true as const }) };
     const reached = this.#reach(question?.reach);
-    if (reached.ids.length <= LISTED_MAX) return { bridgeOnline, agents: this.#rosterOf(reached.ids, now) };
+    if (reached.ids.length <= LISTED_MAX) return { ...bridge, agents: this.#rosterOf(reached.ids, now) };
     await this.#ready();
     const excerptOf = this.#countsOf(reached, now);
-    if (!question) return { bridgeOnline, agents: [], excerptOf };
+    if (!question) return { ...bridge, agents: [], excerptOf };
     const used = question.used.filter(reached.among);
     const { among } = reached;
     const found = this.#index.search({
@@ -122,7 +126,7 @@ export class HomeRoster {
     const fitting = new Map(found.map(({ id, actions }) => [id, actions]));
     const ids = [...new Set([...fitting.keys(), ...used])];
     const agents = this.#rosterOf(ids, now).map((agent) => actionsFirst(agent, fitting.get(agent.id)));
-    return { bridgeOnline, agents, excerptOf };
+    return { ...bridge, agents, excerptOf };
   }
 
   /** All agents in somebody's reach. @param reach undefined: all of the home */

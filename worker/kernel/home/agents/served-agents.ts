@@ -57,6 +57,11 @@ export class ServedAgents {
     return agent !== undefined && isGhost(agent, now);
   }
 
+  /** True if the bridge hosts one of them. */
+  hasHosted(): boolean {
+    return this.#all().some((agent) => this.#devices.of(agent) !== undefined);
+  }
+
   /** True if the bridge vouches for it at this moment. */
   isOnline(id: string, now: number): boolean {
     return this.#rows.get(id)?.online === true && this.#bridge.lastSeenAt(now) !== null;

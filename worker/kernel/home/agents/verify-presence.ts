@@ -4,12 +4,8 @@
  *
  * A text that Home has stored already is neither verified nor read again.
  */
-import {
-  type AgentState,
-  type BridgeSession,
-  TEXT_KINDS,
-  type TextKind,
-} from "@edgecall/core/protocol/frames.ts";
+import { type AgentState, TEXT_KINDS, type TextKind } from "@edgecall/core/protocol/frames.ts";
+import type { BridgeSession } from "@edgecall/core/protocol/home-frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { textHash } from "@edgecall/core/protocol/text-hash.ts";

@@ -9,7 +9,8 @@
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
-import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { CLOSE, encodeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import {
   HELLO_WITHIN_MS,
@@ -17,6 +18,7 @@ import {
   KEEPALIVE_LOST_SLOW_MS,
   TRACE_FEATURE,
 } from "@edgecall/core/protocol/names.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import type { BridgeUpdate } from "../../api/answers.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import { slot } from "../slot.ts";
@@ -52,13 +54,14 @@ type Attachment = {
   trace?: boolean;
   devices?: boolean;
   rules?: boolean;
+  history?: boolean;
   assistant?: boolean;
   update?: BridgeUpdate;
 };
 
 /**
  * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own,
- * devices that it hosts, rules on them, and a sign-in at Home Assistant.
+ * devices that it hosts, rules on them, values that it keeps of them, and a sign-in at Home Assistant.
  */
 type BridgeFeature =
   | "session"
@@ -67,6 +70,7 @@ type BridgeFeature =
   | typeof TRACE_FEATURE
   | typeof DEVICES_FEATURE
   | typeof RULES_FEATURE
+  | typeof HISTORY_FEATURE
   | typeof ASSISTANT_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
@@ -139,6 +143,7 @@ export class BridgeSocket {
       trace: features.includes(TRACE_FEATURE),
       devices: features.includes(DEVICES_FEATURE),
       rules: features.includes(RULES_FEATURE),
+      history: features.includes(HISTORY_FEATURE),
       assistant: features.includes(ASSISTANT_FEATURE),
     });
   }

@@ -8,6 +8,7 @@ import { closeQuietly, sendQuietly } from "../../sockets.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { storeInFlight } from "../calls/in-flight-rows.ts";
 import type { HomeContext } from "../context.ts";
+import { devicePastOf } from "../devices/device-past.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
 import { type FrameHandler, type FrameHandlers, featuresOf } from "../feature.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
@@ -28,6 +29,7 @@ const FRAMES: FrameHandlers = {
   event: onEvent,
   report: onReport,
   states: (home, frame) => deviceStatesOf(home).onAnswer(frame),
+  past: (home, { id, reply }) => devicePastOf(home).answered(id, reply),
   conditions: onConditions,
   updated: (home, { id, ok, text }, socket) => bridgeOf(home).storeUpdate(socket, { id, ok, text }),
 };

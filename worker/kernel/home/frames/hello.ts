@@ -1,13 +1,8 @@
 /** What the bridge says of itself: hello, to which it is welcomed or turned away, and the conditions that it sees. */
 
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
-import {
-  type AgentKey,
-  type BridgeFrame,
-  CLOSE,
-  encodeFrame,
-  type HomeFrame,
-} from "@edgecall/core/protocol/frames.ts";
+import { type BridgeFrame, CLOSE, encodeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID, BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { SESSION_FEATURE } from "@edgecall/core/protocol/session.ts";

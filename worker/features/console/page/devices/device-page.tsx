@@ -1,11 +1,13 @@
 /** One device of the broker: its state and controls, who may change it, what was done lately, and everything about it. */
 import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
+import { useState } from "preact/hooks";
 import { Actions } from "../actions.tsx";
 import { addressOfPlace } from "../address.ts";
 import { client } from "../api.ts";
 import { useAttempt } from "../attempt.ts";
 import { Small } from "../controls.tsx";
+import { lazyPart } from "../lazy.tsx";
 import { Problem } from "../load.tsx";
 import { NewText } from "../new-text.tsx";
 import { Line, Mark } from "../parts/parts.tsx";
@@ -71,6 +73,7 @@ export function DevicePage({ device, thing, session, look }: Props) {
         <h3 id={`reports-${id}`}>{say("reports")}</h3>
         <ReadingList readings={readings} now={now} />
       </section>
+      {session.role !== "guest" && readings && <PastSince device={id} readings={readings} />}
       {may("admin") && <Lately agent={id} thing={thing} session={session} />}
       <About device={device} thing={thing} />
       {may("command") && mode !== "off" && device.actions.length > 0 && (
@@ -113,6 +116,21 @@ function ReadingList({ readings, now }: { readings: DeviceView["readings"]; now:
         </div>
       ))}
     </dl>
+  );
+}
+
+const Past = lazyPart(async () => (await import("./past.tsx")).Past);
+
+/** Drawn when it is opened. Free text is not kept. */
+function PastSince({ device, readings }: { device: string; readings: readonly Reading[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const kept = readings.filter(({ tainted }) => !tainted);
+  if (kept.length === 0) return null;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{say("past")}</summary>
+      {isOpen && <Past device={device} readings={kept} />}
+    </details>
   );
 }
 

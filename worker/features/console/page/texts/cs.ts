@@ -145,6 +145,7 @@ export const spoken: Spoken = {
     othersAsk: "Všichni ostatní se ptají",
     dangerousAsk: "Co je nebezpečné, ptá se pokaždé",
     nobodyMay: "Nikdo: jen se čte",
+    past: "Historie",
     lately: "Nedávno",
     about: "O zařízení",
     comesFrom: "Pochází z",

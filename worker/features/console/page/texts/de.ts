@@ -146,6 +146,7 @@ export const spoken: Spoken = {
     othersAsk: "Alle anderen fragen",
     dangerousAsk: "Gefährliches fragt jedes Mal",
     nobodyMay: "Niemand: Es wird nur gelesen",
+    past: "Verlauf",
     lately: "Zuletzt",
     about: "Über das Gerät",
     comesFrom: "Kommt von",

@@ -146,6 +146,7 @@ export const en = {
   othersAsk: "Everybody else asks",
   dangerousAsk: "What is dangerous asks each time",
   nobodyMay: "Nobody: it is only read",
+  past: "History",
   lately: "Lately",
   about: "About it",
   comesFrom: "Comes from",

@@ -145,6 +145,7 @@ export const spoken: Spoken = {
     othersAsk: "Todos los demás preguntan",
     dangerousAsk: "Lo peligroso pregunta cada vez",
     nobodyMay: "Nadie: solo se lee",
+    past: "Historial",
     lately: "Últimamente",
     about: "Sobre él",
     comesFrom: "Viene de",

@@ -146,6 +146,7 @@ export const spoken: Spoken = {
     othersAsk: "Tous les autres demandent",
     dangerousAsk: "Ce qui est dangereux demande à chaque fois",
     nobodyMay: "Personne : il est seulement lu",
+    past: "Historique",
     lately: "Récemment",
     about: "À propos",
     comesFrom: "Vient de",

@@ -145,6 +145,7 @@ export const spoken: Spoken = {
     othersAsk: "Tutti gli altri chiedono",
     dangerousAsk: "Ciò che è pericoloso chiede ogni volta",
     nobodyMay: "Nessuno: viene solo letto",
+    past: "Cronologia",
     lately: "Di recente",
     about: "Informazioni",
     comesFrom: "Viene da",

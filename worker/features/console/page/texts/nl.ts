@@ -145,6 +145,7 @@ export const spoken: Spoken = {
     othersAsk: "Alle anderen vragen",
     dangerousAsk: "Wat gevaarlijk is vraagt elke keer",
     nobodyMay: "Niemand: het wordt alleen gelezen",
+    past: "Verloop",
     lately: "Onlangs",
     about: "Over het apparaat",
     comesFrom: "Komt van",

@@ -146,6 +146,7 @@ export const spoken: Spoken = {
     othersAsk: "Wszyscy inni pytają",
     dangerousAsk: "Co niebezpieczne, pyta za każdym razem",
     nobodyMay: "Nikt: tylko odczyt",
+    past: "Historia",
     lately: "Ostatnio",
     about: "Informacje",
     comesFrom: "Pochodzi z",

@@ -145,6 +145,7 @@ export const spoken: Spoken = {
     othersAsk: "Todos os outros perguntam",
     dangerousAsk: "O que é perigoso pergunta sempre",
     nobodyMay: "Ninguém: só é lido",
+    past: "Histórico",
     lately: "Recentemente",
     about: "Sobre ele",
     comesFrom: "Vem de",

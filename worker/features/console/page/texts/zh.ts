@@ -143,6 +143,7 @@ export const spoken: Spoken = {
     othersAsk: "其他人都要询问",
     dangerousAsk: "危险的操作每次都询问",
     nobodyMay: "没有人：只能读取",
+    past: "历史",
     lately: "最近",
     about: "关于它",
     comesFrom: "来自",

@@ -1,0 +1,402 @@
+/**
+ * Values of readings over days, in files of a folder: a log of today, which is appended to, and one file for each past day, which is
+ * written once. Nothing is read without a question, and nothing is written without a value.
+ */
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Gap, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import { writeAtomic } from "../atomic-write.ts";
+import { type Log, messageOf } from "../log.ts";
+import { DAY_MS, DayFile, type DaySeries, dayOf, type SeriesName, sameSeries, toTick } from "./day-file.ts";
+import { DAY_END, DayLogs, daysIn, nameOf, pathOf, type Stored } from "./day-logs.ts";
+import { type Forgotten, readForgotten, writeForgotten } from "./forgotten.ts";
+import { inOrder } from "./in-order.ts";
+import { packDay } from "./pack-day.ts";
+
+/** Files that are read before other work of the process has its turn. */
+const FILES_AT_ONCE = 20;
+/** What a disk that takes nothing leaves in memory. */
+const WAITING_MAX = 50_000;
+/** A day is packed when it is over for so long: what is late has come. */
+const PACK_AFTER_MS = 10 * 60_000;
+
+export type StoreOptions = {
+  folder: string;
+  /** Days that are kept, today too. */
+  days: number;
+  maxBytes: number;
+  log: Log;
+};
+
+/** What was kept of a series in a part of time. */
+export type Slice = {
+  /** Epoch ms. */
+  from: number;
+  /** In the order of their times, from the one that held at the beginning. */
+  samples: Sample[];
+  gaps: Gap[];
+  isCoarse: boolean;
+};
+
+export class HistoryStore {
+  readonly #options: StoreOptions;
+  readonly #logs: DayLogs;
+  /** Days that have a file. */
+  readonly #files: Set<number>;
+  #gaps: Gap[];
+  #forgotten: Forgotten;
+  #waiting: Stored[] = [];
+  #newGaps: Gap[] = [];
+  #coarse = new Map<string, SeriesInfo>();
+  /** One write at a time. */
+  #work: Promise<void> = Promise.resolve();
+  #hasFailed = false;
+  /** Until when it was written that the bridge was there (epoch ms); 0: there is nothing. */
+  #alive: number;
+
+  private constructor(
+    options: StoreOptions,
+    {
+      logs,
+      files,
+      gaps,
+      alive,
+      forgotten,
+    }: { logs: DayLogs; files: number[]; gaps: Gap[]; alive: number; forgotten: Forgotten },
+  ) {
+    this.#options = options;
+    this.#logs = logs;
+    this.#files = new Set(files);
+    this.#gaps = gaps.sort((a, b) => a.from - b.from);
+    this.#alive = alive;
+    this.#forgotten = forgotten;
+  }
+
+  /** Reads what the files say beside values, and cuts off what a power cut left at the end of a log. */
+  static async open(options: StoreOptions): Promise<HistoryStore> {
+    const { folder, log } = options;
+    const { logs, gaps, alive } = await DayLogs.open(folder);
+    let last = alive;
+    const files: number[] = [];
+    for (const [nth, day] of daysIn(folder, DAY_END).entries()) {
+      if (nth % FILES_AT_ONCE === FILES_AT_ONCE - 1) await turn();
+      try {
+        const {
+          gaps: own,
+          alive: until,
+          source,
+        } = DayFile.use(pathOf(folder, day, DAY_END), day, (file) => file);
+        gaps.push(...own);
+        last = Math.max(last, until);
+        files.push(day);
+        // A power cut came between the file and the end of its log.
+        if (logs.checksum(day) === source) await logs.remove(day);
+      } catch (error) {
+        log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
+      }
+    }
+    gaps.push(...missingDays([...files, ...logs.days()], gaps));
+    return new HistoryStore(options, {
+      logs,
+      files,
+      gaps,
+      alive: last,
+      forgotten: readForgotten(folder, log),
+    });
+  }
+
+  /** Until when the program that wrote it was there, as it wrote (epoch ms); 0: nothing was written. */
+  get alive(): number {
+    return this.#alive;
+  }
+
+  /** Values that wait for the disk. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get bytes(): number {
+    const sizes = [...this.#files].map((day) => sizeOf(pathOf(this.#options.folder, day, DAY_END)));
+    return sizes.reduce((sum, size) => sum + size, this.#logs.bytes);
+  }
+
+  /** Days of which something is kept (days since 1970, UTC), the oldest first. */
+  days(): number[] {
+    const waiting = this.#waiting.map(({ at }) => dayOf(at));
+    return [...new Set([...this.#files, ...this.#logs.days(), ...waiting])].sort((a, b) => a - b);
+  }
+
+  /** A value, which is on the disk after the next `sync`. */
+  add(info: SeriesInfo, { at, value }: Sample): void {
+    this.#waiting.push({ info, at: toTick(at), value });
+    if (this.#waiting.length <= WAITING_MAX) return;
+    const [first] = this.#waiting;
+    this.#waiting = [];
+    this.addGap({ from: first?.at ?? at, to: at, why: "disk" });
+  }
+
+  addGap(gap: Gap): void {
+    const rounded = { ...gap, from: toTick(gap.from), to: toTick(gap.to) };
+    this.#newGaps.push(rounded);
+    this.#gaps.push(rounded);
+    this.#gaps.sort((a, b) => a.from - b.from);
+  }
+
+  /** Values of the series came faster than they are kept. */
+  addCoarse(info: SeriesInfo): void {
+    this.#coarse.set(nameOf(info), info);
+  }
+
+  /** Appends what waits. @param now until when the program was there (epoch ms) @returns whether the disk took it */
+  async sync(now: number): Promise<boolean> {
+    try {
+      await this.#alone(() => this.#append(now));
+      this.#hasFailed = false;
+      return true;
+    } catch (error) {
+      if (!this.#hasFailed) this.#options.log("error", "history.not_written", { error: messageOf(error) });
+      this.#hasFailed = true;
+      return false;
+    }
+  }
+
+  async #append(now: number): Promise<void> {
+    const [values, gaps, coarse] = [this.#waiting, this.#newGaps, this.#coarse];
+    const today = dayOf(now);
+    const byDay = Map.groupBy([...values], ({ at }) => dayOf(at));
+    for (const day of new Set([...byDay.keys(), today])) {
+      const own = byDay.get(day) ?? [];
+      const written = new Set<unknown>([...own, ...(day === today ? gaps : [])]);
+      const isToday = day === today;
+      const happened = {
+        values: own,
+        gaps: isToday ? [...gaps] : [],
+        coarse: isToday ? [...coarse.values()] : [],
+        alive: isToday ? now : undefined,
+      };
+      await this.#logs.append(day, happened, () => {
+        // What came while the disk was busy waits for the next time.
+        this.#waiting = this.#waiting.filter((one) => !written.has(one));
+        this.#newGaps = this.#newGaps.filter((gap) => !written.has(gap));
+        for (const info of happened.coarse) coarse.delete(nameOf(info));
+        if (isToday) this.#alive = now;
+      });
+    }
+  }
+
+  /** Makes a file of each day that is over, and drops what is too old or too much. */
+  async pack(now: number): Promise<void> {
+    await this.#alone(async () => {
+      for (const day of this.#logs.days()) {
+        if (now < (day + 1) * DAY_MS + PACK_AFTER_MS) continue;
+        await this.#packDay(day);
+      }
+      await this.#dropOld(now);
+    });
+  }
+
+  /**
+   * What was kept of a series from `from` to `to`, and the value that held at `from`.
+   * @param later what was read already of the end of this time: its files are not read again
+   */
+  async read(series: SeriesName, from: number, to: number, later?: Slice): Promise<Slice> {
+    // Behind a gap nothing is known until a value came, so nothing before the last one counts.
+    const before = this.#gaps.findLast((gap) => gap.to < from)?.to ?? 0;
+    const until = later?.from ?? to;
+    /** Of each day, the last one first. */
+    const days = later ? [later.samples.filter(({ at }) => at >= until)] : [];
+    let isCoarse = later?.isCoarse === true;
+    for await (const day of this.backwards(series, until)) {
+      const isBefore = (day.samples.at(-1)?.at ?? 0) < until;
+      const samples = isBefore ? day.samples : day.samples.filter(({ at }) => at < until);
+      days.push(samples);
+      isCoarse ||= day.isCoarse && (day.day + 1) * DAY_MS > from;
+      if ((samples[0]?.at ?? to) <= from || day.day * DAY_MS <= before) break;
+    }
+    const all = days.reverse().flat();
+    const held = all.findLastIndex(({ at }) => at <= from);
+    const samples = held > 0 ? all.slice(held) : all;
+    const first = Math.min(from, samples[0]?.at ?? from);
+    return { from, samples, gaps: this.gapsIn(first, to), isCoarse };
+  }
+
+  /** The days of a series from that of `to` on back, those without a value too. */
+  async *backwards(
+    series: SeriesName,
+    to: number,
+  ): AsyncGenerator<{ day: number; samples: Sample[]; isCoarse: boolean }> {
+    const last = dayOf(to);
+    let read = 0;
+    for (const day of this.days().reverse()) {
+      if (day > last) continue;
+      read += 1;
+      if (read % FILES_AT_ONCE === 0) await turn();
+      yield { day, ...this.#ofDay(series, day) };
+    }
+  }
+
+  gapsIn(from: number, to: number): Gap[] {
+    return this.#gaps.filter((gap) => gap.to >= from && gap.from < to);
+  }
+
+  /** Forgets what was kept of a device until now: no answer has it any more, and the files are written anew. */
+  async forget(device: string, now: number): Promise<void> {
+    this.#forgotten = new Map([...this.#forgotten, [device, now]]);
+    await writeForgotten(this.#options.folder, this.#forgotten);
+    await this.#alone(async () => {
+      const isGone = (info: SeriesInfo, at: number) => info.device === device && at < now;
+      this.#waiting = this.#waiting.filter(({ info, at }) => !isGone(info, at));
+      for (const day of this.#logs.days()) await this.#logs.without(day, isGone);
+      for (const day of [...this.#files]) {
+        if (this.#mayHave(device, day)) await this.#packDay(day);
+        await turn();
+      }
+      this.#forgotten = new Map([...this.#forgotten].filter(([key, at]) => key !== device || at > now));
+      await writeForgotten(this.#options.folder, this.#forgotten);
+    });
+    this.#options.log("info", "history.device_deleted", {});
+  }
+
+  /** Deletes a day (days since 1970, UTC). */
+  async deleteDay(day: number): Promise<void> {
+    await this.#alone(async () => {
+      this.#waiting = this.#waiting.filter(({ at }) => dayOf(at) !== day);
+      await this.#drop(day);
+      this.#isGone(day);
+    });
+    this.#options.log("info", "history.day_deleted", { day: dayText(day) });
+  }
+
+  /** Devices that another program wants to be forgotten. */
+  wanted(): string[] {
+    const { folder, log } = this.#options;
+    return [...readForgotten(folder, log).keys()].filter((device) => !this.#forgotten.has(device));
+  }
+
+  /** Deletes of which an earlier run was ended in the middle. */
+  async resume(): Promise<void> {
+    for (const [device, at] of this.#forgotten) await this.forget(device, at);
+  }
+
+  async close(): Promise<void> {
+    await this.#work;
+    await this.#logs.close();
+  }
+
+  #ofDay(series: SeriesName, day: number): { samples: Sample[]; isCoarse: boolean } {
+    const waiting = this.#waiting.filter(({ info, at }) => dayOf(at) === day && sameSeries(info, series));
+    const inLog = this.#logs.valuesOf(day, series);
+    const file = this.#files.has(day) ? this.#inFile(series, day) : undefined;
+    const isCoarse = file?.isCoarse === true || inLog.isCoarse || this.#coarse.has(nameOf(series));
+    const samples = file?.samples ?? [];
+    for (const sample of inLog.samples) samples.push(sample);
+    for (const { at, value } of waiting) samples.push({ at, value });
+    const since = this.#forgotten.get(series.device) ?? 0;
+    const kept = since === 0 ? samples : samples.filter(({ at }) => at >= since);
+    return { samples: inOrder(kept), isCoarse };
+  }
+
+  /** @returns undefined: there is nothing, or the file is damaged, which is said once */
+  #inFile(series: SeriesName, day: number): DaySeries | undefined {
+    try {
+      return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) => file.find(series));
+    } catch (error) {
+      this.#damaged(day, error);
+      return undefined;
+    }
+  }
+
+  /** True also where the file cannot be read. */
+  #mayHave(device: string, day: number): boolean {
+    try {
+      return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) => {
+        for (const { info } of file.all()) if (info.device === device) return true;
+        return false;
+      });
+    } catch {
+      return true;
+    }
+  }
+
+  #damaged(day: number, error: unknown): void {
+    this.#files.delete(day);
+    this.#isGone(day);
+    const isDeleted = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (isDeleted) this.#options.log("info", "history.day_deleted", { day: dayText(day) });
+    else this.#options.log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
+  }
+
+  /** The value of the day before must not seem to hold over a day that is not there. */
+  #isGone(day: number): void {
+    this.#gaps.push(wholeDay(day));
+    this.#gaps.sort((a, b) => a.from - b.from);
+  }
+
+  async #packDay(day: number): Promise<void> {
+    const path = pathOf(this.#options.folder, day, DAY_END);
+    const isKept = ({ device }: SeriesInfo, at: number) => at >= (this.#forgotten.get(device) ?? 0);
+    const pack = (file: DayFile | undefined) => packDay({ day, file, logs: this.#logs, isKept });
+    let bytes: Buffer;
+    try {
+      bytes = await pack(this.#files.has(day) ? DayFile.of(readFileSync(path), day) : undefined);
+    } catch (error) {
+      // What cannot be read cannot be written anew, and must not keep what is to go.
+      this.#damaged(day, error);
+      rmSync(path, { force: true });
+      bytes = await pack(undefined);
+    }
+    await writeAtomic(path, bytes);
+    this.#files.add(day);
+    await this.#logs.remove(day);
+  }
+
+  async #dropOld(now: number): Promise<void> {
+    const { days, maxBytes, log } = this.#options;
+    const first = dayOf(now) - days + 1;
+    for (const day of this.days()) {
+      const isTooMuch = this.bytes > maxBytes && this.days().length > 1;
+      if (day >= first && !isTooMuch) break;
+      await this.#drop(day);
+      log("info", "history.day_dropped", { day: dayText(day), why: day < first ? "age" : "size" });
+    }
+    const oldest = this.days()[0];
+    if (oldest !== undefined) this.#gaps = this.#gaps.filter(({ to }) => to >= oldest * DAY_MS);
+  }
+
+  async #drop(day: number): Promise<void> {
+    this.#files.delete(day);
+    rmSync(pathOf(this.#options.folder, day, DAY_END), { force: true });
+    await this.#logs.remove(day);
+  }
+
+  #alone(work: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Days between others of which there is no file. A bridge writes each day, so their files were deleted or cannot be read. */
+function missingDays(days: readonly number[], gaps: readonly Gap[]): Gap[] {
+  const there = new Set(days);
+  const [first, last] = [Math.min(...days), Math.max(...days)];
+  const missing: Gap[] = [];
+  for (let day = first; day < last; day += 1) {
+    const gap = wholeDay(day);
+    const isTold = gaps.some(({ from, to }) => from <= gap.from && to >= gap.to);
+    if (!there.has(day) && !isTold) missing.push(gap);
+  }
+  return missing;
+}
+
+function wholeDay(day: number): Gap {
+  return { from: day * DAY_MS, to: (day + 1) * DAY_MS, why: "gone" };
+}
+
+function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
