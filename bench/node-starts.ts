@@ -1,4 +1,5 @@
 /** The ways in which the bench starts Node for an agent, and for a Node that does nothing. */
+import { BRIDGE_NODE_ENVIRONMENT, BRIDGE_NODE_FLAGS } from "../bridge/node-options.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 
 export type NodeStart = { flags: readonly string[]; env: Readonly<Record<string, string>> };
@@ -12,8 +13,8 @@ export const AS_INSTALLED: NodeStart = {
   env: { ...NODE_ENVIRONMENT, ...WATCHED_BY_SYSTEMD },
 };
 
-/** As the bridge's image starts it, which is Home Assistant's app too (bridge/Dockerfile). */
-export const AS_IMAGE: NodeStart = { flags: ["--optimize-for-size"], env: { MALLOC_ARENA_MAX: "2" } };
+/** As the bridge is started by its image, which is Home Assistant's app too, and by `npm start`. */
+export const AS_IMAGE: NodeStart = { flags: BRIDGE_NODE_FLAGS, env: BRIDGE_NODE_ENVIRONMENT };
 
 /** Plain Node, and Node as the service starts the agent. */
 export const NODE_STARTS: readonly NodeStart[] = [{ flags: [], env: WATCHED_BY_SYSTEMD }, AS_INSTALLED];

@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { PROGRAMS } from "@edgecall/node/places.ts";
+import { BRIDGE_NODE_ENVIRONMENT, BRIDGE_NODE_FLAGS } from "../bridge/node-options.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { agentIn, type BrokerAccess, writeAgentToml } from "./agent-toml.ts";
 import { allReady } from "./all-ready.ts";
@@ -74,7 +75,8 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   });
   // Only after the Worker listens, because a log that begins with refused connections looks broken.
   const bridge = startAfter(worker.ready, () =>
-    start("bridge", PROGRAMS.bridge, {
+    start("bridge", [...BRIDGE_NODE_FLAGS, ...PROGRAMS.bridge], {
+      ...BRIDGE_NODE_ENVIRONMENT,
       GATEWAY_URL: `http://127.0.0.1:${port}`,
       BRIDGE_TOKEN: tokens.bridge,
       BRIDGE_STATE: join(settings.dir, "bridge"),
