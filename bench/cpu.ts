@@ -1,5 +1,5 @@
 /** The processor time of other processes. Unlike wall time, it hardly depends on the machine's other work. */
-import { readFileSync } from "node:fs";
+import { cpuMs } from "../test/cpu-ms.ts";
 import type { PathFloor } from "./floors.ts";
 import { load, type Work } from "./load.ts";
 import type { Path } from "./path.ts";
@@ -57,19 +57,6 @@ async function eachOf(work: Work, atOnce: number, forMs: number, pid: number): P
     operations = (await load(work, atOnce, forMs)).samples;
   });
   return spent.pid / operations;
-}
-
-/** USER_HZ: the unit of /proc, the same on every Linux that Node runs on (proc(5)). */
-const MS_PER_TICK = 10;
-/** Positions in /proc/PID/stat after the name, which may contain spaces; the state is the first. */
-const USER = 11;
-const SYSTEM = 12;
-
-/** Returns the milliseconds that a process has spent so far, in user and system mode, in all its threads. */
-export function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[USER]) + Number(fields[SYSTEM])) * MS_PER_TICK;
 }
 
 /** Returns the milliseconds that each process spends while `work` runs. */

@@ -1,11 +1,11 @@
 /** What a home costs that has so many agents: connecting, a storm, a turn, the model's request, memory, lists. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { textTokens } from "@edgecall/core/loop/tokens.ts";
+import { cpuMs } from "../../test/cpu-ms.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { usedHeap } from "../../test/used-heap.ts";
 import { read } from "../agents.ts";
 import { readSums, type Sums, sumsBetween } from "../cost/tally.ts";
-import { cpuMs } from "../cpu.ts";
 import { rss } from "../memory.ts";
 import { median } from "../stats.ts";
 import { type Probe, startProbe } from "./probe.ts";

@@ -1,9 +1,9 @@
+import { cpuMs } from "../../test/cpu-ms.ts";
 import { sha256 } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { actionOf } from "../agents.ts";
 import { objectRequests } from "../cost/prices.ts";
 import { readSums, sumsBetween } from "../cost/tally.ts";
-import { cpuMs } from "../cpu.ts";
 import { startEndpoint } from "../endpoint.ts";
 import { SUMMING_WORKER } from "../fleet/stack.ts";
 import { rss } from "../memory.ts";

@@ -1,10 +1,11 @@
 /** Thousands of turns through one stack, and a ledger with a hundred thousand calls: what grows, and what gets slower. */
+
+import { cpuMs } from "../../test/cpu-ms.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { usedHeap } from "../../test/used-heap.ts";
 import { until } from "../../test/wait.ts";
 import { areOnline, read } from "../agents.ts";
 import { FILL_PATH, readSums, sumsBetween } from "../cost/tally.ts";
-import { cpuMs } from "../cpu.ts";
 import { type FleetStack, REAL_AGENT, type StackProgram, startFleetStack } from "../fleet/stack.ts";
 import { rss } from "../memory.ts";
 import { median, percentile } from "../stats.ts";

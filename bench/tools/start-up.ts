@@ -1,8 +1,9 @@
 /** The time from the agent's start to its first advert of tools, in alternation with an earlier version. */
+
+import { cpuMs } from "../../test/cpu-ms.ts";
 import { until } from "../../test/wait.ts";
 import { writeAgentConfig } from "../agents.ts";
 import type { Caller } from "../caller.ts";
-import { cpuMs } from "../cpu.ts";
 import type { Processes } from "../processes.ts";
 import { median } from "../stats.ts";
 import { spreadOf } from "./pairs.ts";
