@@ -74,9 +74,9 @@ export async function recordConsole(demo: Demo, file: string): Promise<string> {
     });
     await until(() => frames.length > 0, { what: "the film has frames" });
     await cast.send("Page.stopScreencast");
-    // A step's last picture stays long enough to be read; a slow machine's waits are cut.
+    // A step's last picture stays long enough to be read; a slow machine's waits are cut, and its cast may come after a later picture.
     const list = frames.map(({ file, at }, n) => {
-      const span = Math.min((frames[n + 1]?.at ?? at + READ_S) - at, 0.6);
+      const span = Math.min(Math.max((frames[n + 1]?.at ?? at + READ_S) - at, 0.02), 0.6);
       return `file '${file}'\nduration ${(ends.includes(n + 1) ? READ_S : span).toFixed(3)}\n`;
     });
     const listed = join(folder, "frames.txt");
