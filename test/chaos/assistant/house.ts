@@ -13,6 +13,7 @@ import { plainEnvironment, script } from "../stack.ts";
 
 export type AssistantHouse = {
   gatewayUrl: string;
+  model: ScriptedModel;
   worker: Program;
   bridge: Program;
   assistant: HomeAssistant;
@@ -82,6 +83,7 @@ export async function startHouse(options: {
     await bridge.start();
     return {
       gatewayUrl,
+      model,
       worker,
       bridge,
       assistant,
@@ -95,9 +97,7 @@ export async function startHouse(options: {
   }
 }
 
-async function stopAll(
-  all: Pick<AssistantHouse, "worker" | "bridge" | "assistant" | "links"> & { model: ScriptedModel },
-) {
+async function stopAll(all: Pick<AssistantHouse, "worker" | "bridge" | "assistant" | "links" | "model">) {
   await Promise.all([all.worker, all.bridge].map((one) => one.kill("the end of the run")));
   await Promise.all(Object.values(all.links).map((link) => link.close()));
   await all.assistant.stop();

@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { script } from "../../scripted-model.ts";
 import { until } from "../../wait.ts";
 import { look, request, type SeenTurn } from "../client.ts";
 import { dice } from "../dice.ts";
@@ -120,7 +119,10 @@ async function runOne(
   if (plan.patient)
     await until(() => answers(house, agent_id), { within: PATIENT_WITHIN_MS, every: 100 }).catch(() => {});
   const change = { arguments: { agent_id, action: "set", params: { on: true } } };
-  const asking = ask(house, conversationOf(seed, plan), script({ calls: [change] }, { text: "$results" }));
+  // The model takes its place in the script from the history: a request that is made again gets the same reply.
+  const question = `[command ${seed}-${plan.k}]`;
+  house.model.written.set(question, [{ calls: [change] }, { text: "$results" }]);
+  const asking = ask(house, conversationOf(seed, plan), question);
   await sleep(plan.at);
   await inject(house, plan).catch(onTrouble);
   leave();
