@@ -92,6 +92,9 @@ test("Home Assistant's devices do not depend on the broker's, nor on a broker", 
   expect(devicesOf({ ...ASSISTANT, HA_PEOPLE: "person.anna, device_tracker.phone" })).toMatchObject({
     people: ["person.anna", "device_tracker.phone"],
   });
+  expect(devicesOf({ ...ASSISTANT, HA_FIRST: "on" })).toMatchObject({ firstSource: "home-assistant" });
+  expect(devicesOf(ASSISTANT)).not.toHaveProperty("firstSource");
+  expect(() => devicesOf({ ...ASSISTANT, HA_FIRST: "yes" })).toThrow("HA_FIRST: should be on or off");
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off" })).toMatchObject({ homeAssistant: undefined });
   expect(devicesOf({ ...ASSISTANT, HA_DEVICES: "off", MQTT_DEVICES: "off" })).toBeUndefined();
   const signIn = devicesOf({ MQTT_DEVICES: "off", BRIDGE_STATE: "/somewhere", HA_DEVICES: "read" });

@@ -67,6 +67,8 @@ export type DeviceSettings = {
   signIn: DeviceSettings["mode"];
   /** Entity ids of Home Assistant's persons and trackers that are devices too. Absent: none. */
   people?: readonly string[];
+  /** Whose a device is that both have. Absent: the broker's. */
+  firstSource?: "home-assistant";
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
   folder: string | undefined;
   /** Days for which values are kept; undefined: none are. */
@@ -183,7 +185,12 @@ function readDevices(
   const days = readHistory(get("MQTT_HISTORY"), errors);
   const historyDays = folder === undefined ? undefined : days;
   const people = readPeople(get("HA_PEOPLE"), errors);
-  const given = { ...(people.length > 0 && { people }) };
+  const first = get("HA_FIRST");
+  if (first !== "on" && first !== "off") errors.push("HA_FIRST: should be on or off");
+  const given = {
+    ...(people.length > 0 && { people }),
+    ...(first === "on" && { firstSource: "home-assistant" as const }),
+  };
   return {
     mode,
     prefix,

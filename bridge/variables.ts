@@ -78,6 +78,10 @@ export const BRIDGE_VARIABLES = {
       "Whether its devices are agents, as `MQTT_DEVICES` for those of the broker: `off`, `read` or `allow`.",
     default: "allow",
   },
+  HA_FIRST: {
+    about: "`on`: a device that is on the broker too is Home Assistant's.",
+    default: "off",
+  },
   HA_PEOPLE: {
     about:
       "Entity ids of `person` and `device_tracker`, with commas between them, that are agents too: each tells whether somebody is at home, and nothing else.",

@@ -122,7 +122,7 @@ export class DeviceHost {
 
   constructor(parts: HostParts) {
     const { settings, prefix, log, clock, broker } = parts;
-    const { folder, dangerText, people } = settings;
+    const { folder, dangerText, people, firstSource } = settings;
     this.#settings = settings;
     this.#parts = parts;
     const catalog = new DeviceCatalog({
@@ -131,6 +131,7 @@ export class DeviceHost {
       sha256,
       dangerText,
       people,
+      firstSource,
     });
     this.#catalog = catalog;
     const subscriptions = new Subscriptions(broker, log);

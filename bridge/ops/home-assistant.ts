@@ -21,6 +21,7 @@ const Options = z.looseObject({
   ha_url: z.optional(z.string()),
   ha_token: z.optional(z.string()),
   ha_devices: z.optional(z.string()),
+  ha_first: z.optional(z.boolean()),
   ha_people: z.optional(z.string()),
   debug: z.optional(z.boolean()),
 });
@@ -67,6 +68,7 @@ export async function withHomeAssistant(
     HA_TOKEN: value.ha_url ? value.ha_token : token,
     HA_DEVICES: value.ha_devices,
     HA_PEOPLE: value.ha_people,
+    ...(value.ha_first && { HA_FIRST: "on" }),
     // Home Assistant keeps the folder of the options over updates.
     BRIDGE_STATE: join(dirname(optionsFile), "bridge"),
     ...(value.debug && { LOG_LEVEL: "debug" }),

@@ -1,5 +1,6 @@
 /** Devices of Home Assistant in the model: what is given, what confirms, and what a person's permission covers. */
 import { describe, expect, test } from "vitest";
+import type { SourceName } from "../model/device.ts";
 import { PlayedHomeAssistant } from "../testkit/played-home-assistant.ts";
 
 const plug = () => new PlayedHomeAssistant().add("p", "switch.plug").whole("switch.plug", "off");
@@ -285,8 +286,9 @@ describe("what a person allowed", () => {
   });
 });
 
-test("a device of the broker is the broker's, whatever Home Assistant says of it", () => {
-  const home = new PlayedHomeAssistant();
+/** A plug that the broker and Home Assistant have. */
+function plugOfBoth(firstSource?: SourceName) {
+  const home = new PlayedHomeAssistant([], firstSource);
   const config = {
     name: null,
     unique_id: "x",
@@ -302,9 +304,21 @@ test("a device of the broker is the broker's, whatever Home Assistant says of it
   };
   home.add("p", "switch.plug", { platform: "mqtt" }).whole("switch.plug", "on");
   expect(home.catalog.devices(home.now)).toHaveLength(1);
+  return { home, before };
+}
+
+test("a device of the broker is the broker's, whatever Home Assistant says of it", () => {
+  const { home, before } = plugOfBoth();
   expect(home.device).toMatchObject({ source: "mqtt", key: before.key, allowHash: before.allowHash });
   expect(home.device).toMatchObject({ name: "Plug", area: "Hall", aliases: ["Device p"] });
   expect(home.plan("set", { on: true }).steps).toMatchObject([{ topic: "c" }]);
+});
+
+test("where a person wants it so, it is Home Assistant's", () => {
+  const { home, before } = plugOfBoth("home-assistant");
+  expect(home.device).toMatchObject({ source: "home-assistant", key: before.key, area: "Hall" });
+  expect(home.device.allowHash).not.toBe(before.allowHash);
+  expect(home.plan("set", { on: true }).steps).toMatchObject([{ domain: "switch", service: "turn_on" }]);
 });
 
 describe("people", () => {

@@ -18,6 +18,7 @@ import {
   SAVED_STATE_MAX_CHARS,
   type Snapshot,
   type SourcedReading,
+  type SourceName,
 } from "./device.ts";
 import {
   type DeviceView,
@@ -46,6 +47,8 @@ export type KnownDevicesOptions = {
   sha256: (text: string) => string;
   /** Words in a name that make a command dangerous, in addition to those of trust/danger-words.ts. */
   dangerText?: readonly string[];
+  /** A device that it has is its own, whatever the others say of it. Absent: the source that was added first. */
+  firstSource?: SourceName | undefined;
 };
 
 type View = {
@@ -63,6 +66,7 @@ export class KnownDevices {
   readonly #sha256: (text: string) => string;
   readonly #words: ReadonlySet<string>;
   readonly #sources: Source[] = [];
+  readonly #firstSource: SourceName | undefined;
   readonly #ids: IdTable;
   readonly #seen = new Map<string, { first: number; last: number | null }>();
   /** Devices of an earlier run: the time since when they are known does not move with the clock. */
@@ -71,8 +75,9 @@ export class KnownDevices {
   #messages = 0;
   #view: View | undefined;
 
-  constructor({ sha256, dangerText }: KnownDevicesOptions) {
+  constructor({ sha256, dangerText, firstSource }: KnownDevicesOptions) {
     this.#sha256 = sha256;
+    this.#firstSource = firstSource;
     this.#words = foldedWords(dangerText ?? []);
     this.#ids = new IdTable(sha256);
   }
@@ -90,7 +95,8 @@ export class KnownDevices {
       },
       heard: (part, now) => this.#heard(part, now),
     });
-    this.#sources.push(source);
+    if (source.name === this.#firstSource) this.#sources.unshift(source);
+    else this.#sources.push(source);
     return source;
   }
 
@@ -431,7 +437,7 @@ function sourced(named: NamedReading, now: number): SourcedReading {
 }
 
 /**
- * A device that two sources have is the earlier one's: it keeps its name, its actions and what a person has allowed, whatever the other
+ * A device that two sources have is the first one's: it keeps its name, its actions and what a person has allowed, whatever the other
  * one says of it. Where it is, and by which words it is found, the other one may add.
  */
 function ofOneSource(group: Group, sources: readonly Source[]): Group {

@@ -1,6 +1,6 @@
 /** What Home Assistant says of its entities, for tests of its devices in a catalog. */
 import type { DeviceCatalog } from "../catalog.ts";
-import type { HostedDevice, Mark, Plan } from "../model/device.ts";
+import type { HostedDevice, Mark, Plan, SourceName } from "../model/device.ts";
 import { NOW, newCatalog } from "./device-cases.ts";
 
 type Attributes = Record<string, unknown>;
@@ -26,9 +26,9 @@ export class PlayedHomeAssistant {
   /** By entity id: what only its whole entry has. */
   details: Record<string, Attributes> = {};
 
-  /** @param people entity ids of persons and trackers that its owner named */
-  constructor(people: readonly string[] = []) {
-    this.catalog = newCatalog({ people });
+  /** @param people entity ids of persons and trackers that its owner named @param firstSource whose a device is that the broker has, too */
+  constructor(people: readonly string[] = [], firstSource?: SourceName) {
+    this.catalog = newCatalog({ people, firstSource });
   }
 
   known(): this {
