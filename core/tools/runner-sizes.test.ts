@@ -7,6 +7,17 @@ import { ToolRegistry } from "./registry.ts";
 import { cutText, RESULT_IMAGE_MAX_BYTES, RESULT_TEXT_MAX_BYTES, runTool } from "./runner.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
+const SIGNS = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** The signs that people see, as many as fit. */
+function wholeSigns(text: string, maxBytes: number): string {
+  let whole = "";
+  for (const { segment } of SIGNS.segment(text)) {
+    if (bytes(whole + segment) > maxBytes) break;
+    whole += segment;
+  }
+  return whole;
+}
 const withContent = (result: ToolResult) => {
   const tool = defineTool({
     name: "read",
@@ -64,7 +75,7 @@ describe("sizes", () => {
     expect(result.content[1]).toEqual({ type: "text", text: "[image of 65537 bytes left out: over 65536]" });
   });
 
-  test("cutText: never over the size, always a beginning, never half a character", () => {
+  test("cutText: never over the size, always a beginning, as many whole signs as fit", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.nat(40), (text, max) => {
         const cut = cutText(text, max);
@@ -73,10 +84,18 @@ describe("sizes", () => {
           return;
         }
         const head = cut.slice(0, cut.lastIndexOf("\n[Cut: "));
+        const whole = wholeSigns(text, max);
+        if (whole !== "") {
+          expect(head).toBe(whole);
+          return;
+        }
+        // A sign that does not fit alone is cut between characters, of at most 4 bytes.
         expect(bytes(head)).toBeLessThanOrEqual(max);
         expect(bytes(head)).toBeGreaterThan(max - 4);
         expect(text.startsWith(head)).toBe(true);
       }),
+      // A space with a mark on it: a sign of 5 bytes.
+      { examples: [["\0 \u{E0020}", 5]] },
     );
   });
 });
