@@ -183,7 +183,7 @@ export class DeviceCalls {
     for (const [key, open] of this.#unconfirmed) {
       if (this.#parts.clock.now() > open.until) this.#unconfirmed.delete(key);
       else if (open.settling === undefined && open.later.look() !== undefined)
-        // What it takes back may be here, unread, when the timer is due.
+        // A report that takes it back may be here, unread, when the timer is due.
         open.settling = setTimeout(() => setImmediate(() => this.#late(key, open)), open.later.settleMs);
     }
   }
@@ -214,7 +214,7 @@ export class DeviceCalls {
       this.#lanes.delete(key);
       return;
     }
-    // What is reported from now on may be of this one.
+    // A report may be of this one from now on.
     this.#unconfirmed.delete(key);
     void this.#run(call, carryOut(this.#parts, this.#ledger, call)).then(() => {
       lane.running = undefined;

@@ -2,7 +2,7 @@
 import type { MessageWatch } from "./message-watch.ts";
 import type { Outcome } from "./reports.ts";
 
-/** What a device reports after this is news of its own. */
+/** A report after this is news of its own. */
 const WITHIN_MS = 10_000;
 /** A state of before may come once more, so the other one has to hold for so long. */
 const HOLDS_MS = 1_000;

@@ -182,7 +182,7 @@ export class BridgeHistory {
     return answer.ok ? { ok: true, value: { answer: answer.value, kept } } : answer;
   }
 
-  /** What is kept, and before our first value what the source has kept by itself. */
+  /** Reads our values, and before the first one those that the source has kept by itself. */
   async #read({ info, earlier }: Asked, from: number, to: number, later?: Slice): Promise<Kept> {
     const kept = await this.#recorder.store.read(info, from, to, later);
     const first = kept.samples[0]?.at ?? to;

@@ -20,7 +20,7 @@ let now = FIRST;
 let count = 0;
 let value: boolean | null = null;
 let history: BridgeHistory;
-/** What was asked of Home Assistant. */
+/** The questions to Home Assistant. */
 let asked: Past[] = [];
 let answers = true;
 

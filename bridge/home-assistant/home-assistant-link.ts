@@ -89,7 +89,7 @@ export class HomeAssistantLink {
     return this.#connection.condition();
   }
 
-  /** What it said of itself, and whose rights the bridge has there; undefined: it was not reached yet. */
+  /** Its version, and the user whose rights the bridge has there; undefined: it was not reached yet. */
   get info(): { version: string; user?: string; admin?: boolean } | undefined {
     return this.#info;
   }

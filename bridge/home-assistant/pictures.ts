@@ -1,4 +1,4 @@
-/** What Home Assistant serves over HTTP: pictures of its cameras. */
+/** Pictures of Home Assistant's cameras, which it serves over HTTP. */
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 
 const WITHIN_MS = 12_000;

@@ -89,7 +89,7 @@ export class SignIns {
     }
   }
 
-  /** What an earlier sign-in left. */
+  /** The grant of an earlier sign-in. */
   kept(): Grant | undefined {
     try {
       const read = checkJson(Grant, readFileSync(join(this.#folder, FILE), "utf8"));
@@ -137,7 +137,7 @@ async function post(url: string, form: Record<string, string>): Promise<Response
     });
   } catch (error) {
     const { message, code } = (error as { cause?: NodeJS.ErrnoException }).cause ?? {};
-    // Where a name has several addresses, the message is empty.
+    // The message is empty for a name with several addresses.
     throw new Error(message || code || messageOf(error));
   }
 }

@@ -1,4 +1,4 @@
-/** What the words that people use for readings, states and kinds of devices mean (search-words-data.ts). */
+/** The meanings of people's words for readings, states and kinds of devices (search-words-data.ts). */
 import { formsOf } from "./case-forms.ts";
 import { nearWords } from "./near-words.ts";
 import { linesOf, ofSearchWords, type SearchWords } from "./search-words.ts";

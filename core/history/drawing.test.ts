@@ -1,4 +1,4 @@
-/** What is sent for a drawing: extremes and gaps are seen in it, however many values there were. */
+/** The values that are sent for a drawing: extremes and gaps are seen in it, however many values there were. */
 import { expect, test } from "vitest";
 import { lineOf } from "./drawing.ts";
 import type { Piece } from "./pieces.ts";

@@ -42,7 +42,7 @@ export type Outcome = Advised & {
   confirmed?: boolean;
   /** What that device reported of what was to be changed. */
   reported?: ReportedValue[];
-  /** That device had confirmed the change, and has taken it back: this takes the place of the outcome before. */
+  /** The device had confirmed the change, and has taken it back: this takes the place of the outcome before. */
   corrects?: true;
   /** A person did not approve it, or nobody did in time. */
   approval?: "denied" | "expired";

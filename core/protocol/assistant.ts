@@ -8,10 +8,10 @@ const text = (max: number) => z.string().check(z.maxLength(max));
 /** Chosen by the gateway: it names a sign-in that a person began. */
 const state = z.string().check(z.regex(/^[\w-]{20,64}$/));
 
-/** What Home Assistant's redirect brings: `code` is redeemed for a token. */
+/** Home Assistant's redirect brings it: `code` is redeemed for a token. */
 export const SignInCode = z.object({ state, code: z.string().check(z.minLength(1), z.maxLength(300)) });
 
-/** What Home asks of the bridge; none of the fields: how it is. */
+/** Home's question to the bridge; none of the fields: how it is. */
 export const AssistantQuestion = z.object({
   /** A person's browser is about to sign in there. */
   begin: z.optional(z.object({ url: text(300), client: text(300), redirect: text(300), state })),

@@ -22,7 +22,7 @@ const text = (max: number) => z.string().check(z.maxLength(max));
 
 const LINE_MAX = 1_000;
 
-/** What a reading was: each value holds from its time (epoch ms) until the next one, the last one until `to`. null: not known. */
+/** The past of a reading: each value holds from its time (epoch ms) until the next one, the last one until `to`. null: not known. */
 export const PastLine = z.object({
   from: z.number(),
   to: z.number(),

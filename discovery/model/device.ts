@@ -136,7 +136,7 @@ export type Asked = {
   words: (response: unknown) => string;
 };
 
-/** What a source keeps of a reading by itself. */
+/** The past of a reading that its source keeps by itself. */
 export type EarlierPast = Pick<History, "reachMs" | "ask"> & {
   source: SourceName;
   /** In the order of their times (epoch ms). null: it was not known. */

@@ -178,7 +178,7 @@ export class KnownDevices {
   /** The past of a reading at its source, by the device's key; undefined: the source keeps none of it. */
   earlierOf(key: string, name: string, now: number): EarlierPast | undefined {
     const readings = this.#viewAt(now).devices.get(key)?.readings ?? [];
-    // What an entity is about has a past; a brightness beside it has none.
+    // The main reading of an entity has a past; a brightness beside it has none.
     const named = readings.find((one) => one.name === name && one.spec.label === undefined);
     const history = named?.part.entity.history;
     if (!history) return undefined;

@@ -201,7 +201,7 @@ function confirmedText(
   return `${subject}: ${reported.join(", ")}${was}, reported ${seconds.toFixed(1)} s after the command.`;
 }
 
-/** What is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
+/** The part that is judged. @property part as it is now; undefined: it is gone @property before the values before the command */
 type Judged = { part: Part | undefined; before: Values; since: Mark; now: number };
 
 /** @param waitMs how long it was waited for; undefined: it ended before */

@@ -101,7 +101,7 @@ export class DayLogs {
     return this.#open.get(day)?.log.checksum;
   }
 
-  /** What a day's log has of a series, in the order in which it came. */
+  /** The values of a series in a day's log, in the order in which they came. */
   valuesOf(day: number, series: SeriesName): { samples: Sample[]; isCoarse: boolean } {
     const open = this.#open.get(day);
     const id = open?.ids.get(nameOf(series));
@@ -109,7 +109,7 @@ export class DayLogs {
     return { samples: open.values.get(id)?.samples() ?? [], isCoarse: open.coarse.has(id) };
   }
 
-  /** What stands in a day's log beside values, block by block. */
+  /** The entries of a day's log beside values, block by block. */
   *about(day: number): Generator<Entry[]> {
     for (const block of this.#open.get(day)?.log.blocks() ?? []) yield entriesOf(block, decodeAbout);
   }
@@ -179,7 +179,7 @@ function newOpen(log: BlockLog): Open {
   return { log, ids: new Map(), values: new Map(), coarse: new Set() };
 }
 
-/** What is in the log is in memory too. */
+/** The values of the log are in memory too. */
 function keep({ ids, values, coarse }: Open, entry: Entry): void {
   if (entry.of === "series") ids.set(nameOf(entry.info), entry.id);
   if (entry.of === "coarse") coarse.add(entry.id);

@@ -90,7 +90,7 @@ export function decodeEntries(bytes: Buffer): Entry[] {
   return entries;
 }
 
-/** What stands beside values: series, gaps, until when the program was there, what came too fast. */
+/** The entries beside values: series, gaps, until when the program was there, what came too fast. */
 export function decodeAbout(bytes: Buffer): Entry[] {
   const read = new ByteReader(bytes);
   let last = read.unsigned();

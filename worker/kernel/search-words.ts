@@ -3,7 +3,7 @@ import { giveSearchWords, hasSearchWords, type SearchWords } from "@edgecall/cor
 import type { Env } from "./env.ts";
 import { readFile } from "./files.ts";
 
-/** Where it cannot be read now, the words themselves are looked for, and the file again the next time. */
+/** If it cannot be read now, the words themselves are looked for, and the file again the next time. */
 export async function readSearchWords(env: Env): Promise<void> {
   if (hasSearchWords()) return;
   const data = await readFile(env, "search-words.json");

@@ -115,7 +115,7 @@ export type Query = {
   words: (response: unknown, now: number) => string;
 };
 
-/** What was, between two times (ISO 8601), of the entity that its source knows by this key. */
+/** A question about the past, between two times (ISO 8601), of the entity that its source knows by this key. */
 export type Past = { pastOf: string; from: string; to: string };
 
 /** What the entity is about, as its source kept it. Times are epoch ms. */

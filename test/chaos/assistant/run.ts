@@ -42,7 +42,7 @@ type AssistantReport = {
 const ANSWER_WITHIN_MS = 120_000;
 const PATIENT_WITHIN_MS = 60_000;
 const AGAIN_MS = 100;
-/** What was sent before the last fault has arrived after this. */
+/** A message that was sent before the last fault has arrived after this. */
 const LAST_MS = 10_000;
 
 /** @property stop ends all processes */
@@ -155,7 +155,7 @@ async function post(url: string, conversation: string, text: string): Promise<Se
   return response.ok ? ((await response.json()) as SeenTurn) : undefined;
 }
 
-/** What the lab did with the k-th device. */
+/** The lab's record of the k-th device. */
 function labOf({ assistant }: AssistantHouse, k: number): Pick<CommandRecord, "called" | "changed"> {
   const count = (what: string) =>
     assistant.lines.filter((line) => line.startsWith(`lab: ${k}_light ${what} `)).length;

@@ -82,7 +82,7 @@ test("the browser comes back to a page of this gateway alone", async () => {
     });
   expect((await from("https://evil.example")).status).toBe(200);
   expect(asked.at(-1)?.begin).toMatchObject({ client: "https://gateway/", redirect: "https://gateway/" });
-  // What is no state of a sign-in does not reach the bridge.
+  // Only a state of a sign-in reaches the bridge.
   const before = asked.length;
   expect((await post("/code", { state: "short", code: "x" })).status).toBe(400);
   expect(asked).toHaveLength(before);

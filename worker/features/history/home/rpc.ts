@@ -1,4 +1,4 @@
-/** What the rest of the Worker asks a home about the past. */
+/** Questions of the rest of the Worker to a home about the past. */
 import type { HomePart } from "../../../kernel/home/part.ts";
 import type { HistoryApi } from "../history-api.ts";
 import { lastDays } from "./past.ts";

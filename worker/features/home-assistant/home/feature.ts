@@ -1,4 +1,4 @@
-/** What Home Assistant adds to a home: questions to the bridge. Nothing of it is stored here. */
+/** A home's questions to the bridge about Home Assistant. Nothing of it is stored here. */
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { assistantOf } from "./assistant-questions.ts";
 import { homeAssistantRpc } from "./rpc.ts";

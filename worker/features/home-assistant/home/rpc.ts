@@ -1,4 +1,4 @@
-/** What the rest of the Worker asks a home about Home Assistant. */
+/** Questions of the rest of the Worker to a home about Home Assistant. */
 import { auditDecision } from "../../../kernel/home/audit/decisions.ts";
 import type { HomePart } from "../../../kernel/home/part.ts";
 import type { HomeAssistantApi } from "../home-assistant-api.ts";
