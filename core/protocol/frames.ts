@@ -22,6 +22,13 @@
  *     | ◀─────────────────────── rules     |  rules on hosted devices; these three only with the feature `rules`
  *     | changes ─────────────────────────▶ |  what became of them; kept by the bridge until …
  *     | ◀──────────────────────── changed  |  … Home has stored it
+ *     | ◀──────────────── automations      |  rules that act, signed; these only with the feature `automations`
+ *     | ◀──────── draft, drafted ────────▶ |  the rule that an input would be, with its card
+ *     | ◀──────── order, ordered ────────▶ |  how rules are, and a person's "undo"
+ *     | act ─────────────────────────────▶ |  a step that the gateway carries out, `acted` is its outcome
+ *     | news ────────────────────────────▶ |  what became of them; kept by the bridge until …
+ *     | ◀──────────────────── news_stored  |  … Home has stored it
+ *     | ◀────────────────── presence_said  |  "I am away", of persons
  *     | ◀─────────── assistant ──────────▶ |  Home Assistant: how it is, and a sign-in there; only with the feature `assistant`
  *
  * An agent's messages travel as the exact text that it published, so that signatures stay valid.
@@ -31,6 +38,7 @@
  */
 
 import { AssistantAnswer } from "./assistant.ts";
+import { ActRequest, AutomationDrafted, AutomationNews, AutomationOrdered } from "./automation.ts";
 import { CONDITIONS_MAX, Condition, ConditionList } from "./conditions.ts";
 import { DEVICES_A_FRAME_MAX, DeviceReadings, HostedState, LEFT_OUT_MAX, LeftOut } from "./devices.ts";
 import { agentId, hash, raw } from "./frame-fields.ts";
@@ -108,6 +116,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     features: z.optional(z.array(z.string().check(z.maxLength(32))).check(z.maxLength(16))),
     /** The hash of the rules that it watches for hosted devices. */
     rules: z.optional(hash),
+    /** The same of its rules that act. */
+    automations: z.optional(hash),
   }),
   z.object({
     t: z.literal("snapshot"),
@@ -158,6 +168,18 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("changes"),
     changes: z.array(RuleChange).check(z.maxLength(100)),
+    lost: z.optional(z.int().check(z.minimum(0))),
+  }),
+  /** The answer to Home's `draft` of this id. */
+  z.object({ t: z.literal("drafted"), id: CallId, drafted: AutomationDrafted }),
+  /** The answer to Home's `order` of this id. */
+  z.object({ t: z.literal("ordered"), id: CallId, ordered: AutomationOrdered }),
+  /** Home is to carry out a step of a rule. Sent again, with the same id, until `acted`. */
+  z.object({ t: z.literal("act"), act: ActRequest }),
+  /** What became of rules that act, oldest first. Sent again until Home says `news_stored`. */
+  z.object({
+    t: z.literal("news"),
+    news: z.array(AutomationNews).check(z.maxLength(50)),
     lost: z.optional(z.int().check(z.minimum(0))),
   }),
   /** All that is wrong with the bridge itself, at each change. Only to a gateway whose `welcome` says `conditions`. */

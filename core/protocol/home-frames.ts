@@ -3,6 +3,7 @@
  * Worker has their types, and their schemas are not in it.
  */
 import { AssistantQuestion } from "./assistant.ts";
+import { ActOutcome, AUTOMATIONS_MAX, AutomationDraft, AutomationOrder, SaidPresence } from "./automation.ts";
 import { DEVICES_A_FRAME_MAX, DeviceKey } from "./devices.ts";
 import { agentId, hash, raw } from "./frame-fields.ts";
 import { ACKS_MAX } from "./mqtt.ts";
@@ -135,6 +136,26 @@ export const HomeFrame = z.discriminatedUnion("t", [
   }),
   /** Asks what a reading of a hosted device was. The bridge keeps values at home (feature `history`). */
   z.object({ t: z.literal("past"), id: CallId, question: PastQuestion }),
+  /**
+   * Rules that act, each the text that the gateway signed (automation.ts). `all`: those that are not in it go; their runs end, and the
+   * ends of those are carried out.
+   */
+  z.object({
+    t: z.literal("automations"),
+    set: z.array(z.string().check(z.maxLength(16_384))).check(z.maxLength(AUTOMATIONS_MAX)),
+    drop: z.array(z.string().check(z.maxLength(32))).check(z.maxLength(AUTOMATIONS_MAX)),
+    all: z.optional(z.boolean()),
+  }),
+  /** The home asks for the automation that an input would be. Nothing is stored. */
+  z.object({ t: z.literal("draft"), draft: AutomationDraft }),
+  /** A person's order about rules that act; answered by `ordered`. */
+  z.object({ t: z.literal("order"), id: CallId, order: AutomationOrder }),
+  /** The outcome of the bridge's `act` of this id. */
+  z.object({ t: z.literal("acted"), id: CallId, acted: ActOutcome }),
+  /** Home has stored the news up to this number. */
+  z.object({ t: z.literal("news_stored"), upto: z.int() }),
+  /** Persons' words about who is at home: all that hold. */
+  z.object({ t: z.literal("presence_said"), all: z.array(SaidPresence).check(z.maxLength(50)) }),
   /** Asks how the bridge is connected to Home Assistant, or takes part in a person's sign-in there. */
   z.object({ t: z.literal("assistant"), id: CallId, question: AssistantQuestion }),
   /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
