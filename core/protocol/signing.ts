@@ -16,6 +16,7 @@ import { check, checkJson, type Parsed, z } from "./parse.ts";
 /** Separates this use of the key from all others. The version rises when the form changes. */
 const DOMAIN = "edgecall signature v1";
 const ROTATION_DOMAIN = "edgecall key v1";
+const AUTOMATION_DOMAIN = "edgecall automation v1";
 const ED25519 = "Ed25519";
 
 /**
@@ -90,6 +91,14 @@ export function stampOf(text: string): Parsed<Stamp> {
 /** Returns the bytes that the old key signs to name its successor. */
 export function rotationBytes(agent: string, newKey: string): Uint8Array<ArrayBuffer> {
   return utf8(`${ROTATION_DOMAIN}\n${agent}\n${newKey}`);
+}
+
+/**
+ * Returns the bytes that the gateway signs of a rule that acts.
+ * @param body JSON of an `AllowedAutomation`; `withSignature` makes the text that the bridge keeps of it
+ */
+export function automationBytes(body: string): Uint8Array<ArrayBuffer> {
+  return utf8(`${AUTOMATION_DOMAIN}\n${body}`);
 }
 
 /** Returns the form of a key that people compare: the beginning of its SHA-256, `1a2b:3c4d:…`. */
