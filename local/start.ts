@@ -241,7 +241,7 @@ ${passkey ?? ""}  gateway  ${client.url}
   broker   ${stack.mqttUrl}
   agent    ${settings.agentId}
   state    ${settings.dir}
-  changes  ${settings.demo ? "run unasked, but for the front door's lock and the garden pump" : "each asks you first"}   (other choices: ${page}#/setup/profile)
+  changes  ${settings.demo ? "run unasked, but for the front door's lock, the garden pump and the water valve" : "each asks you first"}   (other choices: ${page}#/setup/profile)
 
 Ask it:
 

@@ -11,7 +11,7 @@ export const STACK_COMMANDS: readonly Command[] = [
       "run the whole home on this machine: gateway, bridge, broker, and this machine as a device; Ctrl-C ends it",
     options: {
       ask: { value: "QUESTION", about: "ask one question, print the answer, and end" },
-      demo: { about: "with a simulated house of 33 devices, in a state folder of its own" },
+      demo: { about: "with a simulated house of 35 devices, in a state folder of its own" },
       seed: { value: "N", about: "with --demo: the same N gives the same house; default: 1" },
       speed: { value: "X", about: "with --demo: seconds of the house for each second; default: 1" },
     },

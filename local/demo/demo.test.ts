@@ -72,7 +72,7 @@ test("each device of the house is one device of the broker, online, with reading
   heard.go(3_000);
   const devices = heard.catalog.devices(heard.clock.now());
   expect(devices.map(({ id }) => id).sort()).toEqual(DEVICES.map(({ name }) => idOf(name)).sort());
-  expect(DEVICES).toHaveLength(33);
+  expect(DEVICES).toHaveLength(35);
   for (const device of devices) {
     expect(device, device.id).toMatchObject({ online: true, notOffered: [] });
     const silent = heard.catalog
@@ -93,6 +93,8 @@ test.each([
   ["Bedroom window", "binary_sensor", ["read"], ["open"]],
   ["Hall motion", "binary_sensor", ["read"], ["clear"]],
   ["Leak sensor", "binary_sensor", ["read"], ["dry"]],
+  ["Phone", "binary_sensor", ["read"], ["at home"]],
+  ["Water valve", "valve", ["read", "open", "close"], ["open"]],
   ["Front door", "lock", ["read", "lock", "unlock"], ["locked"]],
   ["Bathroom fan", "fan", ["read", "set"], ["off", "33 %"]],
   ["Blinds", "cover", ["read", "open", "close", "stop", "set_position"], ["open", "100 %"]],
@@ -118,6 +120,8 @@ test.each([
   ["Bathroom fan", "set", { on: true, percentage: 100 }, "100 %"],
   ["Bedroom heating", "set", { temperature: 21.5 }, "21.5 °C"],
   ["Living room heating", "set", { mode: "off" }, "off"],
+  ["Water valve", "close", {}, "closed"],
+  ["Water valve", "open", {}, "open"],
   ["Front door", "unlock", {}, "unlocked"],
   ["Front door", "lock", {}, "locked"],
   ["Garden pump", "set", { on: true }, "on"],

@@ -4,7 +4,7 @@ import { DEVICES, type DemoDevice } from "./house.ts";
 import { slug } from "./publishers/program.ts";
 import { radioName } from "./publishers/rtl-433.ts";
 
-/** A bridge knows 33 devices within a second; a busy machine needs more. */
+/** A bridge knows 35 devices within a second; a busy machine needs more. */
 const KNOWN_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 200;
 

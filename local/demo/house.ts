@@ -13,7 +13,9 @@ export type Kind =
   | "fan"
   | "lock"
   | "motion"
-  | "leak";
+  | "leak"
+  | "valve"
+  | "presence";
 
 /** What a light, a plug or a thermometer has beyond its kind. */
 type Ability = "brightness" | "white" | "colour" | "power" | "humidity";
@@ -42,6 +44,7 @@ export type State = {
   isLocked?: boolean;
   isOccupied?: boolean;
   isWet?: boolean;
+  isHome?: boolean;
   /** Percent of its battery. */
   battery?: number;
 };
@@ -86,6 +89,8 @@ const STARTS: Readonly<Record<Kind, State>> = {
   lock: { isLocked: true, battery: 81 },
   motion: { isOccupied: false, battery: 77 },
   leak: { isWet: false, battery: 97 },
+  valve: { open: true },
+  presence: { isHome: true },
 };
 
 function devicesIn(
@@ -176,4 +181,7 @@ export const DEVICES: readonly DemoDevice[] = [
     ["Leak sensor", "leak", "zigbee2mqtt"],
     ["Dryer", "plug", "tasmota", { starts: { on: false } }],
   ),
+  // A device's address is of its place in this list, so new ones stand at the end.
+  ...devicesIn("Laundry", ["Water valve", "valve", "esphome"]),
+  ...devicesIn("Hall", ["Phone", "presence", "esphome"]),
 ];

@@ -132,6 +132,28 @@ test("somebody who comes home unlocks the door, opens it and locks it again", ()
   expect(house.get("Front door").isLocked).toBe(true);
 });
 
+test("water leaks for a minute; all leave, and the door swings open when they have been away for more than ten", () => {
+  const house = new HouseModel(1);
+  const seen: string[] = [];
+  const note = (what: string, is: boolean | undefined) => {
+    if (is && !seen.includes(what)) seen.push(what);
+  };
+  let awayFor = 0;
+  let openFor = 0;
+  while (house.second < 2_600) {
+    house.step();
+    awayFor = house.get("Phone").isHome ? 0 : awayFor + 1;
+    openFor = house.get("Door contact").open ? openFor + 1 : 0;
+    note("leak", house.get("Leak sensor").isWet);
+    note("away", awayFor > 0);
+    note("open while away for 10 min", awayFor > 600 && openFor > 300);
+    note("nobody moves", awayFor > 600 && !house.get("Hall motion").isOccupied);
+    note("back", seen.includes("away") && awayFor === 0);
+  }
+  expect(seen).toEqual(["leak", "away", "nobody moves", "open while away for 10 min", "back"]);
+  expect(house.get("Leak sensor").isWet).toBe(false);
+});
+
 test("a device that measures reports each 15 seconds, and a window at once", () => {
   const house = new HouseModel(1);
   house.step();

@@ -20,6 +20,8 @@ const AT_ONCE: Readonly<Record<Kind, (state: State) => unknown>> = {
   lock: ({ isLocked }) => isLocked,
   motion: ({ isOccupied }) => isOccupied,
   leak: ({ isWet }) => isWet,
+  valve: ({ open }) => open,
+  presence: ({ isHome }) => isHome,
 };
 
 /** Each device reports so often at least, in seconds. */

@@ -13,7 +13,9 @@ export type DemoEvent =
   | "washing ends"
   | "shower"
   | "leak"
-  | "leak dried";
+  | "leak dried"
+  | "all leave"
+  | "all are back";
 
 /** Seconds since the start: the washing machine has run for so long when the home begins. */
 const WASHED_BEFORE_S = PROGRAM_S - 80;
@@ -23,6 +25,10 @@ const FREEZER = { first: 20, ajar: 150, every: 600 };
 const GATE_FIRST_S = 45;
 const WINDOW_FIRST_S = 55;
 const OCCUPIED_S = { gate: 20, hall: 40 };
+/** The leak sensor is wet for a minute. A rule that closes the water needs one. */
+const LEAK = { first: 900, lasts: 60, every: 3_600 };
+/** All leave for 20 minutes. Nobody is at home once that has been so for ten; then the door swings open, for longer than a rule waits. */
+const ABSENCE = { first: 1_200, lasts: 1_200, every: 3_600, opens: 660, closes: 1_080 };
 const SHOWER = { first: 240, lasts: 300, every: 3_000 };
 /** Means of what comes by chance. */
 const MEAN_S = { gate: 110, hall: 150, window: 420 };
@@ -40,6 +46,7 @@ export class People {
   #washingSince: number | undefined = -WASHED_BEFORE_S;
   #isFreezerAjar = false;
   #isShowering = false;
+  #isAway = false;
 
   constructor(
     devices: { set(name: string, change: State): void; get(name: string): Readonly<State> },
@@ -53,6 +60,8 @@ export class People {
     this.#in(FREEZER.first, () => this.#leaveFreezer());
     this.#in(WASHING_EVERY_S, () => this.#wash());
     this.#in(SHOWER.first, () => this.#shower());
+    this.#in(LEAK.first, () => this.#leak());
+    this.#in(ABSENCE.first, () => this.#leave());
     for (const [at, window] of WINDOWS.entries())
       this.#in(WINDOW_FIRST_S + at * random.whole(60, 200), () => this.#turnWindow(window));
   }
@@ -92,6 +101,10 @@ export class People {
       case "leak dried":
         this.#set("Leak sensor", { isWet: event === "leak" });
         break;
+      case "all leave":
+      case "all are back":
+        this.#away(event === "all leave");
+        break;
     }
   }
 
@@ -102,13 +115,32 @@ export class People {
   #passGate(): void {
     this.#occupy("Gate motion", OCCUPIED_S.gate);
     // Every other one comes in.
-    if (this.#random.next() < 0.5) this.#in(12, () => this.#comeHome());
+    if (this.#random.next() < 0.5) this.#in(12, () => !this.#isAway && this.#comeHome());
     this.#in(OCCUPIED_S.gate + this.#random.wait(MEAN_S.gate), () => this.#passGate());
   }
 
   #passHall(): void {
-    this.#occupy("Hall motion", OCCUPIED_S.hall);
+    if (!this.#isAway) this.#occupy("Hall motion", OCCUPIED_S.hall);
     this.#in(OCCUPIED_S.hall + this.#random.wait(MEAN_S.hall), () => this.#passHall());
+  }
+
+  #leave(): void {
+    this.#away(true);
+    this.#in(ABSENCE.opens, () => this.#set("Door contact", { open: true }));
+    this.#in(ABSENCE.closes, () => this.#set("Door contact", { open: false }));
+    this.#in(ABSENCE.lasts, () => this.#away(false));
+    this.#in(ABSENCE.every, () => this.#leave());
+  }
+
+  #away(isAway: boolean): void {
+    this.#isAway = isAway;
+    this.#set("Phone", { isHome: !isAway });
+  }
+
+  #leak(): void {
+    this.#set("Leak sensor", { isWet: true });
+    this.#in(LEAK.lasts, () => this.#set("Leak sensor", { isWet: false }));
+    this.#in(LEAK.every, () => this.#leak());
   }
 
   /** Whoever finds the door locked locks it again. */

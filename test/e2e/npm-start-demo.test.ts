@@ -44,7 +44,7 @@ describe("npm start -- --demo", { tags: ["needs/linux"], timeout: 120_000 }, () 
       const asking = [...devices.values()].filter(
         ({ mode, actions }) => mode !== "allowed" && actions.length > 1,
       );
-      expect(asking.map(({ name }) => name).sort()).toEqual(["Front door", "Garden pump"]);
+      expect(asking.map(({ name }) => name).sort()).toEqual(["Front door", "Garden pump", "Water valve"]);
       for (const { name } of DEVICES) expect(first.started.out()).toContain(name);
       expect(first.started.out()).toContain("seed 9");
       expect(existsSync(join(folder.path, "tokens.json"))).toBe(false);

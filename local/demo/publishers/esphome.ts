@@ -14,7 +14,10 @@ const VERSION = "2026.10.2";
 const SPEEDS = 3;
 const SENSOR_ICON = "mdi:molecule-co2";
 
-type Entity = { component: "light" | "fan" | "sensor"; id: string; config: Record<string, unknown> };
+type Component = "light" | "fan" | "valve" | "binary_sensor" | "sensor";
+type Entity = { component: Component; id: string; config: Record<string, unknown> };
+
+const isCommanded = (component: string) => ["light", "fan", "valve"].includes(component);
 
 export function esphome({ say, get, command }: ProgramParts): Program {
   const devices = devicesOf("esphome");
@@ -35,21 +38,29 @@ export function esphome({ say, get, command }: ProgramParts): Program {
         String(state.speed ?? 0),
         true,
       );
-    } else
+    } else if (device.kind === "valve")
+      say(topicOf(device, { component: "valve", id: main }, "state"), state.open ? "open" : "closed", true);
+    else if (device.kind === "presence")
+      say(
+        topicOf(device, { component: "binary_sensor", id: main }, "state"),
+        state.isHome ? "ON" : "OFF",
+        true,
+      );
+    else
       for (const [id, value] of measured(device, state))
         say(topicOf(device, { component: "sensor", id }, "state"), value, true);
   };
 
   return {
     topics: devices
-      .filter(({ kind }) => kind === "light" || kind === "fan")
+      .filter(({ kind }) => isCommanded(kind))
       .flatMap((device) => [`${nodeOf(device)}/+/+/command`, `${nodeOf(device)}/+/+/speed_level/command`]),
     announce() {
       for (const device of devices) {
         status(device, true);
         for (const entity of entitiesOf(device)) {
           const { component, id, config } = entity;
-          const commands = component === "sensor" ? {} : { cmd_t: topicOf(device, entity, "command") };
+          const commands = isCommanded(component) ? { cmd_t: topicOf(device, entity, "command") } : {};
           say(
             `homeassistant/${component}/${nodeOf(device)}/${id}/config`,
             {
@@ -116,6 +127,10 @@ export function esphome({ say, get, command }: ProgramParts): Program {
         };
         return [{ ...fan, config: { ...config, name: "" } }];
       }
+      case "valve":
+        return [{ component: "valve", id, config: { dev_cla: "water", name: "" } }];
+      case "presence":
+        return [{ component: "binary_sensor", id, config: { dev_cla: "presence", name: "" } }];
       case "air": {
         const co2 = { dev_cla: "carbon_dioxide", unit_of_meas: "ppm", ic: SENSOR_ICON };
         return [sensor("CO2", co2), temperature];
@@ -170,6 +185,8 @@ function changeOf(
     const speed = Number(payload);
     return Number.isInteger(speed) && speed >= 0 && speed <= SPEEDS ? { speed } : undefined;
   }
+  if (kind === "valve")
+    return payload === "OPEN" ? { open: true } : payload === "CLOSE" ? { open: false } : undefined;
   const asked = kind === "light" ? jsonObject(payload) : { state: payload };
   const on = onOrOff(String(asked?.state ?? ""), state.on);
   const brightness = asked !== undefined && "brightness" in asked ? Number(asked.brightness) : undefined;
