@@ -15,7 +15,14 @@ import { answerRead, type ReadParts } from "./answer-read.ts";
 import { type CarryOutParts, carryOut, problemOf } from "./carry-out.ts";
 import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
 import type { Confirmed } from "./corrections.ts";
-import { type DeviceCall, type Ended, type Interruption, type Later, notRun } from "./device-call.ts";
+import {
+  type CallSink,
+  type DeviceCall,
+  type Ended,
+  type Interruption,
+  type Later,
+  notRun,
+} from "./device-call.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports.ts";
 
@@ -33,6 +40,12 @@ type Decision =
   /** It is under way: nothing more is done for it. */
   | { kind: "known" }
   | { kind: "begin"; call: DeviceCall };
+
+/** A command of the bridge's own, which is carried out as one of Home. */
+export type OwnCommand = Pick<DeviceCall, "id" | "agent" | "key" | "action" | "parameters" | "allow"> & {
+  /** Its time, ms from now. */
+  withinMs: number;
+};
 
 type Lane = { running: DeviceCall | undefined; queue: DeviceCall[] };
 
@@ -56,9 +69,16 @@ export class DeviceCalls {
   readonly #lanes = new Map<string, Lane>();
   /** By the device's key: its last command, if that was not confirmed in time. */
   readonly #unconfirmed = new Map<string, Unconfirmed>();
+  readonly #home: CallSink;
 
   constructor(parts: DeviceCallsParts) {
     this.#parts = parts;
+    const { outbox } = parts;
+    this.#home = {
+      accepted: ({ id }) => outbox.accepted(id),
+      refused: (call, code, message) => outbox.refuse(call, code, message),
+      reported: ({ id, agent }, _, report) => this.#answer(id, agent, report),
+    };
   }
 
   get inFlight(): number {
@@ -74,6 +94,44 @@ export class DeviceCalls {
       ledger.done(id, reportOf({ id, agent, route }, outcomeOfInterrupted(entry)));
     }
     for (const report of ledger.unacked()) this.#answer(report.id, report.agent, report.payload);
+  }
+
+  /** Carries out a command of the bridge's own. Its id is one that `entry` does not know. */
+  carryOut({ withinMs, ...of }: OwnCommand, sink: CallSink): void {
+    const now = this.#parts.clock.now();
+    const call = { ...of, route: undefined, deadline: now + withinMs, began: now, own: true as const, sink };
+    if (this.#calls.size >= IN_FLIGHT_MAX)
+      sink.refused(
+        { ...call, interrupted: undefined, wake: () => {} },
+        "agent_busy",
+        `${IN_FLIGHT_MAX} calls are in flight already`,
+      );
+    else this.#begin({ ...call, interrupted: undefined, wake: () => {} });
+  }
+
+  /** What is on disk of a command of the bridge's own; undefined: it was never begun. */
+  entry(id: string): CommandEntry | undefined {
+    return this.#ledger?.get(id);
+  }
+
+  /** The outcome of a command of the bridge's own is on disk elsewhere. */
+  settle(id: string): void {
+    this.#ledger?.settle(id);
+  }
+
+  /** Settles all commands of the bridge's own but these: their outcomes are not wanted any more. */
+  settleAllBut(wanted: ReadonlySet<string>): void {
+    for (const { begun } of this.#ledger?.own() ?? []) if (!wanted.has(begun.id)) this.settle(begun.id);
+  }
+
+  /** Waits until its device reports what a command of an earlier bridge asked for. @returns the words; undefined: not in time */
+  async reportedSince({ agent, action, parameters }: OwnCommand): Promise<string | undefined> {
+    const { catalog, clock, watch } = this.#parts;
+    const plan = catalog.plan(agent, action, parameters, clock.wall());
+    if ("error" in plan) return undefined;
+    const { confirm, waitMs } = plan;
+    const since = { message: 0, at: 0 };
+    return confirm === null ? undefined : await watch.until(waitMs, () => confirm(since)?.text);
   }
 
   /** True if the call was sent by the bridge before this one, or by this one: its device may be gone since. */
@@ -131,7 +189,8 @@ export class DeviceCalls {
     if (this.#calls.size >= IN_FLIGHT_MAX)
       return refuse("agent_busy", `${IN_FLIGHT_MAX} calls are in flight already`);
     const { tool: action, parameters } = tool.value;
-    const of = { id, agent, key, action, parameters, allow, route, deadline, began: clock.now() };
+    const began = clock.now();
+    const of = { id, agent, key, action, parameters, allow, route, deadline, began, sink: this.#home };
     return { kind: "begin", call: { ...of, interrupted: undefined, wake: () => {} } };
   }
 
@@ -148,17 +207,17 @@ export class DeviceCalls {
 
   #begin(call: DeviceCall): void {
     const { id, agent, key, action } = call;
-    const { outbox, agents } = this.#parts;
+    const { agents } = this.#parts;
     const known = agents.device(agent)?.actions.find(({ name }) => name === action);
     const lane = this.#lanes.get(key) ?? { running: undefined, queue: [] };
     const isRead = known?.effect === "read";
     if (!isRead && lane.queue.length >= QUEUE_MAX) {
-      outbox.refuse(call, "agent_busy", `${lane.queue.length} calls of ${agent} wait already`);
+      call.sink.refused(call, "agent_busy", `${lane.queue.length} calls of ${agent} wait already`);
       return;
     }
     this.#calls.set(id, call);
     setTimeout(() => {
-      if (this.#calls.get(id) === call) outbox.accepted(id);
+      if (this.#calls.get(id) === call) call.sink.accepted(call);
     }, TAKEN_AFTER_MS).unref();
     if (isRead) {
       void this.#run(call, answerRead(this.#parts, call));
@@ -236,10 +295,9 @@ export class DeviceCalls {
   }
 
   #end(call: DeviceCall, ended: Ended): void {
-    const { id, agent } = call;
-    this.#calls.delete(id);
+    this.#calls.delete(call.id);
     if ("refuse" in ended) {
-      this.#parts.outbox.refuse(call, ended.refuse, ended.message);
+      call.sink.refused(call, ended.refuse, ended.message);
       return;
     }
     if (ended.later)
@@ -250,9 +308,7 @@ export class DeviceCalls {
       });
     const { type, payload } = ended.report;
     const elapsed_ms = Math.round(this.#parts.clock.now() - call.began);
-    const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });
-    this.#ledger?.done(id, report);
-    this.#answer(id, agent, report);
+    this.#report(call, { type, payload: { ...payload, elapsed_ms } });
     if (ended.confirmed) void this.#correctWhenTakenBack(call, ended.confirmed);
   }
 
@@ -262,9 +318,13 @@ export class DeviceCalls {
     if (!outcome) return;
     const { id, agent } = call;
     this.#parts.log("info", "devices.taken_back", { id, agent });
+    this.#report(call, outcome);
+  }
+
+  #report(call: DeviceCall, outcome: Outcome): void {
     const report = reportOf(call, outcome);
-    this.#ledger?.done(id, report);
-    this.#answer(id, agent, report);
+    this.#ledger?.done(call.id, report);
+    call.sink.reported(call, outcome, report);
   }
 
   #answer(id: string, agent: string, payload: string): void {

@@ -68,6 +68,7 @@ async function lamp({ isMute = false, withinMs = 60_000 } = {}) {
     parameters: { on: true, brightness_pct: 40 },
     allow: undefined,
     route: undefined,
+    sink: { accepted: log, refused: log, reported: log },
     deadline: systemClock.now() + withinMs,
     began: systemClock.now(),
     interrupted: undefined,

@@ -77,6 +77,7 @@ export async function carryOut(
     device: device.name,
     ...(plan.confirm === null && { unconfirmable: plan.unconfirmed(catalog.mark(clock.wall())) }),
     ...(route !== undefined && { route }),
+    ...(call.own && { own: true as const }),
   });
   if (problem !== undefined) {
     const words = `Error: Nothing was sent: the bridge cannot write the command down (${problem}).`;

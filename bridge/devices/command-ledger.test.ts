@@ -44,6 +44,29 @@ const command = (id: string, more: Partial<CommandBegun> = {}): CommandBegun => 
   ...more,
 });
 
+test("a command of the bridge's own is none of Home's: it is not reported to it, and Home's word settles it not", async () => {
+  const ledger = await open();
+  for (const id of ["begun", "sent", "done"])
+    expect(await ledger.begin(command(id, { own: true }))).toBeUndefined();
+  for (const id of ["sent", "done"]) ledger.sent(id);
+  ledger.done("done", "report");
+  ledger.acked("done");
+  await ledger.close();
+
+  const next = await open();
+  expect([...next.interrupted(), ...next.unacked()]).toEqual([]);
+  expect(next.own().map(({ begun, state }) => [begun.id, state])).toEqual([
+    ["begun", "begun"],
+    ["sent", "sent"],
+    ["done", "done"],
+  ]);
+  for (const id of ["begun", "sent", "done"]) next.settle(id);
+  await next.close();
+  const last = await open();
+  expect(last.own()).toEqual([]);
+  expect(last.get("begun")?.state).toBe("acked");
+});
+
 test("after a restart it knows what was begun, sent, reported and acked, and what was not sent", async () => {
   const ledger = await open();
   for (const id of ["begun", "sent", "done", "acked", "void"])

@@ -36,6 +36,8 @@ const Begun = z.object({
   unconfirmable: z.optional(z.string()),
   /** Of the command: the report carries it. */
   route: z.optional(z.string()),
+  /** It is the bridge's own, and Home knows nothing of it. */
+  own: z.optional(z.literal(true)),
 });
 
 const Line = z.discriminatedUnion("t", [
@@ -92,15 +94,24 @@ export class DeviceLedger {
     return this.#entries.get(id);
   }
 
-  /** Commands that the bridge before this one had begun, and whose outcome it did not report. */
+  /** Commands of Home that the bridge before this one had begun, and whose outcome it did not report. */
   interrupted(): CommandEntry[] {
-    return [...this.#entries.values()].filter(({ state }) => state === "begun" || state === "sent");
+    return [...this.#entries.values()].filter(
+      ({ begun, state }) => begun.own === undefined && (state === "begun" || state === "sent"),
+    );
+  }
+
+  /** Commands of the bridge's own that are not settled. */
+  own(): CommandEntry[] {
+    return [...this.#entries.values()].filter(({ begun, state }) => begun.own && state !== "acked");
   }
 
   /** Reports that Home has not stored. */
   unacked(): BufferedReport[] {
     return [...this.#entries.values()].flatMap(({ begun, state, report }) =>
-      state === "done" && report !== undefined ? [{ id: begun.id, agent: begun.agent, payload: report }] : [],
+      begun.own === undefined && state === "done" && report !== undefined
+        ? [{ id: begun.id, agent: begun.agent, payload: report }]
+        : [],
     );
   }
 
@@ -133,7 +144,14 @@ export class DeviceLedger {
   }
 
   acked(id: string): void {
-    if (this.#entries.get(id)?.state === "done") this.#follow({ t: "acked", id });
+    const entry = this.#entries.get(id);
+    if (entry?.state === "done" && entry.begun.own === undefined) this.#follow({ t: "acked", id });
+  }
+
+  /** The outcome of a command of the bridge's own is kept elsewhere, or wanted no more. */
+  settle(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry?.begun.own && entry.state !== "acked") this.#follow({ t: "acked", id });
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,16 @@ import { failed, type Outcome } from "./reports.ts";
 /** The reason why its wait is over before its time: a person cancelled it, or a later call stopped the device. */
 export type Interruption = "cancelled" | "stopped";
 
+/** Hears what becomes of a call: Home, or the part of the bridge whose command it is. */
+export type CallSink = {
+  /** Its device may have it. */
+  accepted(call: DeviceCall): void;
+  /** Nothing was sent. */
+  refused(call: DeviceCall, code: Refusal, message: string): void;
+  /** It has ended. A second report takes the place of the first one. @param report the outcome as Home reads it */
+  reported(call: DeviceCall, outcome: Outcome, report: string): void;
+};
+
 export type DeviceCall = {
   readonly id: string;
   readonly agent: string;
@@ -17,6 +27,9 @@ export type DeviceCall = {
   /** The hash of what a person has allowed the device to do; undefined: Home names none. */
   readonly allow: string | undefined;
   readonly route: string | undefined;
+  /** It is a command of the bridge's own. */
+  readonly own?: true;
+  readonly sink: CallSink;
   /** Monotonic ms, as `began`. */
   readonly deadline: number;
   readonly began: number;

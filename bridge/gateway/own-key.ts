@@ -6,15 +6,24 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bridgeTokenBody, bridgeTokenBytes, TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { KeyPair } from "@edgecall/node/keypair.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 
 const KeyFile = z.looseObject({ private_key: z.string() });
-const GatewayFile = z.looseObject({ gateway: z.string(), home: z.string() });
+const GatewayFile = z.looseObject({
+  gateway: z.string(),
+  home: z.string(),
+  /** Pairing by a program before 0.5 wrote none. */
+  gateway_key: z.optional(PublicKey),
+});
 
 export type OwnKey = {
   /** The gateway that it was paired with: `https://…`. */
   gateway: string;
+  home: string;
+  /** The gateway's public key; undefined: pairing did not store it. */
+  gatewayKey: string | undefined;
   /** Makes a token for one dial. @param host of the gateway, with its port @param now epoch ms, by the gateway's clock */
   token(host: string, now: number): string;
 };
@@ -29,10 +38,12 @@ export function readOwnKey(folder: string): OwnKey | undefined {
   const paired = checkJson(GatewayFile, gatewayText);
   if (!paired.ok) throw damaged(gatewayPath, paired.error);
   const pair = pairOf(keyPath, file.value.private_key);
-  const { gateway, home } = paired.value;
+  const { gateway, home, gateway_key: gatewayKey } = paired.value;
   let last = 0;
   return {
     gateway,
+    home,
+    gatewayKey,
     token(host, now) {
       // Each number is higher than the one before, even if the clock was put back. A number that is further ahead than any
       // gateway accepts does not count: otherwise no number would be higher until that time comes.

@@ -15,8 +15,8 @@ export type AsBridge = {
   /** The bridge's part of the request to the gateway. */
   request: { public_key: string; broker?: string };
   fingerprint: string;
-  /** Stores the gateway and home of the bridge. */
-  paired(where: { gateway: string; home: string }): Promise<void>;
+  /** Stores the gateway and home of the bridge, and the only key whose rules that act it runs. */
+  paired(where: { gateway: string; home: string; gateway_key: string }): Promise<void>;
 };
 
 /**

@@ -98,7 +98,7 @@ export async function pair(call: CommandCall): Promise<number> {
     ...(login !== undefined && { broker_login: await passwordHash(login) }),
   });
   await inState(() => rememberGateway(stateDir, paired.gateway_key));
-  await bridge?.paired({ gateway, home: paired.home });
+  await bridge?.paired({ gateway, home: paired.home, gateway_key: paired.gateway_key });
   if (folder === undefined)
     await pinGateway({ url: gateway, home: paired.home, public_key: paired.gateway_key });
   if (known === undefined) {

@@ -70,6 +70,35 @@ const TABLE = {
     cure: () =>
       "in the console: Setup, Home Assistant, sign in again; or in Home Assistant: the user's page, Security, Long-lived access tokens, make another one, and set it as the bridge's HA_TOKEN. The old one is tried again once an hour",
   },
+  gateway_key_changed: {
+    severity: "wrong",
+    text: () =>
+      "the gateway that the bridge reaches has another key, or another home, than the one that it was paired with: rules that act run as before, and nothing about them is taken from it",
+    cure: ({ path }) =>
+      `if nobody gave the gateway another key, look whether GATEWAY_URL is right; else at home pair the bridge again, or delete ${path} and restart the bridge, then allow the rules again`,
+  },
+  gateway_key_damaged: {
+    severity: "wrong",
+    text: ({ path }) => `${path}, with the gateway's key, is damaged, so no rule that acts is taken`,
+    cure: ({ path }) => `at home: delete ${path} and restart the bridge, or pair it again`,
+  },
+  rules_without_gateway: {
+    severity: "wrong",
+    text: ({ days }) =>
+      `rules that act do nothing: the gateway was not reached for ${days} days, so nobody can say whether they are still wanted`,
+    cure: () => "sudo edgecall bridge doctor says why it is not reached; then they go on by themselves",
+  },
+  rule_overdue: {
+    severity: "wrong",
+    text: ({ rule }) => `the rule ${rule} was due more than 2 minutes ago and did not run`,
+    cure: () =>
+      "at home: does the bridge's machine have time to work (uptime), and is its disk full (df -h)? sudo systemctl restart edgecall-bridge",
+  },
+  rules_unwritten: {
+    severity: "wrong",
+    text: ({ path, error }) => `${path} cannot be written (${error}), so rules that act send nothing`,
+    cure: ({ path }) => `at home: df -h ${path}, then delete what is not needed; it is tried again by itself`,
+  },
   // Seen by the gateway.
   offline: {
     severity: "notice",
