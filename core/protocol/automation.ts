@@ -211,6 +211,15 @@ export const AutomationStatus = z.object({
 });
 export type AutomationStatus = z.infer<typeof AutomationStatus>;
 
+/** Who is at home, as the bridge knows it: each source that an owner named, and what the home makes of them. */
+export const HomePresence = z.object({
+  home: z.enum(["somebody", "nobody", "unknown"]),
+  sources: z
+    .array(z.object({ name: z.string().check(z.maxLength(60)), says: z.enum(["home", "away", "unknown"]) }))
+    .check(z.maxLength(60)),
+});
+export type HomePresence = z.infer<typeof HomePresence>;
+
 /** A person's order about a rule at the bridge. */
 export const AutomationOrder = z.discriminatedUnion("do", [
   z.object({
@@ -229,7 +238,11 @@ export const AutomationOrder = z.discriminatedUnion("do", [
 export type AutomationOrder = z.infer<typeof AutomationOrder>;
 
 export const AutomationOrdered = z.union([
-  z.object({ status: z.array(AutomationStatus).check(z.maxLength(AUTOMATIONS_MAX)) }),
+  z.object({
+    status: z.array(AutomationStatus).check(z.maxLength(AUTOMATIONS_MAX)),
+    /** Absent: nothing at home is named that knows it. */
+    presence: z.optional(HomePresence),
+  }),
   /** Of `undo`: what was done, in words, and whether all of it was confirmed. */
   z.object({ text: z.string().check(z.maxLength(1_000)), confirmed: z.boolean() }),
   z.object({ error: z.string().check(z.maxLength(500)) }),

@@ -1,6 +1,6 @@
 /** What the API takes and says of rules that act. */
 
-import type { AutomationStatus } from "@edgecall/core/protocol/automation.ts";
+import type { AutomationStatus, HomePresence } from "@edgecall/core/protocol/automation.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { RULE_NAME_MAX, SAY_MAX } from "@edgecall/core/rules/watch-rule.ts";
 
@@ -69,6 +69,8 @@ export type AutomationList = {
   zone: string;
   /** Who said that they are away. */
   away: AwayView[];
+  /** What the sources at home say; null: none is named, or the bridge did not answer. */
+  presence: HomePresence | null;
   /** True if the caller may allow, resume and undo. */
   allows: boolean;
 };
