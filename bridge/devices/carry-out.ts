@@ -40,7 +40,7 @@ export type CarryOutParts = {
    * Hears of each command that is sent: what it changes is no news.
    * @returns to be called when the device has confirmed it: what changes after that is another's doing
    */
-  onCommand(device: string, readings: readonly string[], waitMs: number): () => void;
+  onCommand(call: string, device: string, readings: readonly string[], waitMs: number): () => void;
 };
 
 type Prepared = { device: HostedDevice; plan: Plan; sender: Sender };
@@ -91,7 +91,7 @@ export async function carryOut(
   }
   parts.corrections.superseded(plan.changesOthers ? undefined : plan.targets);
   const since = catalog.mark(clock.wall());
-  const endOwn = parts.onCommand(device.key, plan.readings, plan.waitMs);
+  const endOwn = parts.onCommand(id, device.key, plan.readings, plan.waitMs);
   const sent = await send(ledger, call, prepared);
   if (sent === "all") {
     const report = await outcomeOf(parts, call, prepared, since);

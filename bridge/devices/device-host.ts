@@ -35,6 +35,7 @@ import { DeviceLedger } from "./command-ledger.ts";
 import { Corrections } from "./corrections.ts";
 import { FirstReads } from "./first-reads.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
+import { LiveReadings } from "./live-readings.ts";
 import { MessageWatch } from "./message-watch.ts";
 import { homeAssistantSender, mqttSender, type Senders } from "./sender.ts";
 import { statesFrames } from "./states-frames.ts";
@@ -83,6 +84,7 @@ export class DeviceHost {
   readonly #settings: DeviceSettings;
   readonly #parts: HostParts;
   readonly #catalog: DeviceCatalog;
+  readonly #live: LiveReadings;
   readonly #subscriptions: Subscriptions;
   readonly #watch = new MessageWatch();
   readonly #calls: DeviceCalls;
@@ -134,6 +136,7 @@ export class DeviceHost {
       firstSource,
     });
     this.#catalog = catalog;
+    this.#live = new LiveReadings(catalog, clock);
     const subscriptions = new Subscriptions(broker, log);
     this.#subscriptions = subscriptions;
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, log);
@@ -163,7 +166,7 @@ export class DeviceHost {
       senders: this.#senders,
       watch: this.#watch,
       corrections: new Corrections(this.#watch),
-      onCommand: (...command) => this.#rules?.commanded(...command) ?? (() => {}),
+      onCommand: (...command) => this.#live.commanded(...command),
     });
     this.#firstReads = new FirstReads({ ...parts, catalog, sender: this.#senders.mqtt });
     this.#loaded = this.#load();
@@ -175,9 +178,8 @@ export class DeviceHost {
     if (folder === undefined) log("warn", "devices.no_folder", { set: "BRIDGE_STATE" });
     else {
       await this.#file?.load();
-      const catalog = this.#catalog;
-      const path = join(folder, RULES_FILE);
-      this.#rules = await BridgeRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
+      const shared = { catalog: this.#catalog, live: this.#live, clock, gateway: this.#parts.gateway, log };
+      this.#rules = await BridgeRules.open({ path: join(folder, RULES_FILE), ...shared });
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
       this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
@@ -276,12 +278,13 @@ export class DeviceHost {
   }
 
   #sourceUp(source: SourceName): void {
-    this.#rules?.sourceUp(source);
+    this.#live.sourceUp(source);
     this.#history?.sourceUp(source);
   }
 
   #sourceLost(source: SourceName): void {
-    this.#rules?.sourceLost(source);
+    this.#live.sourceLost(source);
+    this.#rules?.sourceLost();
     this.#history?.sourceLost(source);
   }
 

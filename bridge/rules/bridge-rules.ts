@@ -7,11 +7,12 @@ import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import type { SourcedReading, SourceName } from "@edgecall/discovery/model/device.ts";
+import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type WatchedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
+import type { LiveReadings } from "../devices/live-readings.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 
 /** A home has as many rules in all. */
@@ -24,7 +25,8 @@ type Rule = WatchedRule<z.infer<typeof Place>>;
 
 export type BridgeRulesParts = {
   path: string;
-  catalog: Pick<DeviceCatalog, "keysOf" | "mark" | "readingOf">;
+  catalog: Pick<DeviceCatalog, "keysOf">;
+  live: LiveReadings;
   clock: Clock;
   gateway: Pick<GatewayLink, "send">;
   log: Log;
@@ -37,14 +39,7 @@ export class BridgeRules {
   readonly #parts: BridgeRulesParts;
   readonly #rules: WatchedRules<z.infer<typeof Place>>;
   readonly #given = new Map<string, Given>();
-  /** Until when a value is taken for the answer to our own command (monotonic ms), by device and reading. */
-  readonly #own = new Map<string, { until: number }>();
   #isWanted = false;
-  /**
-   * The sources that are connected, with the last message before: what came until then, or was read from the file, may have changed
-   * since.
-   */
-  readonly #up = new Map<SourceName, number>();
   /** A frame with changes is out. */
   #isOut = false;
   #again: NodeJS.Timeout | undefined;
@@ -105,7 +100,7 @@ export class BridgeRules {
 
   /** The catalog has read a message. @param readBy the parts that it is about */
   onMessage(readBy: () => readonly Part[]): void {
-    if (this.#rules.size === 0 || this.#up.size === 0) return;
+    if (this.#rules.size === 0 || !this.#parts.live.isUp) return;
     const keys = this.#parts.catalog.keysOf(readBy(), this.#parts.clock.wall());
     if (keys.length > 0)
       for (const rule of this.#rules.all()) if (keys.includes(rule.place.device)) this.#give(rule);
@@ -113,32 +108,12 @@ export class BridgeRules {
 
   /** Looks at all values: what became unavailable by its silence alone comes in no message. */
   look(): void {
-    if (this.#up.size > 0) for (const rule of this.#rules.all()) this.#give(rule);
+    if (this.#parts.live.isUp) for (const rule of this.#rules.all()) this.#give(rule);
   }
 
-  /** A source of devices is connected. */
-  sourceUp(source: SourceName): void {
-    const { catalog, clock } = this.#parts;
-    this.#up.set(source, catalog.mark(clock.wall()).message);
-  }
-
-  /** Nothing is known of its devices until their values came again, or it repeated them. */
-  sourceLost(source: SourceName): void {
-    this.#up.delete(source);
+  /** A source of devices was lost. */
+  sourceLost(): void {
     for (const rule of this.#rules.all()) this.#give(rule);
-  }
-
-  /** A command of ours was sent, and may change these readings of the device. @returns ends that before its time */
-  commanded(device: string, readings: readonly string[], withinMs: number): () => void {
-    const now = this.#parts.clock.now();
-    for (const [of, { until }] of this.#own) if (until < now) this.#own.delete(of);
-    const command = { until: now + withinMs };
-    const changed = readings.map((reading) => `${device} ${reading}`);
-    for (const of of changed) this.#own.set(of, command);
-    return () => {
-      // A later command may be on its way.
-      for (const of of changed) if (this.#own.get(of) === command) this.#own.delete(of);
-    };
   }
 
   async stop(): Promise<void> {
@@ -148,25 +123,21 @@ export class BridgeRules {
 
   #give(rule: Rule): void {
     const { condition, place, state } = rule;
-    const { catalog, clock } = this.#parts;
-    const now = clock.wall();
-    const reading = catalog.readingOf(place.device, condition.reading, now);
-    const before = reading && this.#up.get(reading.from);
-    if (!reading || before === undefined || reading.unavailable || reading.message <= before) {
+    const reading = this.#parts.live.of(place.device, condition.reading);
+    if (!reading) {
       this.#miss(rule);
       return;
     }
-    const { message, value, retained, unit } = reading;
+    const { message, value, unit, own } = reading;
     const given = this.#given.get(condition.id);
     if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
       return;
     this.#given.set(condition.id, { message, value });
-    const isOwn = clock.now() < (this.#own.get(`${place.device} ${condition.reading}`)?.until ?? 0);
     // A value that was kept from before tells of no moment. It may only be the value with which the next one is compared.
-    const isOld = isMomentary(condition) && (retained || message !== catalog.mark(now).message);
+    const isOld = isMomentary(condition) && reading.isOld;
     const mayFire = condition.is === "happens" || (condition.tell_own && state.base !== undefined);
     if (isOld && mayFire) return;
-    this.#rules.step(condition.id, { value, unit, own: isOwn || isOld });
+    this.#rules.step(condition.id, { value, unit, own: own !== undefined || isOld });
   }
 
   #miss(rule: Rule): void {
