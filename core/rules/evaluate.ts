@@ -23,7 +23,7 @@ const UNAVAILABLE_MS = 10 * MINUTE_MS;
 const instant = z.number();
 const count = z.int().check(z.minimum(0));
 
-const RuleState = z.object({
+export const RuleState = z.object({
   /** When it was last looked at, epoch ms as all times here. */
   at: instant,
   /** When watching began: before that, silence says nothing. */
