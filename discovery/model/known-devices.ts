@@ -2,6 +2,7 @@
  * All devices of which the sources tell, with their last values: what they are called, what is read and changed, and whether a change
  * was carried out. The connections are the caller's. Times are passed in (epoch ms).
  */
+import type { Foreseen, ForeseenCall } from "@edgecall/core/automations/device.ts";
 import { DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import {
@@ -32,6 +33,7 @@ import {
 } from "./device-view.ts";
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
+import { type ForeseenContext, foreseenOf, undoTo } from "./foreseen.ts";
 import { type Group, groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { wrongParameter } from "./parameters.ts";
@@ -256,6 +258,58 @@ export class KnownDevices {
       one.targets.map((target) => this.#spellingOf(target)),
     );
     return "error" in plan ? plan : { ...plan, readings, targets: [...new Set(targets)] };
+  }
+
+  /** What a rule has to know of an action before it is allowed, also of a device that is offline; or an error that names the parameter. */
+  foresee(
+    id: string,
+    action: string,
+    parameters: Readonly<Record<string, unknown>>,
+    now: number,
+  ): Foreseen | { error: string } {
+    const found = this.#ruleCommand(id, action, now);
+    if (!found) return { error: `there is no action '${action}' of ${id}` };
+    const { context, readings, allow } = found;
+    if (context.part.entity.kind === "update") return { error: "a person alone installs an update" };
+    const foreseen = foreseenOf(context, parameters, now);
+    return "error" in foreseen ? foreseen : { ...foreseen, allow, readings: [...readings.values()] };
+  }
+
+  /**
+   * The call that brings back what an action changed.
+   * @param before values from before it, by the names of readings
+   * @returns undefined: there is none, or it would need a person at that moment
+   */
+  undoTo(
+    id: string,
+    { action, parameters }: ForeseenCall,
+    before: Readonly<Record<string, unknown>>,
+    now: number,
+  ): ForeseenCall | undefined {
+    const found = this.#ruleCommand(id, action, now);
+    return found && undoTo(found.context, parameters, before, found.readings);
+  }
+
+  /** @property readings of the entity that it changes, by their slots */
+  #ruleCommand(
+    id: string,
+    action: string,
+    now: number,
+  ): { context: ForeseenContext; readings: Map<string, string>; allow: string } | undefined {
+    const view = this.#viewOf(id, now);
+    const found = view?.actions.find(({ advert }) => advert.name === action);
+    if (!view || !found) return undefined;
+    const { part, command, advert } = found;
+    const siblings = view.actions.flatMap((one) =>
+      one.part === part ? [{ name: one.advert.name, command: one.command, why: one.advert.danger_why }] : [],
+    );
+    const context = { deviceName: view.name, command, part, why: advert.danger_why, siblings };
+    const readings = view.readings.filter((one) => one.part === part);
+    return {
+      context: { ...context, words: this.#words },
+      readings: new Map(readings.map(({ spec, name }) => [spec.slot, name])),
+      allow: view.allowHash,
+    };
   }
 
   /** Steps that make a device report its values, where its source has such. */

@@ -4,10 +4,10 @@ import { isLabel } from "@edgecall/core/text/label.ts";
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { Mark, Plan, PlanError } from "./device.ts";
 import { plainValue } from "./device-view.ts";
-import type { Command, Entity, Expectation, SlotValue, Value, Values } from "./entity/entity.ts";
+import type { Command, Entity, Expectation, Run, SlotValue, Value, Values } from "./entity/entity.ts";
 import { harmless } from "./names.ts";
 import { wrongParameter } from "./parameters.ts";
-import type { Part } from "./source.ts";
+import type { Part, Sending } from "./source.ts";
 
 /** What takes its own time. An alarm counts down before it is armed. */
 const WAITS = { cover: 60_000, alarm: 90_000, vacuum: 120_000, update: 600_000 };
@@ -27,35 +27,11 @@ export function planOf(
   parameters: Readonly<Record<string, unknown>>,
   now: number,
 ): Omit<Plan, "readings" | "targets"> | PlanError {
-  const { command, deviceName } = context;
-  const { source } = context.part;
-  // Its source may replace it meanwhile.
-  const partNow = () => source.partLike(context.part);
-  const part = partNow();
-  if (!part) return { error: `${deviceName} is not there any more` };
-  const { entity } = part;
-  const quotes = entity.taintsErrors ? { tainted: true as const } : {};
-  const wrong = wrongParameter(command, parameters);
-  if (wrong !== undefined) return { error: wrong, ...quotes };
-  const named = entity.name === undefined ? deviceName : partName(entity.name, entity.kind);
-  // An entity without a device gives its name to the one that it is.
-  const subject = named === deviceName ? deviceName : `${deviceName}, ${named}`;
-  const absence = part.absence(now);
-  if (absence !== undefined) return { error: `${subject} is offline: ${absence}`, offline: true };
-  const before = snapshot(part, now);
-  const run = command.run(parameters, before);
-  if ("error" in run) return { ...run, ...quotes };
-  const sending = source.sending(part, run.steps);
-  if ("error" in sending) return { error: `the message for ${subject} ${sending.error}` };
-  const isReported = ({ slots }: Expectation) => !slots.some((slot) => sending.isEchoed(slot));
-  const expects = run.expects.filter(isReported);
-  const unreported = [
-    ...run.unreported,
-    ...run.expects.filter((one) => !isReported(one)).map(({ words }) => words),
-  ];
-  const isJudged = expects.length > 0 && unreported.length === 0;
-  const waitMs =
-    (command.wait === "value" ? sending.answersWithinMs : WAITS[command.wait]) + (run.extraMs ?? 0);
+  const prepared = prepare(context, parameters, now);
+  if ("error" in prepared) return prepared;
+  const { command } = context;
+  const { partNow, subject, before, run, sending, expects, unreported, isJudged, waitMs } = prepared;
+  const { entity } = prepared.part;
   // On its way to a value a device may report others.
   const isLasting = isJudged && command.lasting === true && (run.extraMs ?? 0) === 0;
   const failure = (since: Mark): string | undefined => {
@@ -109,6 +85,61 @@ export function planOf(
     changesOthers: command.changesOthers === true,
     retainedCommand: entity.retain,
   };
+}
+
+/**
+ * A command as it would be sent, and what would confirm it.
+ * @property before all values before it @property unreported what was asked for and nothing reports, as words
+ */
+type Prepared = {
+  part: Part;
+  partNow: () => Part | undefined;
+  subject: string;
+  before: Values;
+  run: Run;
+  sending: Sending;
+  expects: Expectation[];
+  unreported: string[];
+  isJudged: boolean;
+  waitMs: number;
+};
+
+/** @param isForeseen nothing is sent now: also of a device that is offline */
+export function prepare(
+  { command, deviceName, part: planned }: PlanContext,
+  parameters: Readonly<Record<string, unknown>>,
+  now: number,
+  isForeseen = false,
+): Prepared | PlanError {
+  const { source } = planned;
+  // Its source may replace it meanwhile.
+  const partNow = () => source.partLike(planned);
+  const part = partNow();
+  if (!part) return { error: `${deviceName} is not there any more` };
+  const { entity } = part;
+  const quotes = entity.taintsErrors ? { tainted: true as const } : {};
+  const wrong = wrongParameter(command, parameters);
+  if (wrong !== undefined) return { error: wrong, ...quotes };
+  const named = entity.name === undefined ? deviceName : partName(entity.name, entity.kind);
+  // An entity without a device gives its name to the one that it is.
+  const subject = named === deviceName ? deviceName : `${deviceName}, ${named}`;
+  const absence = isForeseen ? undefined : part.absence(now);
+  if (absence !== undefined) return { error: `${subject} is offline: ${absence}`, offline: true };
+  const before = snapshot(part, now);
+  const run = command.run(parameters, before);
+  if ("error" in run) return { ...run, ...quotes };
+  const sending = source.sending(part, run.steps);
+  if ("error" in sending) return { error: `the message for ${subject} ${sending.error}` };
+  const isReported = ({ slots }: Expectation) => !slots.some((slot) => sending.isEchoed(slot));
+  const expects = run.expects.filter(isReported);
+  const unreported = [
+    ...run.unreported,
+    ...run.expects.filter((one) => !isReported(one)).map(({ words }) => words),
+  ];
+  const isJudged = expects.length > 0 && unreported.length === 0;
+  const waitMs =
+    (command.wait === "value" ? sending.answersWithinMs : WAITS[command.wait]) + (run.extraMs ?? 0);
+  return { part, partNow, subject, before, run, sending, expects, unreported, isJudged, waitMs };
 }
 
 /** The words about a command count as nobody's but ours, so a name that reads like more than a label is left out. */

@@ -4,19 +4,35 @@
  */
 import { fold } from "@edgecall/core/agents/words.ts";
 
+/**
+ * What is expected of a thing of this name. `heat` goes on by itself for a time and has to go off again, `fire` burns or explodes
+ * where nobody looks after it, `machine` is taken away by it.
+ */
+export type DangerKind = "heat" | "fire" | "way" | "noise" | "alarm" | "machine";
+
 /** English, German, French, Spanish, Italian, Dutch, Polish; folded as `fold` does. */
-const WORDS = `
-heater oven stove hob cooker boiler furnace fireplace kiln iron fryer pump gas alarm siren horn door gate garage unlock
-shutdown poweroff reboot restart factory format erase wipe sauna igniter
-heizluefter heizstrahler heizstab herd ofen kochfeld kochplatte kamin buegeleisen kessel therme pumpe gashahn gasventil sirene
-hupe tuer tor hoftor garagentor einfahrtstor rolltor gartentor entriegeln aufschliessen tueroeffner
-neustart neustarten herunterfahren werkseinstellung formatieren loeschen
-chauffage chaudiere cuisiniere poele pompe gaz alarme porte portail deverrouiller redemarrer formater effacer
-calentador horno estufa caldera bomba alarma sirena puerta porton garaje desbloquear reiniciar formatear borrar
-stufa forno fornello caldaia pompa allarme porta cancello portone sbloccare riavvia riavviare formattare cancellare
-kachel fornuis ketel pomp deur poort ontgrendelen herstarten afsluiten wissen
-piekarnik kuchenka piec kociol syrena drzwi brama garaz odblokuj restartuj formatuj usun
-`;
+const WORDS: Readonly<Record<DangerKind, string>> = {
+  heat: `
+    heater boiler furnace pump heizluefter heizstrahler heizstab kessel therme pumpe chauffage chaudiere pompe
+    calentador caldera bomba caldaia pompa ketel pomp kociol
+  `,
+  fire: `
+    oven stove hob cooker fireplace kiln iron fryer gas sauna igniter herd ofen kochfeld kochplatte kamin buegeleisen gashahn
+    gasventil cuisiniere poele gaz horno estufa stufa forno fornello kachel fornuis piekarnik kuchenka piec
+  `,
+  way: `
+    door gate garage unlock tuer tor hoftor garagentor einfahrtstor rolltor gartentor entriegeln aufschliessen tueroeffner
+    porte portail deverrouiller puerta porton garaje desbloquear porta cancello portone sbloccare deur poort ontgrendelen
+    drzwi brama garaz odblokuj
+  `,
+  noise: "siren horn sirene hupe sirena syrena",
+  alarm: "alarm alarme alarma allarme",
+  machine: `
+    shutdown poweroff reboot restart factory format erase wipe neustart neustarten herunterfahren werkseinstellung formatieren
+    loeschen redemarrer formater effacer reiniciar formatear borrar riavvia riavviare formattare cancellare herstarten
+    afsluiten wissen restartuj formatuj usun
+  `,
+};
 
 /** Places: a lamp's says nothing about the lamp. */
 const PLACES: ReadonlySet<string> = new Set(
@@ -25,24 +41,52 @@ const PLACES: ReadonlySet<string> = new Set(
   ),
 );
 
-const KNOWN: ReadonlySet<string> = new Set(WORDS.split(/\s+/).filter((word) => word !== ""));
+const KNOWN: ReadonlyMap<string, DangerKind> = new Map(
+  Object.entries(WORDS).flatMap(([kind, words]) =>
+    words
+      .trim()
+      .split(/\s+/)
+      // SAFETY: it is a key of WORDS.
+      .map((word) => [word, kind as DangerKind] as const),
+  ),
+);
 
 /** Ends of words that are written as one: `Umwaelzpumpe`, `waterheater`, `haustuer`. */
 const ENDS = /(?<!in|out)(door)$|(tuer|heater|boiler|pumpe?|alarm|sirene?|garage|kessel|ofen)$/;
 /** Their beginnings: `Alarmanlage`. */
-const BEGINS = /^(alarm|garagen?|siren|boiler|pumpen|gasherd|gastherme)/;
+const BEGINS = /^(alarm|garage|siren|boiler|pumpe|gasherd|gastherme)/;
 
 /** @returns the word of a name that makes it dangerous */
 export function dangerWord(name: string, kind: string, more: ReadonlySet<string>): string | undefined {
+  return wordsIn(name, kind, more)[0]?.word;
+}
+
+/** The kinds of all such words of a name; undefined: the word is an owner's own. */
+export function dangerKinds(
+  name: string,
+  kind: string,
+  more: ReadonlySet<string>,
+): (DangerKind | undefined)[] {
+  return wordsIn(name, kind, more).map(({ found }) => (found === undefined ? undefined : kindOf(found)));
+}
+
+/** @property found the known word in it; undefined: it is an owner's own */
+type Found = { word: string; found?: string };
+
+function wordsIn(name: string, kind: string, more: ReadonlySet<string>): Found[] {
   const parts = fold(name.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")).match(/[\p{L}\p{N}]+/gu) ?? [];
   // "shut down" and "power off" are written both ways.
   const pairs = parts.slice(1).map((part, at) => `${parts[at]}${part}`);
-  for (const part of [...parts, ...pairs]) {
-    if (more.has(part)) return part;
-    const found = wordIn(part);
-    if (found !== undefined && !(kind === "light" && PLACES.has(found))) return part;
-  }
-  return undefined;
+  return [...parts, ...pairs].flatMap((word): Found[] => {
+    if (more.has(word)) return [{ word }];
+    const found = wordIn(word);
+    return found === undefined || (kind === "light" && PLACES.has(found)) ? [] : [{ word, found }];
+  });
+}
+
+function kindOf(found: string): DangerKind {
+  const known = KNOWN.get(found) ?? KNOWN.get(found.replace(SINGULAR, ""));
+  return known ?? (found.startsWith("gas") ? "fire" : "machine");
 }
 
 /** The owner's own words, as `dangerWord` compares them. */
@@ -50,8 +94,10 @@ export function foldedWords(words: readonly string[]): ReadonlySet<string> {
   return new Set(words.map(fold));
 }
 
+const SINGULAR = /(?:en|es|s|n)$/;
+
 function wordIn(part: string): string | undefined {
-  const singular = part.replace(/(?:en|es|s|n)$/, "");
+  const singular = part.replace(SINGULAR, "");
   const known = [part, singular].find((word) => KNOWN.has(word));
   return known ?? ENDS.exec(part)?.slice(1).find(Boolean) ?? BEGINS.exec(part)?.[1];
 }

@@ -104,11 +104,17 @@ function ownDanger(
   if (command.harmless) return [undefined, false];
   if (entity.danger !== undefined) return [entity.danger, true];
   if (["gas", "water"].includes(entity.class ?? "")) return [`it is for ${entity.class}`, true];
+  const word = namesOf(entity, deviceName)
+    .map((name) => dangerWord(name, entity.kind, words))
+    .find((one) => one !== undefined);
+  return [word && `its name has "${word.slice(0, WORD_MAX)}"`, false];
+}
+
+/** The names that may say what it switches, whole: what is shown of them is cut. */
+export function namesOf(entity: Entity, deviceName: string): string[] {
   // A relay is named for its number, and its device for what it switches. A lamp of the boiler room is a lamp.
   const isDevice = entity.name === undefined || ["button", "cover", "switch"].includes(entity.kind);
-  // The whole names: what is shown of them is cut.
-  const word = [entity.name, entity.wholeName, isDevice ? deviceName : undefined]
-    .map((name) => name && dangerWord(name.slice(0, NAME_MAX), entity.kind, words))
-    .find((one) => one !== undefined && one !== "");
-  return [word && `its name has "${word.slice(0, WORD_MAX)}"`, false];
+  return [entity.name, entity.wholeName, isDevice ? deviceName : undefined].flatMap((name) =>
+    name === undefined || name === "" ? [] : [name.slice(0, NAME_MAX)],
+  );
 }
