@@ -19,17 +19,22 @@ export default async function setup(): Promise<void> {
   if (process.env.EDGECALL_BUILT) return;
   const folder = mkdtempSync(join(tmpdir(), "gateway-"));
   process.env.EDGECALL_BUILT = folder;
+  await buildPrograms(folder, IS_SHORT);
+}
+
+/** Builds all of them into a folder. */
+export async function buildPrograms(folder: string, testClock: boolean): Promise<void> {
   const { script, page } = await buildGateway({
     bundle: undefined,
     main: at("worker/index.ts"),
     assets: at("worker/features/console/public"),
-    testClock: IS_SHORT,
+    testClock,
   });
   await writeBuiltGateway(folder, { bundle: script, files: page ?? new Map() });
   // The browser's package stays beside the agent, and Miniflare beside the Worker's program.
   symlinkSync(at("node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "agent.cjs"), await bundleAgent({ testTools: true, testClock: IS_SHORT }));
-  writeFileSync(join(folder, "bridge.mjs"), await bundleBridge({ testClock: IS_SHORT }));
+  writeFileSync(join(folder, "agent.cjs"), await bundleAgent({ testTools: true, testClock }));
+  writeFileSync(join(folder, "bridge.mjs"), await bundleBridge({ testClock }));
   // It finds wrangler.toml beside itself.
   copyFileSync(at("wrangler.toml"), join(folder, "wrangler.toml"));
   await build({

@@ -2,11 +2,13 @@
  * `npm run chaos`: runs the real stack with a fault in each turn. Exits with 0 when every turn was answered once and no
  * call took effect twice or was reported as done without a result; otherwise with 1, the seed and the folder of the
  * logs. With `--firings` it runs rules that fire, with faults around them, and exits with 0 when each was told once. With
- * `--home-assistant` it commands devices of a real Home Assistant.
+ * `--acting` it runs rules that act. With `--home-assistant` it commands devices of a real Home Assistant.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { actingTable, isSoundActing } from "./acting/report.ts";
+import { actingRun } from "./acting/run.ts";
 import { assistantRun, assistantTable, isSoundAssistant } from "./assistant/run.ts";
 import { dice } from "./dice.ts";
 import { allOnline, exercise, gather } from "./exercise.ts";
@@ -96,6 +98,18 @@ function firingsRun(options: Options, firings: NonNullable<Options["firings"]>, 
   };
 }
 
+function actsRun(options: Options, acting: NonNullable<Options["acting"]>, dir: string): Run {
+  const run = actingRun({ ...acting, seed: options.seed, dir, say });
+  return {
+    async result() {
+      const report = await run.report();
+      return { sound: isSoundActing(report), table: actingTable(report), figures: report };
+    },
+    stop: run.stop,
+    again: `--acting ${acting.count} --only K`,
+  };
+}
+
 function commandsRun(options: Options, assistant: NonNullable<Options["assistant"]>, dir: string): Run {
   const run = assistantRun({ ...assistant, seed: options.seed, dir, say });
   return {
@@ -109,6 +123,7 @@ function commandsRun(options: Options, assistant: NonNullable<Options["assistant
 }
 
 async function runOf(options: Options, dir: string): Promise<Run> {
+  if (options.acting) return actsRun(options, options.acting, dir);
   if (options.firings) return firingsRun(options, options.firings, dir);
   return options.assistant ? commandsRun(options, options.assistant, dir) : await turnsRun(options, dir);
 }

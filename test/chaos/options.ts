@@ -1,5 +1,6 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from "node:util";
+import { ACTING_FAULT_NAMES, type ActingFault } from "./acting/fault-names.ts";
 import { ASSISTANT_FAULTS, type AssistantFault } from "./assistant/plan.ts";
 import { chooseFaults, chooseFrom, FAULT_NAMES, type FaultName } from "./fault-names.ts";
 import { FIRING_FAULT_NAMES, type FiringFault } from "./firings/fault-names.ts";
@@ -20,12 +21,17 @@ export const USAGE = `usage: npm run chaos -- [options]
   --seasons K[,K…] only these seasons of the seed; a season is a home of its own
   with --seed, --faults, --json, --keep, and --at-once for the seasons at once (2)
 
+  --acting N       instead of turns: so many firings of rules that act, with a fault around each, as 300; CI runs 36; with --seed,
+                   --only, --faults, --json, --keep and --at-once for the homes at once (2)
+
   --home-assistant N  instead of turns: so many commands to devices of a real Home Assistant, each with a fault; with --seed,
                    --faults, --json, --keep and --at-once (6)
 
 faults: ${FAULT_NAMES.join(" ")}
 
 faults of firings: ${FIRING_FAULT_NAMES.join(" ")}
+
+faults of rules that act: ${ACTING_FAULT_NAMES.join(" ")}
 
 faults with Home Assistant: ${ASSISTANT_FAULTS.join(" ")}
 `;
@@ -42,6 +48,17 @@ export type Options = {
   firings: FiringOptions | undefined;
   /** Instead of turns. */
   assistant: AssistantOptions | undefined;
+  /** Instead of turns. */
+  acting: ActingOptions | undefined;
+};
+
+type ActingOptions = {
+  count: number;
+  faults: ActingFault[];
+  /** Absent: all. */
+  only: number[] | undefined;
+  atOnce: number;
+  limitMs: number;
 };
 
 type AssistantOptions = { count: number; faults: AssistantFault[]; atOnce: number; limitMs: number };
@@ -66,6 +83,8 @@ const LIMIT_PER_TURN_MS = 6_000;
 const LIMIT_PER_COMMAND_MS = 4_000;
 /** A season of 45 firings takes about two minutes, and two are under way. */
 const LIMIT_PER_FIRING_MS = 3_000;
+/** A home of 42 firings takes about three minutes, and two are under way. */
+const LIMIT_PER_ACT_MS = 4_000;
 const LIMIT_AT_LEAST_MS = 300_000;
 
 /** @returns undefined when help was requested. @throws an error that names the option and what would be right */
@@ -78,6 +97,7 @@ export function readOptions(args: string[]): Options | undefined {
       seed: { type: "string" },
       only: { type: "string" },
       firings: { type: "string" },
+      acting: { type: "string" },
       "home-assistant": { type: "string" },
       seasons: { type: "string" },
       faults: { type: "string" },
@@ -97,7 +117,8 @@ export function readOptions(args: string[]): Options | undefined {
     turns,
     seed: whole("--seed", values.seed ?? Math.floor(Math.random() * 1_000_000), 0),
     faults:
-      values.faults === undefined || (values.firings ?? values["home-assistant"]) !== undefined
+      values.faults === undefined ||
+      (values.firings ?? values["home-assistant"] ?? values.acting) !== undefined
         ? FAULT_NAMES
         : chooseFaults(values.faults),
     atOnce: whole("--at-once", values["at-once"] ?? 6, 1),
@@ -107,10 +128,11 @@ export function readOptions(args: string[]): Options | undefined {
     firings: values.firings === undefined ? undefined : firingOptions(values.firings, values),
     assistant:
       values["home-assistant"] === undefined ? undefined : assistantOptions(values["home-assistant"], values),
+    acting: values.acting === undefined ? undefined : actingOptions(values.acting, values),
   };
 }
 
-type Values = { [name in "seasons" | "faults" | "at-once"]?: string | undefined };
+type Values = { [name in "seasons" | "only" | "faults" | "at-once"]?: string | undefined };
 
 function firingOptions(firings: string, values: Values): FiringOptions {
   const count = whole("--firings", firings, 1);
@@ -120,6 +142,17 @@ function firingOptions(firings: string, values: Values): FiringOptions {
     seasons: values.seasons?.split(",").map((k) => whole("--seasons", k, 0)),
     atOnce: whole("--at-once", values["at-once"] ?? 2, 1),
     limitMs: Math.max(LIMIT_AT_LEAST_MS, count * LIMIT_PER_FIRING_MS),
+  };
+}
+
+function actingOptions(acting: string, values: Values): ActingOptions {
+  const count = whole("--acting", acting, 1);
+  return {
+    count,
+    faults: values.faults === undefined ? ACTING_FAULT_NAMES : chooseFrom(ACTING_FAULT_NAMES, values.faults),
+    only: values.only?.split(",").map((k) => whole("--only", k, 0)),
+    atOnce: whole("--at-once", values["at-once"] ?? 2, 1),
+    limitMs: Math.max(LIMIT_AT_LEAST_MS, count * LIMIT_PER_ACT_MS),
   };
 }
 

@@ -77,17 +77,17 @@ export class Program {
   async kill(why: string): Promise<void> {
     this.#ending = true;
     this.note(`killed: ${why}`);
-    this.#signal("SIGKILL");
+    this.signal("SIGKILL");
     await this.#run?.gone;
   }
 
   freeze(why: string): void {
     this.note(`stopped: ${why}`);
-    this.#signal("SIGSTOP");
+    this.signal("SIGSTOP");
   }
 
   thaw(): void {
-    this.#signal("SIGCONT");
+    this.signal("SIGCONT");
     this.note("goes on");
   }
 
@@ -96,6 +96,17 @@ export class Program {
     const file = openSync(this.#options.log, "a");
     writeSync(file, `──── ${new Date().toISOString()} ${text}\n`);
     closeSync(file);
+  }
+
+  /** Sends a signal to its group, if it runs. */
+  signal(signal: NodeJS.Signals): void {
+    const pid = this.#run?.child.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // No process of the group is left.
+    }
   }
 
   lastText(): string {
@@ -131,15 +142,5 @@ export class Program {
         : until(ready, { within: READY_WITHIN_MS, what: this.name }).then(() => {});
     isReady.catch(() => {});
     return { child, gone: gone.promise, ready: isReady };
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    const pid = this.#run?.child.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // No process of the group is left.
-    }
   }
 }

@@ -1,0 +1,253 @@
+/** Runs a house: rules that fire one after the other, each with its fault, until each is over and everything is told. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AutomationNews, AutomationRun } from "@edgecall/core/protocol/automation.ts";
+import { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { until } from "../../wait.ts";
+import { request } from "../client.ts";
+import { dice } from "../dice.ts";
+import { HIGH, LOW } from "./devices.ts";
+import { inject } from "./faults.ts";
+import type { ActingHistory, ActingRecord } from "./history.ts";
+import type { ActingHouse } from "./house.ts";
+import type { ActingMoment, PlannedHouse, PlannedRule } from "./plan.ts";
+import { dropRule, makeRules, plugOf, type Rules, storedRules, turnsOf } from "./rules.ts";
+
+/** A moment that does not come in this time, as behind an earlier fault, is not waited for longer. */
+const MOMENT_WITHIN_MS = 6_000;
+/** A rule that waits for everything to be connected waits so long at most. */
+const WHOLE_WITHIN_MS = 15_000;
+/** The bridge waits for a device, tries again what was not sent, and says again what the gateway did not store. */
+const OVER_WITHIN_MS = 240_000;
+/** A value goes back at the latest after this, whatever became of its rule. */
+const BACK_WITHIN_MS = 20_000;
+/** What comes twice comes within this time after everything was told. */
+const AFTER_MS = 4_000;
+const LATE_MS = 20_000;
+
+/** @param options.seed of the run */
+export async function runHouse(
+  house: ActingHouse,
+  plan: PlannedHouse,
+  options: { dir: string; seed: number; say: (line: string) => void },
+): Promise<ActingHistory> {
+  return await new HouseRun(house, plan, options).run();
+}
+
+class HouseRun {
+  readonly #house: ActingHouse;
+  readonly #plan: PlannedHouse;
+  readonly #options: { dir: string; seed: number; say: (line: string) => void };
+  readonly #records = new Map<string, ActingRecord>();
+  readonly #troubles: string[] = [];
+  readonly #goingBack: Promise<void>[] = [];
+  #rules: Rules = new Map();
+
+  constructor(
+    house: ActingHouse,
+    plan: PlannedHouse,
+    options: { dir: string; seed: number; say: (line: string) => void },
+  ) {
+    this.#house = house;
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  async run(): Promise<ActingHistory> {
+    const { rules, quiet, house: n } = this.#plan;
+    const { say } = this.#options;
+    this.#rules = await makeRules(this.#house, this.#plan);
+    say(`house ${n}: ${this.#rules.size} rules are allowed`);
+    for (const { name, kind } of quiet)
+      if (kind === "dropped") {
+        await dropRule(this.#house, this.#idOf(name));
+        this.#house.devices.number(name, HIGH);
+      }
+    for (const [at, rule] of rules.entries()) {
+      await this.#fire(rule);
+      if (at % 10 === 9) say(`house ${n}: ${at + 1} of ${rules.length}`);
+      this.#flicker();
+    }
+    await Promise.all(this.#goingBack);
+    say(`house ${n}: all have fired`);
+    await this.#untilOver();
+    return await this.#gather();
+  }
+
+  /** The value of a quiet rule is gone for a moment, and is what it was; another one comes near its limit. */
+  #flicker(): void {
+    const { devices } = this.#house;
+    for (const { name, kind } of this.#plan.quiet) {
+      if (kind === "never") devices.number(name, 30 + (this.#records.size % 19));
+      if (kind === "unknown") devices.number(name, LOW);
+    }
+  }
+
+  async #fire(rule: PlannedRule): Promise<void> {
+    const { name, fault, steps } = rule;
+    const { devices } = this.#house;
+    const why = `${name}, ${fault.name} when it ${fault.moment}`;
+    if (fault.patient)
+      await until(() => isWhole(this.#house), { within: WHOLE_WITHIN_MS, every: 50 }).catch(() => {});
+    if (fault.name === "deaf:device" || fault.name === "late:device")
+      for (const n of steps.keys())
+        devices.behave(
+          plugOf(name, n),
+          fault.name === "deaf:device" ? { is: "deaf" } : { is: "late", ms: LATE_MS },
+        );
+    const ending = new AbortController();
+    const moment = this.#moment(rule, fault.moment, ending.signal);
+    const record: ActingRecord = { ...rule, met: false, crossedAt: Date.now() };
+    this.#records.set(name, record);
+    this.#cross(rule, true);
+    this.#goingBack.push(this.#goBack(record));
+    record.met = await Promise.race([moment.then(() => true), sleep(MOMENT_WITHIN_MS + rule.holdMs, false)]);
+    ending.abort();
+    await sleep(fault.jitter);
+    const began = Date.now();
+    await inject(this.#house, fault, why, dice(this.#options.seed, `fault ${rule.k}`)).catch(
+      (error: unknown) => {
+        this.#troubles.push(`${why}: ${error instanceof Error ? error.message : String(error)}`);
+      },
+    );
+    appendFileSync(
+      join(this.#options.dir, "firings.jsonl"),
+      `${JSON.stringify({ at: new Date(began).toISOString(), ms: Date.now() - began, ...record })}\n`,
+    );
+  }
+
+  #cross({ name, trigger }: PlannedRule, isSo: boolean): void {
+    const { devices } = this.#house;
+    if (trigger !== "contact") devices.number(name, isSo ? HIGH : LOW);
+    if (trigger !== "number") devices.contact(name, isSo ? "ON" : "OFF");
+  }
+
+  /** Its value goes back when its actions are over, or nothing comes of them. */
+  async #goBack(record: ActingRecord): Promise<void> {
+    if (!record.recovers) return;
+    const end = performance.now() + BACK_WITHIN_MS + record.holdMs;
+    const last = record.steps.length - 1;
+    const isDone = () => this.#house.devices.commands.some((one) => one.device === plugOf(record.name, last));
+    while (performance.now() < end && !isDone()) await Promise.race([this.#house.devices.next(), sleep(250)]);
+    // Its device reports.
+    await sleep(500);
+    record.backAt = Date.now();
+    this.#cross(record, false);
+  }
+
+  /** Resolves at a moment of a rule's run. */
+  async #moment(rule: PlannedRule, moment: ActingMoment, signal: AbortSignal): Promise<void> {
+    const { devices, files, links } = this.#house;
+    const id = this.#idOf(rule.name);
+    const [first, last] = [plugOf(rule.name, 0), plugOf(rule.name, rule.steps.length - 1)];
+    const came = async (isSo: () => boolean) => {
+      while (!signal.aborted && !isSo()) await Promise.race([devices.next(), sleep(100)]);
+    };
+    const got = (device: string, payload = "ON") =>
+      devices.commands.some((one) => one.device === device && one.payload === payload);
+    const said = (device: string) => devices.states.some((one) => one.device === device);
+    const before = files.rules();
+    switch (moment) {
+      case "crosses":
+        return;
+      case "fired":
+        return await files.until(() => runIn(files.rules(), id) && files.rules() !== before, signal);
+      case "begun":
+        return await files.until(() => files.ledger(`${id}:`).length > 0, signal);
+      case "sent":
+        return await came(() => got(first));
+      case "reported":
+        return await came(() => said(first) || got(first));
+      case "waits": {
+        const waiting = rule.steps.findIndex(({ waitMs }) => waitMs > 0);
+        await came(() => got(plugOf(rule.name, waiting - 1)));
+        return await sleep(400);
+      }
+      case "ended":
+        await came(() => got(last));
+        return await files.until(() => files.ledger(`${id}:`).some(({ t }) => t === "done"), signal);
+      case "news":
+        await came(() => got(last));
+        return await links.gateway.nextBytes("toServer");
+      case "over":
+        return await came(() => got(first, "OFF"));
+    }
+  }
+
+  async #untilOver(): Promise<void> {
+    const end = performance.now() + OVER_WITHIN_MS;
+    let isQuiet = 0;
+    while (performance.now() < end && isQuiet < 2) {
+      const rules = await storedRules(this.#house);
+      const isOver = [...this.#records.values()].every(({ name }) => {
+        const now = rules?.get(name)?.now;
+        return now?.runs.every(({ state }) => state !== "running") && now.runs.length > 0;
+      });
+      isQuiet = isOver ? isQuiet + 1 : 0;
+      await sleep(1_500);
+    }
+    await sleep(AFTER_MS);
+  }
+
+  async #gather(): Promise<ActingHistory> {
+    const house = this.#house;
+    const rules = await until(async () => await storedRules(house), {
+      within: 30_000,
+      every: 200,
+      what: "the gateway answers",
+    });
+    const nameOf = new Map([...this.#rules.values()].map(({ id, name }) => [id, name]));
+    const news = new Map<string, AutomationNews[]>();
+    const seen = new Set<string>();
+    for (const { way, text } of house.tap.frames) {
+      if (way !== "up" || !text.startsWith('{"t":"news"')) continue;
+      const frame = checkJson(BridgeFrame, text);
+      if (!frame.ok || frame.value.t !== "news") continue;
+      for (const one of frame.value.news) {
+        if (seen.has(JSON.stringify(one))) continue;
+        seen.add(JSON.stringify(one));
+        const name = nameOf.get(one.rule) ?? one.rule;
+        news.set(name, [...(news.get(name) ?? []), one]);
+      }
+    }
+    const conversations = new Set([...this.#rules.values()].map(({ conversation }) => conversation));
+    const told: string[] = [];
+    for (const conversation of conversations)
+      for (const { text, answer } of (await turnsOf(house, conversation)) ?? [])
+        if (text === "") told.push(answer ?? "");
+    return {
+      house: this.#plan.house,
+      rules: [...this.#records.values()],
+      quiet: this.#plan.quiet,
+      commands: house.devices.commands,
+      states: house.devices.states,
+      news,
+      runs: new Map([...rules].map(([name, { now }]): [string, AutomationRun[]] => [name, now?.runs ?? []])),
+      told,
+      troubles: this.#troubles,
+    };
+  }
+
+  #idOf(name: string): string {
+    return this.#rules.get(name)?.id ?? name;
+  }
+}
+
+/** The rules' file has a run of this rule. */
+function runIn(text: string, id: string): boolean {
+  try {
+    const { runs } = JSON.parse(text) as { runs?: unknown };
+    return JSON.stringify(runs ?? []).includes(`"${id}"`);
+  } catch {
+    return false;
+  }
+}
+
+/** Tells whether everything is connected. */
+async function isWhole({ gatewayUrl }: ActingHouse): Promise<boolean> {
+  const response = await request(gatewayUrl, "/v1/status").catch(() => undefined);
+  if (!response?.ok) return false;
+  return ((await response.json()) as { bridge: { online: boolean } }).bridge.online;
+}

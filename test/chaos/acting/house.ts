@@ -1,0 +1,134 @@
+/**
+ * A home with rules that act: Mosquitto, Worker, bridge, and devices that count their commands. The bridge's files are on a small disk of
+ * their own where this user may mount one, its syncs are written down for power cuts, and its clock can be set.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { freePort } from "../../../local/port.ts";
+import { WireTap } from "../../e2e/wire-tap.ts";
+import { TOKENS, testVars } from "../../tokens.ts";
+import { type Broker, makeBroker } from "../broker.ts";
+import { type Disk, mountDisk } from "../disk.ts";
+import { Link } from "../link.ts";
+import { Program } from "../program.ts";
+import { plainEnvironment, script } from "../stack.ts";
+import { ActingDevices } from "./devices.ts";
+import { BridgeFiles } from "./files.ts";
+
+export type ActingHouse = {
+  gatewayUrl: string;
+  worker: Program;
+  bridge: Program;
+  broker: Broker;
+  links: Record<"gateway" | "broker", Link>;
+  /** Sees the frames that reach the gateway, and those that it sends. */
+  tap: WireTap;
+  devices: ActingDevices;
+  files: BridgeFiles;
+  /** Undefined when this user may not mount one. */
+  disk: Disk | undefined;
+  /** The folder of the bridge's files, and the list of its syncs. */
+  bridgeDir: string;
+  synced: string;
+  /** Sets the bridge's clock by so many ms, at once or from its next start. */
+  setClock(by: number): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const imported = (path: string) => ["--import", pathToFileURL(script(path)).href];
+
+/** @param options.built the folder of the built programs @param options.modelUrl plays the scripts that the questions hold */
+export async function makeHouse(options: {
+  dir: string;
+  built: string;
+  modelUrl: string;
+  random: () => number;
+  onDied: (name: string, how: string) => void;
+}): Promise<ActingHouse> {
+  const { dir, built, modelUrl, random } = options;
+  const bridgeDir = join(dir, "bridge");
+  mkdirSync(bridgeDir, { recursive: true });
+  const disk = mountDisk(bridgeDir);
+  const [clock, synced] = [join(dir, "clock"), join(dir, "synced.jsonl")];
+  writeFileSync(clock, "0");
+  writeFileSync(synced, "");
+  const [gatewayPort, brokerPort] = await Promise.all([freePort(), freePort()]);
+  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+  const tap = await WireTap.open(gatewayUrl);
+  const links = {
+    gateway: await Link.open({ to: Number(new URL(tap.url).port), mqtt: false, random }),
+    broker: await Link.open({ to: brokerPort, mqtt: true, random }),
+  };
+  const program = (name: string, command: string[], env: Record<string, string>) =>
+    new Program({
+      name,
+      command,
+      env: {
+        ...plainEnvironment(),
+        EDGECALL_BUILT: built,
+        NODE_COMPILE_CACHE: join(built, "compiled"),
+        ...env,
+      },
+      log: join(dir, `${name}.log`),
+      ready: "says so",
+      onDied: (how) => options.onDied(name, how),
+    });
+  const broker = makeBroker({ dir, port: brokerPort, onDied: (how) => options.onDied("broker", how) });
+  const worker = program("worker", [join(built, "worker.mjs")], {
+    ...testVars,
+    GATEWAY_TOOLS: "rules",
+    TIMEZONE: "Europe/Berlin",
+    LLM_BASE_URL: modelUrl,
+    PORT: String(gatewayPort),
+    EDGECALL_DIR: join(dir, "gateway"),
+  });
+  const bridge = program(
+    "bridge",
+    [...imported("test/power/synced.ts"), ...imported("test/settable-clock.mjs"), join(built, "bridge.mjs")],
+    {
+      BRIDGE_ID: "acting",
+      GATEWAY_URL: `http://127.0.0.1:${links.gateway.port}`,
+      BRIDGE_TOKEN: TOKENS.bridge,
+      MQTT_URL: `mqtt://127.0.0.1:${links.broker.port}`,
+      BRIDGE_STATE: bridgeDir,
+      HEALTH_PORT: "0",
+      EDGECALL_TEST_SYNCED: synced,
+      CLOCK_SET_BY: clock,
+      CLOCK_SET_AT_START: "yes",
+    },
+  );
+  const devices = new ActingDevices(`mqtt://127.0.0.1:${brokerPort}`);
+  const files = new BridgeFiles(bridgeDir);
+  return {
+    gatewayUrl,
+    worker,
+    bridge,
+    broker,
+    links,
+    tap,
+    devices,
+    files,
+    disk,
+    bridgeDir,
+    synced,
+    setClock(by) {
+      writeFileSync(clock, String(by));
+      bridge.note(`its clock is set by ${by} ms`);
+      bridge.signal("SIGUSR2");
+    },
+    async start() {
+      await Promise.all([broker.program.start(), worker.start()]);
+      await devices.connect();
+      await bridge.start();
+    },
+    async stop() {
+      files.stop();
+      await devices.stop();
+      await Promise.all([worker, bridge, broker.program].map((one) => one.kill("the end")));
+      await Promise.all([...Object.values(links), tap].map((one) => one.close()));
+      disk?.unmount();
+    },
+  };
+}

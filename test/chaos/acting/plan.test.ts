@@ -1,0 +1,24 @@
+/** Tests the plan of a run of rules that act. */
+import { expect, test } from "vitest";
+import { ACTING_FAULT_NAMES } from "./fault-names.ts";
+import { planHouses } from "./plan.ts";
+
+const rulesOf = (seed: number, count: number, only?: readonly number[]) =>
+  planHouses(seed, count, ACTING_FAULT_NAMES, only).flatMap(({ rules }) => rules);
+
+test("each firing is planned once, and no home has more rules than it may", () => {
+  const houses = planHouses(7, 300);
+  const names = houses.flatMap(({ rules }) => rules.map(({ name }) => name));
+  expect(new Set(names).size).toBe(300);
+  for (const { rules, quiet } of houses) expect(rules.length + quiet.length).toBeLessThanOrEqual(50);
+});
+
+test("36 firings meet every fault", () => {
+  const met = new Set(rulesOf(3, 36).map(({ fault }) => fault.name));
+  expect(met).toEqual(new Set(ACTING_FAULT_NAMES));
+});
+
+test("one firing that is run again is the same one", () => {
+  const all = rulesOf(11, 100);
+  expect(rulesOf(11, 100, [57])).toEqual([all.find(({ k }) => k === 57)]);
+});

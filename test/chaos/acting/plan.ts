@@ -1,0 +1,147 @@
+/** Plans each house of the run from the seed: rules that act, what sets each off, and the fault around it. */
+import { type Dice, dice } from "../dice.ts";
+import { ACTING_FAULT_NAMES, type ActingFault } from "./fault-names.ts";
+
+/** `plain`: a switch that reports its state. `blind`: one that has no state, so nothing ever confirms a command. */
+export type DeviceKind = "plain" | "blind";
+export type PlannedStep = {
+  device: DeviceKind;
+  /** Before it, in ms. */
+  waitMs: number;
+};
+
+/** A rule with one firing. */
+export type PlannedRule = {
+  /** Unique in a run: `A0312`. */
+  name: string;
+  /** The firing's number in the run: `--only` takes it. */
+  k: number;
+  /** `number`: above a limit. `contact`: open. `both`: two conditions. */
+  trigger: "number" | "contact" | "both";
+  /** How long the value has to last. */
+  holdMs: number;
+  steps: PlannedStep[];
+  over: "leave" | "off" | "undo";
+  /** Absent: none. */
+  atMostMs?: number;
+  says: boolean;
+  /** The value goes back when its run is over. */
+  recovers: boolean;
+  fault: PlannedFault;
+};
+
+/**
+ * Rows of the table of where a run lives: before the firing is on the disk, after it, when an action is begun, when it is sent, when its
+ * device reported, during a wait, when the run's end is on the disk, when the news leaves, and when the end begins.
+ */
+export const ACTING_MOMENTS = [
+  "crosses",
+  "fired",
+  "begun",
+  "sent",
+  "reported",
+  "waits",
+  "ended",
+  "news",
+  "over",
+] as const;
+export type ActingMoment = (typeof ACTING_MOMENTS)[number];
+
+export type PlannedFault = {
+  name: ActingFault;
+  moment: ActingMoment;
+  /** Milliseconds after the moment. */
+  jitter: number;
+  /** Milliseconds, of a fault with a duration. */
+  lasts: number;
+  /** It waits until everything is connected and quiet is over; otherwise it may come while the fault before still lasts. */
+  patient: boolean;
+};
+
+export type PlannedHouse = {
+  house: number;
+  /** In the order in which they are set off. */
+  rules: PlannedRule[];
+  /** Rules that must never act, and why. */
+  quiet: QuietRule[];
+};
+
+/**
+ * `never`: its value stays below the limit. `from the start`: it is so when the rule is made, and stays so. `later`: it has a time in two
+ * hours, which no set clock brings nearer. `dropped`: it is taken away before its value crosses. `unknown`: its value comes and goes.
+ */
+export const QUIET_KINDS = ["never", "from the start", "later", "dropped", "unknown"] as const;
+export type QuietRule = { name: string; kind: (typeof QUIET_KINDS)[number] };
+
+/** A home has room for 50. */
+const PER_HOUSE = 42;
+const PATIENT = 0.85;
+const LASTS_MIN_MS = 300;
+const LASTS_MAX_MS = 3_500;
+/** What happens between two steps takes about this long. */
+const STEP_MS = 40;
+
+/** @param only these firings; each is planned alike, whatever else is run */
+export function planHouses(
+  seed: number,
+  count: number,
+  faults: readonly ActingFault[] = ACTING_FAULT_NAMES,
+  only?: readonly number[],
+): PlannedHouse[] {
+  const all = (only ?? Array.from({ length: count }, (_, k) => k)).map((k) => planRule(seed, k, faults));
+  const houses = Math.max(1, Math.ceil(all.length / PER_HOUSE));
+  const size = Math.ceil(all.length / houses);
+  return Array.from({ length: houses }, (_, house) => {
+    const rules = all.slice(house * size, (house + 1) * size);
+    return { house, rules: dice(seed, `acting house ${house}`).shuffled(rules), quiet: quietOf(house) };
+  });
+}
+
+function quietOf(house: number): QuietRule[] {
+  return QUIET_KINDS.map((kind, n) => ({ name: `Q${String(house).padStart(2, "0")}${n + 1}0`, kind }));
+}
+
+function planRule(seed: number, k: number, faults: readonly ActingFault[]): PlannedRule {
+  const throws = dice(seed, `acting ${k}`);
+  const steps = Array.from(
+    { length: throws.pick([1, 1, 2, 2, 3]) },
+    (_, n): PlannedStep => ({
+      device: throws.chance(0.12) ? "blind" : "plain",
+      waitMs: n > 0 && throws.chance(0.35) ? throws.whole(1_000, 2_500) : 0,
+    }),
+  );
+  const over = throws.pick(["leave", "off", "off", "undo"] as const);
+  const rule = {
+    name: `A${String(k).padStart(4, "0")}`,
+    k,
+    trigger: throws.pick(["number", "number", "contact", "both"] as const),
+    holdMs: throws.chance(0.2) ? throws.whole(1_000, 2_500) : 0,
+    steps,
+    over,
+    ...(over !== "leave" && throws.chance(0.25) && { atMostMs: throws.whole(4_000, 8_000) }),
+    says: throws.chance(0.3),
+    recovers: over === "leave" ? throws.chance(0.2) : throws.chance(0.8),
+  };
+  // Each fault as often as each other one, whatever the size of the run.
+  const name = faults[(k + seed) % faults.length] ?? "none";
+  return { ...rule, fault: planFault(throws, name, rule) };
+}
+
+function planFault(
+  throws: Dice,
+  name: ActingFault,
+  rule: Pick<PlannedRule, "steps" | "over" | "recovers" | "says">,
+): PlannedFault {
+  const moments: ActingMoment[] = ["crosses", "fired", "begun", "sent", "reported", "ended"];
+  if (rule.steps.some(({ waitMs }) => waitMs > 0)) moments.push("waits", "waits");
+  if (rule.says) moments.push("news", "news");
+  if (rule.over !== "leave" && rule.recovers) moments.push("over", "over");
+  return {
+    name,
+    // Devices that do not report are so from the beginning.
+    moment: name.endsWith(":device") ? "crosses" : throws.pick(moments),
+    jitter: throws.chance(0.5) ? 0 : throws.whole(0, STEP_MS),
+    lasts: throws.whole(LASTS_MIN_MS, LASTS_MAX_MS),
+    patient: throws.chance(PATIENT),
+  };
+}

@@ -1,0 +1,149 @@
+/** Judges a house: what its rules allow, what the switches got, what the bridge has of each run, and what was told. Pure. */
+import type { AutomationRun, StepRun } from "@edgecall/core/protocol/automation.ts";
+import type { ActingHistory, ActingRecord, ActingViolation, ActingViolationKind } from "./history.ts";
+
+const ON = "ON";
+const OFF = "OFF";
+/** The switch of a step (rules.ts), without what makes rules. */
+const plugOf = (rule: string, step: number) => `${rule}${"abc"[step] ?? "z"}`;
+
+export function judgeHouse(history: ActingHistory): ActingViolation[] {
+  const { house, rules, quiet, commands } = history;
+  const found: ActingViolation[] = [];
+  const plugs = new Map(rules.flatMap((rule) => rule.steps.map((_, n) => [plugOf(rule.name, n), rule])));
+  for (const { device, payload, at } of commands) {
+    const rule = plugs.get(device);
+    const wrong = rule ? disallowed(rule, payload, at) : "no rule that may act now is about it";
+    if (wrong !== undefined)
+      found.push({ kind: "disallowed", house, what: `${device} ${payload}: ${wrong}` });
+  }
+  for (const { name, kind } of quiet)
+    for (const run of history.runs.get(name) ?? [])
+      found.push({ kind: "again", house, rule: name, what: `'${kind}' has a run: ${JSON.stringify(run)}` });
+  for (const rule of rules) found.push(...new Rule(rule, history).judge());
+  return found;
+}
+
+function disallowed(rule: ActingRecord, payload: string, at: number): string | undefined {
+  if (payload === ON) return at < rule.crossedAt ? "it came before the value crossed" : undefined;
+  if (payload !== OFF) return "no rule asks for that";
+  if (rule.over === "leave") return "its rule leaves it on";
+  const from = Math.min(
+    rule.backAt ?? Number.POSITIVE_INFINITY,
+    rule.crossedAt + (rule.atMostMs ?? Infinity),
+  );
+  return at < from ? "the rule was not over" : undefined;
+}
+
+class Rule {
+  readonly #rule: ActingRecord;
+  readonly #history: ActingHistory;
+  readonly #found: ActingViolation[] = [];
+
+  constructor(rule: ActingRecord, history: ActingHistory) {
+    this.#rule = rule;
+    this.#history = history;
+  }
+
+  judge(): ActingViolation[] {
+    const { name } = this.#rule;
+    const runs = this.#runs();
+    for (const n of this.#rule.steps.keys()) this.#judgeCount(plugOf(name, n));
+    if (runs.length > 1) this.#say("again", `${runs.length} runs: ${JSON.stringify(runs)}`);
+    const [run] = runs;
+    if (!run) {
+      if (this.#isNamed()) return this.#found;
+      this.#say("lost", "");
+      return this.#found;
+    }
+    if (run.state === "running") this.#say("open", JSON.stringify(run));
+    for (const step of run.steps) this.#judgeStep(step);
+    this.#judgeTold(run);
+    this.#judgeEnd(run);
+    return this.#found;
+  }
+
+  /** What the bridge and its news have of each firing, the news only where the bridge has it no more. */
+  #runs(): AutomationRun[] {
+    const { name } = this.#rule;
+    const byFiring = new Map<string, AutomationRun>();
+    for (const { run } of this.#history.news.get(name) ?? [])
+      if (run) byFiring.set(`${run.version}:${run.firing}`, run);
+    for (const run of this.#history.runs.get(name) ?? []) byFiring.set(`${run.version}:${run.firing}`, run);
+    return [...byFiring.values()];
+  }
+
+  #judgeCount(plug: string): void {
+    for (const payload of [ON, OFF]) {
+      const count = this.#commands(plug, payload).length;
+      if (count > 1) this.#say("twice", `${plug} was told ${payload} ${count} times`);
+    }
+  }
+
+  #judgeStep({ step, outcome, text }: StepRun): void {
+    const { name, steps } = this.#rule;
+    const isEnd = step >= steps.length;
+    // The end switches off in the order of its own, so any of its switches may be meant.
+    const plugs = isEnd ? steps.map((_, n) => plugOf(name, n)) : [plugOf(name, step)];
+    const payload = isEnd ? OFF : ON;
+    const told = plugs.filter((plug) => this.#commands(plug, payload).length > 0);
+    const reported = plugs.filter((plug) => this.#states(plug, payload).length > 0);
+    const wrong = () => {
+      switch (outcome) {
+        case "confirmed":
+        case "late":
+          return reported.length === 0 && "no device reported it";
+        case "not_sent":
+          return !isEnd && told.length > 0 && "its device was told";
+        case "sent":
+          return !isEnd && steps[step]?.device !== "blind" && "its device could have confirmed it";
+        default:
+          return false;
+      }
+    };
+    const what = wrong();
+    if (what) this.#say("untrue", `step ${step} is '${outcome}' (${text}), and ${what}`);
+  }
+
+  #judgeTold(run: AutomationRun): void {
+    const { steps, says } = this.#rule;
+    const done = new Map(run.steps.map((one) => [one.step, one.outcome]));
+    const isFine = (n: number) =>
+      done.get(n) === "confirmed" || (done.get(n) === "sent" && steps[n]?.device === "blind");
+    const isAll = run.state === "done" || run.state === "undone" ? steps.every((_, n) => isFine(n)) : false;
+    const isWhole = isAll && run.steps.every(({ outcome }) => outcome === "confirmed" || outcome === "sent");
+    if (isWhole && !says) return;
+    if (this.#isNamed()) return;
+    this.#say(isWhole ? "silent" : "untold", JSON.stringify(run));
+  }
+
+  /** A device that is on after the rule was over has been told off, or somebody was told of it. */
+  #judgeEnd(run: AutomationRun): void {
+    const { name, over, steps, backAt, atMostMs } = this.#rule;
+    if (over === "leave" || (backAt === undefined && atMostMs === undefined)) return;
+    const left = steps
+      .map((_, n) => plugOf(name, n))
+      .filter((plug) => this.#commands(plug, ON).length > this.#commands(plug, OFF).length);
+    if (left.length > 0 && !this.#isNamed()) this.#say("end", `${left.join(", ")}: ${JSON.stringify(run)}`);
+  }
+
+  /** A message to people names the rule. */
+  #isNamed(): boolean {
+    const { name } = this.#rule;
+    return this.#history.told.some((text) => text.includes(name));
+  }
+
+  #commands(plug: string, payload: string) {
+    return this.#history.commands.filter((one) => one.device === plug && one.payload === payload);
+  }
+
+  #states(plug: string, state: string) {
+    return this.#history.states.filter((one) => one.device === plug && one.state === state);
+  }
+
+  #say(kind: ActingViolationKind, what: string): void {
+    const { name, fault } = this.#rule;
+    const about = `${fault.name} when it ${fault.moment}${what === "" ? "" : `: ${what}`}`;
+    this.#found.push({ kind, house: this.#history.house, rule: name, what: about });
+  }
+}
