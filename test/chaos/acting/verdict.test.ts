@@ -1,0 +1,101 @@
+/** Tests the verdict on invented houses: a sound one passes, and each kind of violation is found. */
+import type { AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
+import { expect, test } from "vitest";
+import type { ActingHistory, ActingRecord } from "./history.ts";
+import { judgeHouse } from "./verdict.ts";
+
+const CROSSED = 1_000;
+
+function rule(more: Partial<ActingRecord> = {}): ActingRecord {
+  return {
+    name: "A0001",
+    k: 1,
+    trigger: "number",
+    holdMs: 0,
+    steps: [{ device: "plain", waitMs: 0 }],
+    over: "leave",
+    says: false,
+    recovers: false,
+    fault: { name: "kill:bridge", moment: "begun", jitter: 0, lasts: 0, patient: true },
+    met: true,
+    crossedAt: CROSSED,
+    ...more,
+  };
+}
+
+function run(outcome: StepOutcome, more: Partial<AutomationRun> = {}): AutomationRun {
+  const steps = [{ step: 0, outcome, text: "on", at: CROSSED + 50 }];
+  const state = outcome === "confirmed" ? "done" : "stopped";
+  return { rule: "a-0001", version: 1, firing: 1, state, at: CROSSED, because: [], steps, ...more };
+}
+
+const ON = { at: CROSSED + 10, device: "A0001a", payload: "ON" };
+const OFF = { ...ON, at: CROSSED + 900, payload: "OFF" };
+const IS_ON = { at: CROSSED + 20, device: "A0001a", state: "ON" };
+
+function house(more: Partial<ActingHistory> = {}): ActingHistory {
+  return {
+    house: 0,
+    rules: [rule()],
+    quiet: [{ name: "Q0010", kind: "never" }],
+    commands: [ON],
+    states: [IS_ON],
+    news: new Map(),
+    runs: new Map([["A0001", [run("confirmed")]]]),
+    told: [],
+    troubles: [],
+    ...more,
+  };
+}
+
+const kinds = (more: Partial<ActingHistory>) => judgeHouse(house(more)).map(({ kind }) => kind);
+const runs = (...all: AutomationRun[]) => new Map([["A0001", all]]);
+
+test("an action that is confirmed, or told, is sound", () => {
+  expect(kinds({})).toEqual([]);
+  for (const outcome of ["unconfirmed", "unknown"] as const)
+    expect(kinds({ runs: runs(run(outcome)), states: [], told: ["A0001 was not confirmed"] })).toEqual([]);
+  expect(kinds({ commands: [], states: [], runs: runs(run("not_sent")), told: ["A0001: not sent"] })).toEqual(
+    [],
+  );
+});
+
+test("a command that came twice is found, and a second run", () => {
+  expect(kinds({ commands: [ON, ON] })).toEqual(["twice"]);
+  expect(kinds({ runs: runs(run("confirmed"), run("confirmed", { firing: 2 })) })).toEqual(["again"]);
+});
+
+test("what no rule allows, or not then, is found", () => {
+  expect(kinds({ commands: [ON, { ...ON, device: "Q0010a" }] })).toEqual(["disallowed"]);
+  expect(kinds({ commands: [{ ...ON, at: CROSSED - 1 }] })).toEqual(["disallowed"]);
+  expect(kinds({ commands: [ON, OFF] })).toEqual(["disallowed"]);
+  const ends = { over: "off", backAt: CROSSED + 800, recovers: true } as const;
+  expect(kinds({ rules: [rule(ends)], commands: [ON, OFF] })).toEqual([]);
+  expect(kinds({ rules: [rule({ ...ends, backAt: CROSSED + 950 })], commands: [ON, OFF] })).toEqual([
+    "disallowed",
+  ]);
+  const quiet = new Map([...runs(run("confirmed")), ["Q0010", [run("confirmed")]]]);
+  expect(kinds({ runs: quiet })).toEqual(["again"]);
+});
+
+test("a firing of which nothing is left is lost, and one without an end is open", () => {
+  expect(kinds({ commands: [], states: [], runs: new Map() })).toEqual(["lost"]);
+  expect(kinds({ runs: runs(run("confirmed", { state: "running" })) })).toEqual(["open", "untold"]);
+});
+
+test("what is not confirmed has to be told, and words that were asked for have to come", () => {
+  expect(kinds({ runs: runs(run("unconfirmed")) })).toEqual(["untold"]);
+  expect(kinds({ rules: [rule({ says: true })] })).toEqual(["silent"]);
+});
+
+test("words that are not so are found", () => {
+  expect(kinds({ states: [] })).toEqual(["untrue"]);
+  expect(kinds({ runs: runs(run("not_sent")), told: ["A0001: not sent"] })).toEqual(["untrue"]);
+  expect(kinds({ runs: runs(run("sent")), told: ["A0001: sent"] })).toEqual(["untrue"]);
+});
+
+test("a device that stays on after the rule was over is told", () => {
+  const left = { rules: [rule({ over: "off", recovers: true, backAt: CROSSED + 500 })] };
+  expect(kinds(left)).toEqual(["end"]);
+  expect(kinds({ ...left, told: ["A0001: could not switch it off"] })).toEqual([]);
+});
