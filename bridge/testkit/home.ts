@@ -41,6 +41,8 @@ export class PlayedHome {
   rules = false;
   /** True: it says that the bridge may send what is wrong with itself. */
   conditions = false;
+  /** The public key that it says is its own; undefined: like an older gateway. */
+  gatewayKey: string | undefined;
   /** Sent right behind each welcome. */
   afterWelcome: HomeFrame[] = [];
   #socket: WebSocket | undefined;
@@ -110,6 +112,7 @@ export class PlayedHome {
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
       const { protocol, version, keys, standby, texts, unsigned, devices, rules, conditions } = this;
+      const { gatewayKey } = this;
       const more = {
         ...(keys && { keys }),
         ...(standby && { standby }),
@@ -118,6 +121,7 @@ export class PlayedHome {
         ...(devices && { devices }),
         ...(rules && { rules }),
         ...(conditions && { conditions }),
+        ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
       };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
       if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));
