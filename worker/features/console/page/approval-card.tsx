@@ -7,12 +7,14 @@ import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { RuleLines } from "./automations/rule-lines.tsx";
 import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { useAsker } from "./me.ts";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { sentenceOf } from "./open-questions.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
+import { SecondTap } from "./second-tap.tsx";
 import { say } from "./texts/say.ts";
 
 type Approval = NonNullable<TurnQuestion["approval"]>;
@@ -47,11 +49,13 @@ export function ApprovalCard({
   const [isWhole, setWhole] = useState(false);
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
   const [keep, setKeep] = useState<Keep>();
+  const [isSecond, setSecond] = useState(false);
   const id = useId();
   const askerOf = useAsker();
   const { members, offers = [] } = question;
   const { card, cwd, reason, unread = [] } = approval;
   const { marks = [], facts = [], verb = "Approve", decline = "Deny", accept } = card ?? {};
+  const { lines: ruleLines = [], second_tap: harms = [] } = card ?? {};
   const { lines, rest } = approvalText({ approval, members }, 2);
   const max = members ? SHOWN_OF_SEVERAL : SHOWN;
   const isCut = (lines !== undefined && isLong(lines)) || headAndTail(rest, max) !== undefined;
@@ -90,6 +94,7 @@ export function ApprovalCard({
           </dl>
         )}
       </div>
+      {ruleLines.length > 0 && <RuleLines lines={ruleLines} />}
       {members && (
         <ol class="batch" aria-label={say("theCalls")}>
           {members.map(({ id: member, text }) => (
@@ -128,7 +133,9 @@ export function ApprovalCard({
         </p>
       )}
       {mayApprove && offers.length > 0 && <NextTime offers={offers} members={members} onKeep={setKeep} />}
-      {mayApprove && offers.length === 0 && card?.danger && <p class="quiet">{say("dangerousAsk")}.</p>}
+      {mayApprove && offers.length === 0 && card?.danger && ruleLines.length === 0 && (
+        <p class="quiet">{say("dangerousAsk")}.</p>
+      )}
       {!mayApprove && <p class="quiet">{say("mayNotApprove")}</p>}
       {mayApprove && isUnseen && <p class="quiet">{say("showAllBefore")}</p>}
       {mayApprove && !isUnseen && isTooSmall && <p class="quiet">{say("largerScreen")}</p>}
@@ -136,6 +143,9 @@ export function ApprovalCard({
         <p class="quiet" role="status">
           {say("tickMarked", { count: shownMarks.length })}
         </p>
+      )}
+      {isSecond && (
+        <SecondTap texts={harms} verb={verb} disabled={!mayYes} onYes={() => onAnswer("approve", keep)} />
       )}
       {place}
       <div class="row answers">
@@ -150,8 +160,8 @@ export function ApprovalCard({
         <button
           type="button"
           class={card?.danger ? "bad" : "good"}
-          disabled={!mayYes}
-          onClick={() => onAnswer("approve", keep)}
+          disabled={!mayYes || isSecond}
+          onClick={() => (harms.length > 0 ? setSecond(true) : onAnswer("approve", keep))}
         >
           {visible(verb)}
         </button>

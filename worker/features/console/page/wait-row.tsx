@@ -60,6 +60,8 @@ export function WaitRow({ question, session, second }: Props) {
 /** It is plain, and its sentence has all of it. */
 function isWhole({ approval, members, plain }: OpenQuestion): boolean {
   if (!plain || !approval?.card || members) return false;
-  const { partial, shows } = approval.card;
-  return !partial && shows === undefined && hiddenNotice({ ...approval, card: undefined }) === undefined;
+  const { partial, shows, lines } = approval.card;
+  return (
+    !partial && shows === undefined && !lines && hiddenNotice({ ...approval, card: undefined }) === undefined
+  );
 }

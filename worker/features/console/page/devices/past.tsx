@@ -15,9 +15,16 @@ const HEIGHT = 100;
 const DIGITS = 3;
 
 type Piece = { from: number; to: number; value: PastLine["values"][number] };
-type Drawn = { pieces: readonly Piece[]; x: (at: number) => number; label: string };
+type Drawn = {
+  pieces: readonly Piece[];
+  x: (at: number) => number;
+  label: string;
+  /** Runs of a rule within the line, epoch ms. */
+  runs: readonly number[];
+};
+type Props = { device: string; readings: readonly Reading[]; runs?: readonly number[] };
 
-export function Past({ device, readings }: { device: string; readings: readonly Reading[] }) {
+export function Past({ device, readings, runs = [] }: Props) {
   const [name, setName] = useState(readings[0]?.name ?? "");
   const [days, setDays] = useState(1);
   const { value, stale, problem } = useLoaded("GET /v1/devices/{device}/past", {
@@ -56,7 +63,7 @@ export function Past({ device, readings }: { device: string; readings: readonly 
       {value && !problem && (
         <div class={stale ? "quiet" : undefined}>
           {value.line && reading ? (
-            <Line line={value.line} reading={reading} />
+            <Line line={value.line} reading={reading} runs={runs} />
           ) : (
             <p lang="en">{visible(value.text)}</p>
           )}
@@ -66,7 +73,9 @@ export function Past({ device, readings }: { device: string; readings: readonly 
   );
 }
 
-function Line({ line, reading }: { line: PastLine; reading: Reading }) {
+type LineProps = { line: PastLine; reading: Reading; runs: readonly number[] };
+
+function Line({ line, reading, runs }: LineProps) {
   const { from, to, at, values } = line;
   const pieces = at.map((begun, nth) => ({
     from: begun,
@@ -76,7 +85,8 @@ function Line({ line, reading }: { line: PastLine; reading: Reading }) {
   const x = (time: number) => ((time - from) / (to - from)) * WIDTH;
   const now = Date.now();
   const span = `${timeText(from, now)} – ${timeText(to, now)}`;
-  const drawn = { pieces, x, label: `${visible(reading.name)}, ${span}` };
+  const shown = runs.filter((run) => run >= from && run <= to);
+  const drawn = { pieces, x, label: `${visible(reading.name)}, ${span}`, runs: shown };
   const isNumber = values.some((value) => typeof value === "number");
   const unknown = pieces.reduce((ms, piece) => ms + (piece.value === null ? piece.to - piece.from : 0), 0);
   return (
@@ -92,11 +102,16 @@ function Line({ line, reading }: { line: PastLine; reading: Reading }) {
           <span class="key gap-key" /> {capital(say("notKnown"))}: {spanText(unknown)}
         </p>
       )}
+      {shown.length > 0 && (
+        <p class="legend">
+          <span class="key run-key" /> {say("actRuns", { count: shown.length })}
+        </p>
+      )}
     </div>
   );
 }
 
-function Numbers({ pieces, x, label, unit = "" }: Drawn & { unit: string | undefined }) {
+function Numbers({ pieces, x, label, runs, unit = "" }: Drawn & { unit: string | undefined }) {
   const known = pieces.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const y = (value: number) => HEIGHT * (high > low ? 0.95 - (0.9 * (value - low)) / (high - low) : 0.5);
@@ -121,13 +136,14 @@ function Numbers({ pieces, x, label, unit = "" }: Drawn & { unit: string | undef
       >
         <Gaps pieces={pieces} x={x} />
         <path class="line" d={path.join("")} />
+        <Runs runs={runs} x={x} />
       </svg>
     </>
   );
 }
 
 /** A row for each state, with the time for which it was so. */
-function States({ pieces, x, label, of }: Drawn & { of: string | undefined }) {
+function States({ pieces, x, label, runs, of }: Drawn & { of: string | undefined }) {
   const wordOf = (value: Piece["value"]) =>
     typeof value === "boolean"
       ? stateText(value ? "on" : "off", { class: of, value })
@@ -160,6 +176,7 @@ function States({ pieces, x, label, of }: Drawn & { of: string | undefined }) {
                   height={HEIGHT}
                 />
               ))}
+              <Runs runs={runs} x={x} />
             </svg>
           </div>
         );
@@ -171,6 +188,10 @@ function States({ pieces, x, label, of }: Drawn & { of: string | undefined }) {
       )}
     </>
   );
+}
+
+function Runs({ runs, x }: Pick<Drawn, "runs" | "x">) {
+  return <path class="run-mark" d={runs.map((at) => `M${x(at)} 0V${HEIGHT}`).join("")} />;
 }
 
 function Gaps({ pieces, x }: Pick<Drawn, "pieces" | "x">) {
