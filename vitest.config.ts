@@ -28,6 +28,7 @@ IN_NODE.push("test/*.test.ts");
 
 /** Random walks, kills, sleeps, long tables and repeated contracts, five seconds and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
+  "bridge/automations/attacks",
   "bridge/devices/devices",
   "bridge/devices/process",
   "bridge/gateway/many-agents",

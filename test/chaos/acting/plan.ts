@@ -111,6 +111,7 @@ function planRule(seed: number, k: number, faults: readonly ActingFault[]): Plan
     }),
   );
   const over = throws.pick(["leave", "off", "off", "undo"] as const);
+  const atMostMs = over !== "leave" && throws.chance(0.25) ? throws.whole(4_000, 8_000) : undefined;
   const rule = {
     name: `A${String(k).padStart(4, "0")}`,
     k,
@@ -118,9 +119,10 @@ function planRule(seed: number, k: number, faults: readonly ActingFault[]): Plan
     holdMs: throws.chance(0.2) ? throws.whole(1_000, 2_500) : 0,
     steps,
     over,
-    ...(over !== "leave" && throws.chance(0.25) && { atMostMs: throws.whole(4_000, 8_000) }),
+    ...(atMostMs !== undefined && { atMostMs }),
     says: throws.chance(0.3),
-    recovers: over === "leave" ? throws.chance(0.2) : throws.chance(0.8),
+    // Each run has an end.
+    recovers: over === "leave" ? throws.chance(0.2) : atMostMs === undefined || throws.chance(0.5),
   };
   // Each fault as often as each other one, whatever the size of the run.
   const name = faults[(k + seed) % faults.length] ?? "none";
