@@ -66,9 +66,16 @@ const Run = z.object({
   from: z.optional(instant),
   /** Time went by before the present step, so `only_if` is looked at again. */
   recheck: z.boolean(),
+  /**
+   * The bridge began anew since a step was given out, and this is when the run was last alive. Its next step waits until the clock is
+   * sure, since it may have been off for long.
+   */
+  interrupted: z.optional(instant),
   /** Of the present step: times that nothing left. */
   tries: count,
   steps: z.array(StepRun),
+  /** Steps of an undo that were left out, as somebody changed the value since. They are no failures. */
+  kept: z.array(count),
   /** By the number of the step. */
   before: z.record(z.string(), ValuesBefore),
   at_most: z.optional(instant),
@@ -91,12 +98,12 @@ export const AutomationState = z.object({
   armed: z.boolean(),
   /** The last known truth, without holds. */
   level: z.optional(z.boolean()),
-  /** Nothing is known since the last known truth. */
-  gap: z.boolean(),
+  /** Since when nothing is known. */
+  gap: z.optional(instant),
   /** The step to true was not seen. Since when it is known. */
   missed: z.optional(instant),
   /** A moment that waits for its turn among the rules of the home. */
-  moment: z.optional(instant),
+  moment: z.optional(z.object({ at: instant, depth: count, because: z.array(z.string()) })),
   /** The number of the last firing. */
   firing: count,
   /** When it ran in the last hour, oldest first; and the last time. */
@@ -107,7 +114,7 @@ export const AutomationState = z.object({
   /** The run before: a late confirmation and a person's "undo" are about it. */
   last: z.optional(Run),
   /** Of `at`: the next time, and the days (20261128) of which it was done, the newest last. */
-  next: z.optional(instant),
+  next: z.optional(z.object({ at: instant, day: z.int() })),
   days: z.array(z.int()),
   /** Nothing begins before it: after a start, or a new connection. */
   quiet_until: instant,
@@ -115,8 +122,6 @@ export const AutomationState = z.object({
   resting: z.optional(instant),
   /** Nothing begins any more. A run that there is comes to its end. */
   stopped: z.optional(Why),
-  /** The clock is as it was at the start, and nothing agreed with it yet. */
-  unsure: z.boolean(),
 });
 export type AutomationState = z.infer<typeof AutomationState>;
 
@@ -140,7 +145,7 @@ export type Surroundings = {
  * What the command ledger says of an id, after a start. `none`: it never began, or is void. `begun`: nobody knows whether it was sent.
  * `sent`: the state of now tells; the machine asks for it by `look`.
  */
-export type LedgerSays = "none" | "begun" | "sent" | { outcome: StepOutcome; text: string };
+export type LedgerSays = "none" | "begun" | "sent" | Pick<StepEnded, "outcome" | "text">;
 
 export type AutomationInput =
   /** A value of condition `condition`, or the word that there is none. `depth`: of a rule's command that caused it, plus 1. */
@@ -182,6 +187,8 @@ export type StepEnded = {
  * written: after a start the machine gives them again where they are needed.
  */
 export type Effect =
+  /** A run has begun: it counts for the home's limits (home-limits.ts). */
+  | { of: "begun"; firing: number }
   /** Carry out `action` under `id`. An `outcome` follows. `is_end`: no limit holds it back. */
   | {
       of: "do";
@@ -218,13 +225,12 @@ export function initialAutomation(rule: Automation, at: number, firing = 0): Aut
     at,
     conditions: rule.when.map(() => ({ rule: initialState(at), depth: 0 })),
     armed: false,
-    gap: true,
+    gap: at,
     firing,
     begun: [],
     counted: 0,
     days: [],
     quiet_until: at,
-    unsure: false,
   };
 }
 

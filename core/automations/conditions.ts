@@ -1,0 +1,77 @@
+/** The conditions of a rule that acts: each is stepped as a watch is, and then they are combined. */
+import type { Automation } from "../protocol/automation.ts";
+import { type RuleState, type StepInput, step } from "../rules/evaluate.ts";
+import { isMomentary } from "../rules/watch-rule.ts";
+import type { AutomationInput, AutomationState } from "./state.ts";
+import { combined, heldTruth, presentTruth, type Truth } from "./truth.ts";
+
+/** @property pulses the conditions whose moment this is @property depth of the deepest of these */
+export type Stepped = { state: AutomationState; pulses: ReadonlySet<number>; depth: number };
+
+/** Takes the value where there is one, and lets time pass in all others. */
+export function stepConditions(
+  rule: Automation,
+  state: AutomationState,
+  input: AutomationInput,
+  at: number,
+): Stepped {
+  const pulses = new Set<number>();
+  let depth = 0;
+  const conditions = rule.when.map(({ condition }, index) => {
+    const before = state.conditions[index];
+    if (!before) throw new RangeError(`${rule.id} has no state of condition ${index}`);
+    const isGiven = input.of === "value" && input.condition === index;
+    const given: StepInput = isGiven ? { ...input.value, at } : { tick: true, at };
+    const { state: after, change } = step(condition, before.rule, given);
+    const own = isGiven ? (input.depth ?? 0) : before.depth;
+    if (isMomentary(condition)) {
+      if (change?.state === "firing") {
+        pulses.add(index);
+        depth = Math.max(depth, own);
+      }
+      return { rule: after, depth: own };
+    }
+    const isNew = presentTruth(after) === true && presentTruth(before.rule) !== true;
+    return { rule: after, depth: isNew ? own : before.depth };
+  });
+  return { state: { ...state, at, conditions }, pulses, depth };
+}
+
+/** What all conditions say together. A moment is false but in its moment. */
+export function combinedOf(
+  rule: Automation,
+  state: AutomationState,
+  truthOf: (state: RuleState) => Truth,
+  pulses: ReadonlySet<number> = new Set(),
+): Truth {
+  const truths = rule.when.map(({ condition }, index): Truth => {
+    const one = state.conditions[index];
+    if (isMomentary(condition)) return pulses.has(index);
+    return one && truthOf(one.rule);
+  });
+  return combined(rule.match, truths);
+}
+
+/** So many runs of rules led to this truth. */
+export function depthOf(rule: Automation, state: AutomationState): number {
+  const depths = state.conditions.map((one, index) => {
+    const condition = rule.when[index]?.condition;
+    return condition && !isMomentary(condition) && heldTruth(one.rule) === true ? one.depth : 0;
+  });
+  return Math.max(0, ...depths);
+}
+
+/**
+ * Keeps what tells a step to true that counts: `armed` since it was false, and whether it came about while nothing was known.
+ */
+export function withTruth(rule: Automation, state: AutomationState): AutomationState {
+  const { at, armed, level, gap, missed } = state;
+  const present = combinedOf(rule, state, presentTruth);
+  if (present === undefined) return { ...state, gap: gap ?? at };
+  if (!present) return { ...state, armed: true, level: false, gap: undefined, missed: undefined };
+  const isAnew =
+    gap !== undefined &&
+    state.conditions.some((one) => (one.rule.turning ?? Number.NEGATIVE_INFINITY) >= gap);
+  const isMissed = armed && gap !== undefined && (level === false || isAnew);
+  return { ...state, level: true, gap: undefined, missed: isMissed ? at : missed };
+}

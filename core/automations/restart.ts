@@ -1,0 +1,109 @@
+/** What a start of the bridge, or a clock that was set, makes of a rule's state. */
+import { restarted, withClockSet } from "../rules/evaluate.ts";
+import { windowMs } from "../test-clock.ts";
+import { MINUTE_MS } from "../time/zone.ts";
+import { actionId, type LedgerSays, type Run } from "./state.ts";
+import { actionOf, isOpen, LATE_CONFIRMATION_MS, onOutcome, presentStep } from "./steps.ts";
+import { needsEnd, type Turn } from "./turn.ts";
+
+/** After a start or a new connection nothing begins for so long. */
+const QUIET_MS = windowMs(MINUTE_MS, 1_000);
+
+export function quiet(turn: Turn): void {
+  const { state, now } = turn;
+  turn.state = { ...state, quiet_until: Math.max(state.quiet_until, now.at + QUIET_MS), moment: undefined };
+}
+
+/**
+ * The bridge began anew. Holds begin anew, and what was out is looked up in the ledger: it is never sent a second time.
+ * @param ledger what the ledger says of an action's id
+ */
+export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void {
+  const { now, state } = turn;
+  turn.state = {
+    ...state,
+    at: now.at,
+    conditions: state.conditions.map(({ rule, depth }) => {
+      // A moment from before it would come too late.
+      const { more: _, ...kept } = restarted(rule, now.at);
+      return { rule: kept, depth };
+    }),
+    gap: now.at,
+    missed: undefined,
+    begun: state.begun.map((at) => Math.min(at, now.at)),
+    quiet_until: now.at,
+  };
+  quiet(turn);
+  lookOn(turn);
+  const { run } = state;
+  if (!run) return;
+  const isDo = run.phase === "do";
+  const alive = { recheck: true, interrupted: Math.min(run.interrupted ?? run.from ?? state.at, now.at) };
+  const after: Run = { ...run, ...(isDo && alive) };
+  turn.state = { ...turn.state, run: after };
+  if (run.out) lookUp(turn, after, ledger);
+}
+
+function lookUp(turn: Turn, run: Run, ledger: (id: string) => LedgerSays): void {
+  const { rule } = turn;
+  const step = presentStep(run);
+  const action = step === undefined ? undefined : actionOf(rule, step);
+  if (step === undefined || !action) return;
+  const { firing } = run;
+  const id = actionId(rule, firing, step);
+  const says = ledger(id);
+  if (says === "none") turn.state = { ...turn.state, run: { ...run, out: false } };
+  else if (says === "sent") turn.effects.push({ of: "look", firing, step, id, action, until: "now" });
+  else {
+    const ended = says === "begun" ? { outcome: "unknown" as const, text: "" } : says;
+    onOutcome(turn, { of: "outcome", firing, step, ...ended });
+  }
+}
+
+/** A late confirmation is watched for on. */
+function lookOn({ state: { run, last }, rule, now, effects }: Turn): void {
+  for (const of of [last, run])
+    for (const { step, outcome, at } of of?.steps ?? []) {
+      const action = actionOf(rule, step);
+      if (!of || !action || !isOpen({ outcome, at }, now.at)) continue;
+      const id = actionId(rule, of.firing, step);
+      effects.push({ of: "look", firing: of.firing, step, id, action, until: at + LATE_CONFIRMATION_MS });
+    }
+}
+
+/**
+ * The clock was set by so many ms while the bridge ran. What was measured stays as long as it was. A deadline from before a start stays
+ * where it is when the clock goes ahead, since the time that the bridge was off is in it.
+ */
+export function onClockSet(turn: Turn, by: number): void {
+  const { state, rule, now } = turn;
+  const moved = (at: number) => at + by;
+  const { run, missed, resting, moment, gap } = state;
+  turn.state = {
+    ...state,
+    at: now.at,
+    conditions: state.conditions.map((one) => ({ ...one, rule: withClockSet(one.rule, by, now.at) })),
+    begun: state.begun.map(moved),
+    quiet_until: moved(state.quiet_until),
+    gap: gap === undefined ? undefined : moved(gap),
+    missed: missed === undefined ? undefined : moved(missed),
+    resting: resting === undefined ? undefined : moved(resting),
+    moment: moment && { ...moment, at: moved(moment.at) },
+    // A time that was left out is late; one that comes again was done (`days`).
+    next: by < 0 ? undefined : state.next,
+    run: run && movedRun(run),
+  };
+
+  function movedRun(of: Run): Run {
+    const own = of.interrupted !== undefined && by > 0 ? 0 : by;
+    // An end of what does harm comes too early rather than too late.
+    const end = needsEnd(rule) ? Math.min(own, 0) : own;
+    return {
+      ...of,
+      from: of.from === undefined ? undefined : of.from + own,
+      interrupted: of.interrupted === undefined ? undefined : of.interrupted + own,
+      at_most: of.at_most === undefined ? undefined : of.at_most + end,
+      ending: of.ending && { ...of.ending, at: of.ending.at + by },
+    };
+  }
+}

@@ -1,0 +1,266 @@
+/** Carries the steps of a run on: its actions one after another, their outcomes, and its end. */
+import type { Automation, AutomationStep } from "../protocol/automation.ts";
+import { windowMs } from "../test-clock.ts";
+import { cutText } from "../text/cut.ts";
+import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
+import { isAllowedNow } from "./only-if.ts";
+import { type AutomationInput, actionId, type Run, type StepEnded, type Why } from "./state.ts";
+import {
+  hasFailed,
+  isFailure,
+  isHeld,
+  isTouched,
+  isUndo,
+  isUndoable,
+  needsEnd,
+  type Turn,
+  tell,
+} from "./turn.ts";
+
+/** A step, or a time, that is later than this is not done any more. */
+export const LATE_MS = 10 * MINUTE_MS;
+/** A confirmation that comes after a step was told as unconfirmed is told within this time. */
+export const LATE_CONFIRMATION_MS = 10 * MINUTE_MS;
+/** Waits before another try, where nothing left. */
+const TRIES_MS = [windowMs(10_000, 300), windowMs(30_000, 600), windowMs(90_000, 900)];
+/** An end of what does harm is tried on, each 5 minutes for a day. */
+const END_AGAIN_MS = windowMs(5 * MINUTE_MS, 2_000);
+const END_MAX_MS = DAY_MS;
+const TEXT_MAX = 500;
+
+/** Moves the run on until it waits for something. */
+export function carryOn(turn: Turn): void {
+  while (moves(turn)) {}
+}
+
+/** @returns whether something came of it, so that there may be more to do */
+function moves(turn: Turn): boolean {
+  const { run } = turn.state;
+  if (!run) return false;
+  const ending = run.ending ?? endingOf(turn, run);
+  if (ending && !run.ending) return set(turn, { ...run, ending });
+  if (run.out) return false;
+  if (run.phase === "end") return moveEnd(turn, run);
+  if (ending) return beginEnd(turn, run, ending.why);
+  return run.phase === "do" && moveDo(turn, run);
+}
+
+function set(turn: Turn, run: Run): true {
+  turn.state = { ...turn.state, run };
+  return true;
+}
+
+function endingOf(turn: Turn, run: Run): Run["ending"] {
+  const { rule, now } = turn;
+  if (run.at_most !== undefined && now.at >= run.at_most) return { why: "at_most", at: now.at };
+  const isOver = rule.over !== "leave" && !run.moment && isHeld(turn) === false;
+  return isOver ? { why: "over", at: now.at } : undefined;
+}
+
+function moveDo(turn: Turn, run: Run): boolean {
+  const { rule, now } = turn;
+  const step = rule.do[run.step];
+  if (!step) return leaveDo(turn, run);
+  if (run.from === undefined) {
+    const waitMs = (step.wait_minutes ?? 0) * MINUTE_MS;
+    const from = (run.interrupted ?? now.at) + waitMs;
+    return set(turn, { ...run, from, recheck: run.recheck || waitMs > 0 });
+  }
+  if (now.at < run.from) return false;
+  const isLate = now.at - run.from >= LATE_MS;
+  if (run.tries > 0 && (isLate || (!run.moment && isHeld(turn) === false)))
+    return leaveDo(turn, run, "not_sent");
+  const allowed = run.recheck ? isAllowedNow(rule.only_if, { ...now, zone: rule.zone }) : true;
+  if (allowed === false) return leaveDo(turn, run, "only_if");
+  if (isLate) return leaveDo(turn, run, allowed === undefined ? "only_if" : "late");
+  if (allowed === undefined || (run.interrupted !== undefined && !now.sure)) return false;
+  const from = now.held_until(step);
+  if (from - now.at >= LATE_MS) return leaveDo(turn, run, "limits");
+  if (from > now.at) return set(turn, { ...run, from });
+  return giveOut(turn, run, step);
+}
+
+function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
+  const { rule, now } = turn;
+  const before = rule.over === "off" ? undefined : now.before(action);
+  const hasLimit = rule.at_most_minutes !== undefined && (rule.over !== "leave" || rule.end.length > 0);
+  set(turn, {
+    ...run,
+    ...{ out: true, from: now.at, recheck: false, interrupted: undefined },
+    ...(before && { before: { ...run.before, [run.step]: before } }),
+    ...(hasLimit && { at_most: run.at_most ?? now.at + (rule.at_most_minutes ?? 0) * MINUTE_MS }),
+  });
+  const { firing, step, depth } = run;
+  const id = actionId(rule, firing, step);
+  turn.effects.push({ of: "do", firing, step, id, action, is_end: false, depth });
+  return false;
+}
+
+/** All of `do` was done, or it goes no further. */
+function leaveDo(turn: Turn, run: Run, why?: Why): boolean {
+  const { rule } = turn;
+  const left: Run = { ...run, phase: "held", out: false, from: undefined, ...(why && { why }) };
+  const isDone = rule.do.some((_, step) => isTouched(run, step));
+  const byTime = run.at_most !== undefined;
+  const hasEnd = rule.over === "leave" ? byTime && rule.end.length > 0 : byTime || !run.moment;
+  const isLast = !isDone || !hasEnd;
+  tell(turn, left, { aloud: isWorthSaying(turn, left), ended: isLast });
+  return isLast ? end(turn, left) : set(turn, left);
+}
+
+/** Its maker gave words for a run that was done. What was not done is said in any case, but for what `only_if` and a person want. */
+function isWorthSaying({ rule }: Turn, run: Run): boolean {
+  if (hasFailed(run)) return true;
+  if (run.why !== undefined) return run.why !== "only_if";
+  return rule.say !== undefined && run.steps.length > 0;
+}
+
+function end(turn: Turn, last: Run): true {
+  turn.state = { ...turn.state, run: undefined, last };
+  return true;
+}
+
+function beginEnd(turn: Turn, run: Run, why: Why): true {
+  if (run.phase === "do" && isWorthSaying(turn, run)) tell(turn, run, { aloud: true });
+  const ends = endsOf(turn, run, why);
+  return set(turn, { ...run, phase: "end", step: 0, ends, from: undefined, tries: 0 });
+}
+
+/** Numbers of the steps that end what this run did: the last first where they bring values back. */
+function endsOf({ rule }: Turn, run: Run, why: Why): number[] {
+  const touched = rule.do.flatMap((_, step) => (isTouched(run, step) ? [step] : []));
+  if (isUndo(rule, why)) return touched.reverse().map((step) => rule.do.length + step);
+  if (rule.over === "leave" && why !== "at_most") return [];
+  const keys = new Set(touched.map((step) => rule.do[step]?.key));
+  return rule.end.flatMap(({ key }, index) => (keys.has(key) ? [rule.do.length + index] : []));
+}
+
+function moveEnd(turn: Turn, run: Run): boolean {
+  const { rule, now } = turn;
+  const step = run.ends[run.step];
+  if (step === undefined) {
+    const failed = hasFailed(run, rule.do.length);
+    tell(turn, run, { aloud: failed, critical: failed && needsEnd(rule), ended: true });
+    return end(turn, run);
+  }
+  if (run.from !== undefined && now.at < run.from) return false;
+  set(turn, { ...run, out: true, from: now.at });
+  giveOutEnd(turn, run, step);
+  return false;
+}
+
+/** Gives a step of the end out. Nothing holds it back. */
+function giveOutEnd({ rule, effects }: Turn, run: Run, step: number): void {
+  const { firing, depth } = run;
+  const id = actionId(rule, firing, step);
+  const index = step - rule.do.length;
+  const action = isUndo(rule, run.ending?.why) ? undefined : rule.end[index];
+  if (action) {
+    effects.push({ of: "do", firing, step, id, action, is_end: true, depth });
+    return;
+  }
+  const undoes = rule.do[index];
+  if (undoes) effects.push({ of: "undo", firing, step, id, undoes, before: run.before[index], depth });
+}
+
+/** The step's outcome. One that is not awaited is a repetition. */
+export function onOutcome(turn: Turn, input: StepEnded): void {
+  const { rule, now } = turn;
+  const { run } = turn.state;
+  const step = run && presentStep(run);
+  if (!run?.out || run.firing !== input.firing || step !== input.step) return;
+  const isEnd = run.phase === "end";
+  const { outcome } = input;
+  const reached: Run = {
+    ...run,
+    out: false,
+    steps: withStep(run, { step, outcome, text: cutText(input.text, TEXT_MAX), at: now.at }),
+    kept: input.kept ? [...run.kept, step] : run.kept,
+  };
+  const again = outcome === "not_sent" && input.again ? nextTry(turn, reached) : undefined;
+  if (again !== undefined) {
+    set(turn, { ...reached, tries: run.tries + 1, from: now.at + again });
+    return;
+  }
+  const action = actionOf(rule, step);
+  if (action && (outcome === "unconfirmed" || outcome === "unknown"))
+    turn.effects.push({
+      ...{ of: "look", firing: run.firing, step, id: actionId(rule, run.firing, step), action },
+      until: now.at + LATE_CONFIRMATION_MS,
+    });
+  set(turn, { ...reached, step: run.step + 1, from: undefined, tries: 0 });
+  if (input.pause) stop(turn, input.pause, true);
+  if (!isEnd && isFailure(outcome) && !rule.go_on) leaveDo(turn, turn.state.run ?? reached, whyOf(outcome));
+}
+
+/** The number of the present step. */
+export function presentStep({ phase, step, ends }: Run): number | undefined {
+  return phase === "end" ? ends[step] : step;
+}
+
+/** What the step of this number does; of an undo, what it undoes. */
+export function actionOf(rule: Automation, step: number): AutomationStep | undefined {
+  const index = step - rule.do.length;
+  return rule.do[step] ?? rule.end[index] ?? rule.do[index];
+}
+
+function whyOf(outcome: StepEnded["outcome"]): Why {
+  return outcome === "not_sent" || outcome === "unconfirmed" ? outcome : "unknown";
+}
+
+/** @returns the wait before the next try, ms; undefined: there is none */
+function nextTry(turn: Turn, run: Run): number | undefined {
+  const { rule, now } = turn;
+  const wait = TRIES_MS[run.tries];
+  if (run.phase !== "end") {
+    const isSo = !run.ending && (run.moment || isHeld(turn) !== false);
+    return isSo ? wait : undefined;
+  }
+  if (wait !== undefined) return wait;
+  if (!needsEnd(rule) || now.at - (run.ending?.at ?? now.at) >= END_MAX_MS) return undefined;
+  if (run.tries === TRIES_MS.length) tell(turn, run, { aloud: true, critical: true });
+  return END_AGAIN_MS;
+}
+
+/** What was said of a step before gives way. */
+function withStep({ steps }: Run, one: Run["steps"][number]): Run["steps"] {
+  return [...steps.filter(({ step }) => step !== one.step), one];
+}
+
+/** A confirmation of a step that was told as unconfirmed, or unknown. */
+export function onLate(turn: Turn, { firing, step, text }: Extract<AutomationInput, { of: "late" }>): void {
+  const { run, last } = turn.state;
+  const { now } = turn;
+  const of = run?.firing === firing ? run : last?.firing === firing ? last : undefined;
+  const before = of?.steps.find((one) => one.step === step);
+  if (!of || !before || !isOpen(before, now.at)) return;
+  const steps = withStep(of, { step, outcome: "late", text: cutText(text, TEXT_MAX), at: now.at });
+  const changed: Run = { ...of, steps };
+  turn.state = { ...turn.state, ...(of === run ? { run: changed } : { last: changed }) };
+  tell(turn, changed, { aloud: true, ended: of !== run });
+}
+
+/** A confirmation may still come. */
+export function isOpen({ outcome, at }: Pick<Run["steps"][number], "outcome" | "at">, now: number): boolean {
+  return (outcome === "unconfirmed" || outcome === "unknown") && now - at <= LATE_CONFIRMATION_MS;
+}
+
+/** Nothing begins any more, and a run's end is carried out. @param isOwn the rule pauses by itself */
+export function stop(turn: Turn, why: Why, isOwn = false): void {
+  const { state, now } = turn;
+  turn.state = { ...state, stopped: state.stopped ?? why, moment: undefined };
+  if (isOwn) turn.effects.push({ of: "pause", why });
+  const { run } = state;
+  if (run && !run.ending) set(turn, { ...run, ending: { why, at: now.at } });
+}
+
+/** A person's "undo" of the present run, or of the last one. */
+export function onUndo(turn: Turn, firing: number): void {
+  const { state, rule, now } = turn;
+  const ending = { why: "undo" as const, at: now.at };
+  const { run, last } = state;
+  if (run?.firing === firing && run.phase !== "end" && !run.ending) set(turn, { ...run, ending });
+  if (run || last?.firing !== firing || !isUndoable(rule, last)) return;
+  turn.state = { ...state, last: undefined };
+  set(turn, { ...last, phase: "held", ending });
+}
