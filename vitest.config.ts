@@ -85,6 +85,7 @@ const LONG_IN_WORKERD = [
 
 /** They wait for minutes and do next to nothing. */
 const IDLE = [
+  "automations-idle",
   "console-speaks",
   "idle",
   "mcp-patience",
