@@ -72,9 +72,22 @@ const ACTS: Readonly<Record<string, ActWord>> = {
 /** `set`, and `set_left` where several parts of a device have one. */
 const WITH_PART = new RegExp(`^(set_position|set_tilt|set|${Object.keys(ACTS).join("|")})(?:_(.+))?$`);
 
+/**
+ * An action of a device by its parts. @property base `set`; "": none that we know @property part of the device that it is about
+ * @property act the word for an action without values
+ */
+export function actionParts(action: string): {
+  base: string;
+  part?: string | undefined;
+  act?: ActWord | undefined;
+} {
+  const [, base = "", part] = WITH_PART.exec(action) ?? [];
+  return { base, part, act: Object.hasOwn(ACTS, base) ? ACTS[base] : undefined };
+}
+
 function ofDevice(call: AskedCall, phrases: Phrases): Sentence | undefined {
   const { parameters } = call;
-  const [, base = "", part] = WITH_PART.exec(call.action) ?? [];
+  const { base, part, act } = actionParts(call.action);
   const named = (name: string) =>
     part === undefined ? name : phrases.parts(name, slotText(part.replaceAll("_", " "), phrases));
   const made = (say: (name: string) => string, verb: string): Sentence => ({
@@ -84,7 +97,6 @@ function ofDevice(call: AskedCall, phrases: Phrases): Sentence | undefined {
     isPartial: false,
   });
   const names = Object.keys(parameters);
-  const act = Object.hasOwn(ACTS, base) ? ACTS[base] : undefined;
   if (act !== undefined && names.length === 0)
     return made((name) => phrases.say("askAct", { act: phrases.act(act), name }), phrases.act(act));
   if (!base.startsWith("set") || names.length === 0) return undefined;
@@ -131,14 +143,18 @@ function settingOf(
   { parameters, schema }: AskedCall,
   phrases: Phrases,
 ): SettingText | undefined {
-  const [, unit] = Object.hasOwn(SETTINGS, name) ? (SETTINGS[name] ?? []) : [];
-  const value = valueText(parameters[name], unit ?? degreesOf(schema, name), name, phrases);
+  const value = valueText(parameters[name], unitOf(name) ?? degreesOf(schema, name), name, phrases);
   if (value === undefined) return undefined;
   return {
     setting: settingText(name, phrases),
     value,
     isObvious: OBVIOUS.has(name) && typeof parameters[name] === "number",
   };
+}
+
+/** The unit that a parameter of this name has in any case. */
+export function unitOf(name: string): string | undefined {
+  return Object.hasOwn(SETTINGS, name) ? SETTINGS[name]?.[1] : undefined;
 }
 
 /** A parameter's name in a sentence. */

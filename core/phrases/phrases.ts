@@ -16,6 +16,7 @@ import type {
   ActWord,
   KindWord,
   MessageKey,
+  NeedsOf,
   ParametersOf,
   PhraseData,
   ReadingWord,
@@ -25,7 +26,8 @@ import { readingWord } from "./reading-names.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
 
-type Arguments<Key extends MessageKey> = [keyof ParametersOf<Key>] extends [never] ? [] : [ParametersOf<Key>];
+type Given<Needs> = [keyof Needs] extends [never] ? [] : [Needs];
+type Arguments<Key extends MessageKey> = Given<ParametersOf<Key>>;
 
 export class Phrases {
   readonly language: Language;
@@ -42,8 +44,21 @@ export class Phrases {
 
   /** One message. What stands in for a placeholder is written as it is, whatever is in it. */
   say<Key extends MessageKey>(key: Key, ...[parameters]: Arguments<Key>): string {
-    const given = (parameters ?? {}) as Record<string, number | string>;
-    const text = this.#form(this.#data.messages[key], given.count);
+    return this.#filled(this.#data.messages[key], parameters);
+  }
+
+  /** One message of those that not every program has. @param english their table: it stands in where the language was read without them */
+  sayOf<Table extends Readonly<Record<string, string>>, Key extends keyof Table & string>(
+    english: Table,
+    key: Key,
+    ...[parameters]: Given<NeedsOf<Table[Key]>>
+  ): string {
+    return this.#filled(this.#data.more?.[key] ?? english[key] ?? "", parameters);
+  }
+
+  #filled(message: string, parameters: object = {}): string {
+    const given = parameters as Record<string, number | string>;
+    const text = this.#form(message, given.count);
     return text.replace(PLACEHOLDER, (whole, name: string) => {
       const value = given[name];
       if (value !== undefined) return String(value);

@@ -1,5 +1,6 @@
 /** What a watch waits for, in words. */
 import { ENGLISH, type Phrases } from "../phrases/phrases.ts";
+import type { WatchCondition } from "../protocol/rules.ts";
 import { deviceText, plainText } from "./plain-text.ts";
 import { figureText, spanText } from "./time-text.ts";
 import type { Value } from "./value.ts";
@@ -22,8 +23,11 @@ export function valueText(
   return figureText(value, unit === undefined ? undefined : plainText(unit, UNIT_MAX), phrases);
 }
 
+/** A condition with a boolean's words. */
+export type WordedCondition = WatchCondition & Pick<WatchRule, "words">;
+
 /** `temperature is above −15 °C for 10 min`. */
-export function conditionText(rule: WatchRule, phrases: Phrases = ENGLISH): string {
+export function conditionText(rule: WordedCondition, phrases: Phrases = ENGLISH): string {
   const condition = momentText(rule, phrases);
   if (isMomentary(rule) || rule.hold_ms === 0) return condition;
   return phrases.say("forSpan", { condition, span: spanText(rule.hold_ms, phrases) });
@@ -31,7 +35,7 @@ export function conditionText(rule: WatchRule, phrases: Phrases = ENGLISH): stri
 
 const COMPARED = { above: "isAbove", below: "isBelow", equal: "isEqual", not_equal: "isNotEqual" } as const;
 
-function momentText(rule: WatchRule, phrases: Phrases): string {
+function momentText(rule: WordedCondition, phrases: Phrases): string {
   const { is, value } = rule;
   const reading = readingText(rule, phrases);
   const limit = value === undefined ? "" : valueText(value, rule, phrases);
@@ -49,7 +53,7 @@ function momentText(rule: WatchRule, phrases: Phrases): string {
   }
 }
 
-function readingText({ reading, field }: WatchRule, phrases: Phrases): string {
+function readingText({ reading, field }: WordedCondition, phrases: Phrases): string {
   const name = plainText(phrases.readingName(reading), READING_MAX);
   return reading === PRESENCE || field === undefined
     ? name

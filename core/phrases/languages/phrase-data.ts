@@ -29,6 +29,8 @@ export type PhraseData = {
   readonly values: Readonly<Record<ValueWord, string>>;
   readonly readings: Readonly<Record<ReadingWord, string>>;
   readonly kinds: Readonly<Record<KindWord, string>>;
+  /** Messages that not every program has, with the keys of their own English table (`Phrases.sayOf`). */
+  readonly more?: Readonly<Record<string, string>>;
 };
 
 /** Names in braces: those of "{name}: {value}." are `name` and `value`. `{Act}` stands for `act`. */
@@ -36,7 +38,8 @@ type PlaceholdersOf<Text extends string> = Text extends `${string}{${infer Name}
   ? Uncapitalize<Name> | PlaceholdersOf<Rest>
   : never;
 
-/** What a message needs: a number for `count`, texts for the others. Empty: nothing. */
-export type ParametersOf<Key extends MessageKey> = {
-  [Name in PlaceholdersOf<English["messages"][Key]>]: Name extends "count" ? number : string;
+/** What a text needs: a number for `count`, texts for the others. Empty: nothing. */
+export type NeedsOf<Text extends string> = {
+  [Name in PlaceholdersOf<Text>]: Name extends "count" ? number : string;
 };
+export type ParametersOf<Key extends MessageKey> = NeedsOf<English["messages"][Key]>;
