@@ -11,7 +11,9 @@ const NEVER = /^(?:git|ssh)(?:_|$)|^prompt$/;
 export function notOffered({ name, effect, setting }: ActionAdvert): string | undefined {
   if (effect === "read") return "it changes nothing";
   const isNever = NEVER.test(name) || (isOwnTool(name) && !OWN.has(name)) || effect === "write";
-  return isNever || setting ? "no rule runs commands, changes files or settings, or asks a model" : undefined;
+  return isNever || setting
+    ? "rules run no commands, change no files or settings, and ask no model"
+    : undefined;
 }
 
 /** @returns what is wrong with the parameters by the advert's schema, as far as it says */

@@ -23,8 +23,10 @@ export function findDevice(asked: string, devices: readonly RuleDevice[]): Parse
 }
 
 /** Of a device. The error lists what it has. */
-export function findAction(asked: string, { id, actions }: RuleDevice): Parsed<string> {
+export function findAction(asked: string, { id, actions, withheld = {} }: RuleDevice): Parsed<string> {
   const wanted = folded(asked);
+  const kept = Object.entries(withheld).find(([name]) => folded(name) === wanted);
+  if (kept) return wrong(`no rule has '${kept[0]}': ${kept[1]}`);
   const found = actions.find((name) => folded(name) === wanted);
   if (found !== undefined) return { ok: true, value: found };
   if (actions.length === 0) return wrong(`${id} has nothing that a rule may change`);

@@ -1,13 +1,12 @@
 /** The devices that watches are about, by their keys: a rename changes nothing. */
 
 import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
-import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed, wrong, z } from "@edgecall/core/protocol/parse.ts";
 import { VALUE_TYPES } from "@edgecall/core/protocol/rules.ts";
 import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
+import { optionOf } from "@edgecall/core/rules/reading-option.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
-import { classWords } from "@edgecall/core/text/class-words.ts";
 import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
@@ -92,26 +91,6 @@ async function askReadings(
   return read.ok
     ? { ok: true, value: read.value as ReadingOption[] }
     : wrong(`agent_id: '${id}': ${read.error}`);
-}
-
-function optionOf({ name, value, unit, kind, class: of, at, unavailable }: Reading): ReadingOption {
-  const type =
-    typeof value === "number" ? "number" : typeof value === "boolean" ? "boolean" : typeOf(kind, unit);
-  const [yes, no] = classWords(of);
-  return {
-    name,
-    type,
-    ...(unit !== undefined && { unit }),
-    ...(type === "boolean" && { words: { yes, no } }),
-    ...(kind === "event" && { event: true as const }),
-    ...(value !== null && at !== null && !unavailable && { now: { value, at } }),
-  };
-}
-
-/** Of a reading that has no value yet. */
-function typeOf(kind: string, unit: string | undefined): ReadingOption["type"] {
-  if (kind === "binary_sensor") return "boolean";
-  return unit === undefined ? "text" : "number";
 }
 
 /** The id by which it is known now; undefined: it was forgotten, or its key was revoked. */
