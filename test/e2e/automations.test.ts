@@ -9,12 +9,11 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { PlayedPublisher } from "../../bridge/testkit/publisher.ts";
-import type { AutomationList } from "../../worker/features/automations/contract.ts";
-import { byClock } from "../clock.ts";
 import { OWNER, onTelegram, type SentMessage } from "../platforms/people.ts";
 import { waitForMessage } from "../platforms/waiting.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
+import { ACTS_WITHIN_MS, ActingRules } from "./acting-rules.ts";
 import { axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { button, shown } from "./rule-chats.ts";
@@ -26,13 +25,11 @@ const TELLS = "Die Haustür ist auf, das Flurlicht ist an.";
 const folder = mkdtempSync(join(tmpdir(), "edgecall-automations-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Programs start slowly on a busy machine. */
-const WITHIN_MS = byClock(180_000, 60_000);
-
 describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], timeout: 400_000 }, () => {
   const vars: Record<string, string> = { GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin" };
   const stack = useStack({ mosquitto: findMosquitto(), vars, bridge: { BRIDGE_STATE: folder } });
   const devices = new HostedDevices(stack);
+  const rules = new ActingRules(() => stack.gateway);
   let person: Awaited<ReturnType<typeof onTelegram>>;
   let publisher: PlayedPublisher;
   let chat: SentMessage;
@@ -58,7 +55,7 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     await publisher.plug("hall", { more: { device: { identifiers: ["hall"], name: "Flurlicht" } } });
     await publisher.say("plugs/hall/state", "OFF", true);
     await until(async () => (await devices.list()).filter(({ online }) => online).length === 2, {
-      within: WITHIN_MS,
+      within: ACTS_WITHIN_MS,
       every: 250,
       what: "the home has both devices",
     });
@@ -73,8 +70,6 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     if (!device) throw new Error(`no device ${name}`);
     return device;
   };
-  const listed = async () =>
-    ((await (await stack.gateway.fetch("/v1/automations")).json()) as AutomationList).automations;
   /** What the light was told. */
   const told = () => publisher.sentTo("hall");
 
@@ -102,7 +97,7 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     // The card is code's, in the language of the chat.
     expect(shown(asked)).toContain("Flurlicht");
     expect(shown(asked)).toMatch(/Wenn|wenn|Sobald/);
-    expect(await listed()).toEqual([]);
+    expect(await rules.list()).toEqual([]);
     await publisher.say("door/state", "ON", true);
     await publisher.say("door/state", "OFF", true);
     expect(told()).toEqual([]);
@@ -121,20 +116,23 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     expect(lines).toContain("Flurlicht");
     expect(await axeFinds(page)).toEqual([]);
     await sheet.locator(".answers button.good").click();
-    await until(async () => (await listed()).length === 1, { within: WITHIN_MS, what: "the rule is there" });
-    await until(async () => (await listed())[0]?.now?.state === "armed", {
-      within: WITHIN_MS,
+    await until(async () => (await rules.list()).length === 1, {
+      within: ACTS_WITHIN_MS,
+      what: "the rule is there",
+    });
+    await until(async () => (await rules.list())[0]?.now?.state === "armed", {
+      within: ACTS_WITHIN_MS,
       every: 200,
       what: "the bridge has it",
     });
-    expect(await listed()).toMatchObject([{ status: "active", allowed_by: "anna" }]);
+    expect(await rules.list()).toMatchObject([{ status: "active", allowed_by: "anna" }]);
     expect(told()).toEqual([]);
   });
 
   test("acts with the gateway off, and the device confirms it", async () => {
     await stack.worker.kill();
     await publisher.say("door/state", "ON", true);
-    await until(() => told().length > 0, { within: WITHIN_MS, what: "the light is told" });
+    await until(() => told().length > 0, { within: ACTS_WITHIN_MS, what: "the light is told" });
     expect(told()).toEqual(["ON"]);
   });
 
@@ -144,19 +142,19 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
       chat,
       (message) => shown(message).includes(TELLS),
       "what it did, in the chat",
-      WITHIN_MS,
+      ACTS_WITHIN_MS,
     );
     const labels = news.buttons.map(({ label }) => label);
     expect(labels).toContain("Rückgängig");
     expect(labels.length).toBeGreaterThanOrEqual(2);
-    expect((await listed())[0]?.now?.runs).toMatchObject([
+    expect((await rules.list())[0]?.now?.runs).toMatchObject([
       { state: "done", steps: [{ outcome: "confirmed" }] },
     ]);
     await person.press(button(news, "Rückgängig"), OWNER);
-    await until(() => told().length > 1, { within: WITHIN_MS, what: "the light is told again" });
+    await until(() => told().length > 1, { within: ACTS_WITHIN_MS, what: "the light is told again" });
     expect(told()).toEqual(["ON", "OFF"]);
-    await until(async () => (await listed())[0]?.now?.runs[0]?.state === "undone", {
-      within: WITHIN_MS,
+    await until(async () => (await rules.list())[0]?.now?.runs[0]?.state === "undone", {
+      within: ACTS_WITHIN_MS,
       every: 200,
       what: "the run is undone",
     });
