@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
+import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/home-frames.ts";
@@ -131,10 +132,11 @@ class RunningBridge implements Bridge {
         ...this.#update.features,
         ...(this.#spans ? [TRACE_FEATURE] : []),
         ...(settings.devices ? [DEVICES_FEATURE, ASSISTANT_FEATURE] : []),
-        ...(settings.devices?.folder === undefined ? [] : [RULES_FEATURE]),
+        ...(settings.devices?.folder === undefined ? [] : [RULES_FEATURE, AUTOMATIONS_FEATURE]),
         ...(settings.devices?.historyDays === undefined ? [] : [HISTORY_FEATURE]),
       ],
       rules: () => this.#devices?.rules?.hash,
+      automations: () => this.#devices?.automations?.hash,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
       onWelcome: (welcome, texts) => {
@@ -144,8 +146,10 @@ class RunningBridge implements Bridge {
         this.#sentConditions = undefined;
         this.#connection += 1;
         this.#devices?.rules?.gatewayLost();
+        this.#devices?.automations?.gatewayLost();
         this.#outbox.lost();
       },
+      onRevoked: () => this.#devices?.automations?.revoked(),
     });
     this.#hosted =
       settings.devices &&
@@ -189,6 +193,7 @@ class RunningBridge implements Bridge {
         settings: settings.devices,
         agents: this.#hosted,
         gateway: this.#gateway,
+        paired: settings.ownKey && { home: settings.ownKey.home, key: settings.ownKey.gatewayKey },
         onChange: () => this.#outbox.sendChangesSoon(),
       });
   }
@@ -214,7 +219,8 @@ class RunningBridge implements Bridge {
   }
 
   conditions(): Condition[] {
-    const all = [this.#broker.condition(), this.#devices?.homeAssistant?.condition()];
+    const { homeAssistant, automations } = this.#devices ?? {};
+    const all = [this.#broker.condition(), homeAssistant?.condition(), ...(automations?.conditions() ?? [])];
     return all.filter((one) => one !== undefined);
   }
 
@@ -296,12 +302,14 @@ class RunningBridge implements Bridge {
   }
 
   async #onWelcome(
-    { keys, unsigned, unasked, paced, devices, rules, conditions }: Welcome,
+    { keys, unsigned, unasked, paced, devices, rules, conditions, home, gateway_key }: Welcome,
     texts: readonly StoredTexts[] | undefined,
   ): Promise<void> {
     this.#connection += 1;
     const connection = this.#connection;
     this.#counts.connected("gateway");
+    // Frames about them may come right behind the welcome.
+    this.#devices?.automations?.welcomed({ home, gateway_key });
     // The gateway takes a new connection for one without any.
     this.#sentConditions = conditions ? "[]" : undefined;
     this.#unsigned = unsigned && new Set(unsigned);
@@ -405,6 +413,17 @@ class RunningBridge implements Bridge {
         break;
       case "changed":
         this.#devices?.rules?.onChanged(frame);
+        break;
+      case "automations":
+      case "news_stored":
+      case "presence_said":
+      case "acted":
+        this.#devices?.automations?.onFrame(frame);
+        break;
+      case "order":
+        this.#devices?.automations?.onOrder(frame);
+        break;
+      case "draft":
         break;
       case "forget_device":
         this.#devices?.forget(frame.key);

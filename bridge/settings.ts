@@ -52,6 +52,13 @@ export type HomeAssistantSettings = {
   token(): string;
 };
 
+/** What knows whether somebody is at home, by the name that people read. `agent`: a hosted device's id. */
+export type PresenceSource = { name: string } & (
+  | { of: "entity"; entity: string }
+  | { of: "ping"; host: string }
+  | { of: "reading"; agent: string; reading: string }
+);
+
 export type DeviceSettings = {
   /** Of the broker's devices. `off`: they are no agents. `read`: a change is refused unless a person has allowed the device. */
   mode: "off" | "read" | "allow";
@@ -67,6 +74,8 @@ export type DeviceSettings = {
   signIn: DeviceSettings["mode"];
   /** Entity ids of Home Assistant's persons and trackers that are devices too. Absent: none. */
   people?: readonly string[];
+  /** What says who is at home, for rules that act. Absent: nothing. */
+  presence?: readonly PresenceSource[];
   /** Whose a device is that both have. Absent: the broker's. */
   firstSource?: "home-assistant";
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
@@ -187,8 +196,10 @@ function readDevices(
   const people = readPeople(get("HA_PEOPLE"), errors);
   const first = get("HA_FIRST");
   if (first !== "on" && first !== "off") errors.push("HA_FIRST: should be on or off");
+  const presence = readPresence(get("PRESENCE"), errors);
   const given = {
     ...(people.length > 0 && { people }),
+    ...(presence.length > 0 && { presence }),
     ...(first === "on" && { firstSource: "home-assistant" as const }),
   };
   return {
@@ -260,6 +271,33 @@ function readPeople(value: string | undefined, errors: string[]): string[] {
     `HA_PEOPLE: should be at most ${PEOPLE_MAX} entity ids of person or device_tracker, with commas between them, like person.anna`,
   );
   return [];
+}
+
+const PRESENCE_ENTITY = /^(?:person|device_tracker|binary_sensor)\.[a-z0-9_]{1,200}$/;
+const PRESENCE_HOST = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,252}$/;
+const PRESENCE_READING = /^([A-Za-z0-9_-]{1,64}):(.{1,100})$/;
+const PRESENCE_NAME_MAX = 60;
+
+function readPresence(value: string | undefined, errors: string[]): PresenceSource[] {
+  const parts = (value ?? "").split(",").map((part) => part.trim());
+  const read = parts.filter((part) => part !== "").map(presenceSource);
+  const sources = read.filter((one) => one !== undefined);
+  if (sources.length === read.length && sources.length <= PEOPLE_MAX) return sources;
+  errors.push(
+    `PRESENCE: should be at most ${PEOPLE_MAX} of NAME=SOURCE, with commas between them; a source is person.anna, device_tracker.anna, binary_sensor.hall, ping:192.168.1.23 or DEVICE:READING`,
+  );
+  return [];
+}
+
+function presenceSource(part: string): PresenceSource | undefined {
+  const at = part.indexOf("=");
+  const [given, of] = at < 0 ? ["", part] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+  const name = (given === "" ? of : given).slice(0, PRESENCE_NAME_MAX);
+  if (PRESENCE_ENTITY.test(of)) return { name, of: "entity", entity: of };
+  const host = of.startsWith("ping:") ? of.slice("ping:".length) : undefined;
+  if (host !== undefined) return PRESENCE_HOST.test(host) ? { name, of: "ping", host } : undefined;
+  const [, agent, reading] = PRESENCE_READING.exec(of) ?? [];
+  return agent === undefined || reading === undefined ? undefined : { name, of: "reading", agent, reading };
 }
 
 /** Reads the key that pairing wrote. */

@@ -87,6 +87,11 @@ export const BRIDGE_VARIABLES = {
       "Entity ids of `person` and `device_tracker`, with commas between them, that are agents too: each tells whether somebody is at home, and nothing else.",
     standard: "none",
   },
+  PRESENCE: {
+    about:
+      "What says who is at home, for [rules that act](../using/automations.md): `NAME=SOURCE`, with commas between them. A source is an entity of Home Assistant (`person.anna`, `device_tracker.anna`, `binary_sensor.hall`), `ping:HOST`, or `DEVICE:READING`. None of it is shown to models.",
+    standard: "none",
+  },
   HEALTH_PORT: { about: "The port of `/healthz`, `/readyz` and `/metrics`; 0: none.", default: "8788" },
   // Loopback, since /readyz would tell a stranger which home is down.
   HEALTH_HOST: { about: "Where it listens.", default: "127.0.0.1" },

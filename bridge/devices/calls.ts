@@ -7,6 +7,7 @@
 import type { Refusal } from "@edgecall/core/protocol/frames.ts";
 import { Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { Mark } from "@edgecall/discovery/model/device.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { type CallFrame, type PublishFrame, TAKEN_AFTER_MS } from "../broker/calls.ts";
 import type { ReportBuffer } from "../broker/report-buffer.ts";
@@ -30,6 +31,9 @@ import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports
 const IN_FLIGHT_MAX = 500;
 /** Commands of one device that wait, each until its time is over. A gateway has at most 200 open at it. */
 const QUEUE_MAX = 256;
+
+/** Of a late confirmation. */
+const LATE_HOLDS_MS = 100;
 
 /** A device's answer is told when it comes so long after its time. What it reports after that may have another cause. */
 const LATER_MS = 120_000;
@@ -69,6 +73,8 @@ export class DeviceCalls {
   readonly #lanes = new Map<string, Lane>();
   /** By the device's key: its last command, if that was not confirmed in time. */
   readonly #unconfirmed = new Map<string, Unconfirmed>();
+  /** By the device's key: the id of the command that had its turn last. */
+  readonly #lastBegun = new Map<string, string>();
   readonly #home: CallSink;
 
   constructor(parts: DeviceCallsParts) {
@@ -124,14 +130,35 @@ export class DeviceCalls {
     for (const { begun } of this.#ledger?.own() ?? []) if (!wanted.has(begun.id)) this.settle(begun.id);
   }
 
-  /** Waits until its device reports what a command of an earlier bridge asked for. @returns the words; undefined: not in time */
-  async reportedSince({ agent, action, parameters }: OwnCommand): Promise<string | undefined> {
+  /**
+   * Waits until the device reports what a command asked for that was sent before: until a time, or as long as such a command is waited
+   * for. A later command of the device ends it.
+   * @param since what came after it counts @returns the words; undefined: not in time
+   */
+  async reported(
+    { id, agent, key, action, parameters }: Omit<OwnCommand, "withinMs">,
+    since: Mark,
+    withinMs?: number,
+  ): Promise<string | undefined> {
     const { catalog, clock, watch } = this.#parts;
     const plan = catalog.plan(agent, action, parameters, clock.wall());
-    if ("error" in plan) return undefined;
-    const { confirm, waitMs } = plan;
-    const since = { message: 0, at: 0 };
-    return confirm === null ? undefined : await watch.until(waitMs, () => confirm(since)?.text);
+    if ("error" in plan || plan.confirm === null) return undefined;
+    const { confirm, settleMs, waitMs, ask = [] } = plan;
+    const last = this.#lastBegun.get(key);
+    const isOver = () => last !== this.#lastBegun.get(key) && this.#lastBegun.get(key) !== id;
+    const sender = this.#parts.senders[catalog.device(agent, clock.wall())?.source ?? "mqtt"];
+    for (const step of ask)
+      if (sender.forbidden(step) === undefined && sender.problem() === undefined)
+        void sender.send(step, waitMs);
+    const until = clock.now() + (withinMs ?? waitMs);
+    for (;;) {
+      const left = until - clock.now();
+      const found = await watch.until(left, () => (isOver() ? "" : confirm(since)?.text));
+      if (!found) return undefined;
+      // What its device takes back at once was no confirmation.
+      const isBack = () => isOver() || confirm(since) === undefined || undefined;
+      if (!(await watch.until(Math.max(LATE_HOLDS_MS, settleMs), isBack))) return found;
+    }
   }
 
   /** True if the call was sent by the bridge before this one, or by this one: its device may be gone since. */
@@ -273,6 +300,7 @@ export class DeviceCalls {
       this.#lanes.delete(key);
       return;
     }
+    this.#lastBegun.set(key, call.id);
     // A report may be of this one from now on.
     this.#unconfirmed.delete(key);
     void this.#run(call, carryOut(this.#parts, this.#ledger, call)).then(() => {

@@ -57,7 +57,8 @@ function host() {
     broker,
     outbox,
     agents,
-    gateway: { send: () => true },
+    paired: undefined,
+    gateway: { timeAgrees: true, send: () => true },
     onChange: log,
   });
   const config = (name: string, text?: string) => {

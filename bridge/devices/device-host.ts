@@ -7,6 +7,7 @@
  * of such a burst when it is over, in one go.
  */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
@@ -18,12 +19,15 @@ import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
+import { BridgeAutomations } from "../automations/bridge-automations.ts";
+import { HomePresenceSources } from "../automations/presence.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
 import type { CallFrame, PublishFrame } from "../broker/calls.ts";
 import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
+import { GatewayPin } from "../gateway/gateway-pin.ts";
 import { BridgeHistory } from "../history/bridge-history.ts";
 import { Assistant } from "../home-assistant/assistant.ts";
 import type { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
@@ -73,7 +77,9 @@ export type HostParts = {
   reports: ReportBuffer;
   outbox: Pick<ToHome, "accepted" | "refuse" | "report">;
   agents: HostedAgents;
-  gateway: Pick<GatewayLink, "send">;
+  gateway: Pick<GatewayLink, "send" | "timeAgrees">;
+  /** The home and the gateway's key that pairing wrote. */
+  paired: { home: string; key: string | undefined } | undefined;
   /** Home has to be told of changes. */
   onChange(): void;
 };
@@ -96,6 +102,9 @@ export class DeviceHost {
   readonly #senders: Senders;
   /** Undefined: there is no folder for them. */
   #rules: BridgeRules | undefined;
+  /** Undefined: there is no folder for them. */
+  #automations: BridgeAutomations | undefined;
+  #presence: HomePresenceSources | undefined;
   /** Undefined: there is no folder for it, or the settings want none. */
   #history: BridgeHistory | undefined;
   readonly #loaded: Promise<void>;
@@ -121,6 +130,7 @@ export class DeviceHost {
   readonly #taken = new Set<string>();
   #isBorn = false;
   #isStopped = false;
+  #isTimeSure = false;
 
   constructor(parts: HostParts) {
     const { settings, prefix, log, clock, broker } = parts;
@@ -183,6 +193,7 @@ export class DeviceHost {
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
       this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
+      await this.#openAutomations(folder);
       await this.#openHistory(folder);
     }
     this.#isLoaded = true;
@@ -190,6 +201,27 @@ export class DeviceHost {
     if (this.#isStopped || !link) return;
     this.#openBurst();
     link.start();
+  }
+
+  async #openAutomations(folder: string): Promise<void> {
+    const { agents, clock, gateway, log, paired } = this.#parts;
+    const [catalog, live] = [this.#catalog, this.#live];
+    const pin = await GatewayPin.open(folder, paired, log);
+    const presence = new HomePresenceSources({
+      sources: this.#settings.presence ?? [],
+      entityState: (id) => (this.#assistant.link?.up ? catalog.homeAssistant.stateOf(id) : undefined),
+      readingOf: (agent, reading) => live.of(agents.device(agent)?.key ?? "", reading)?.value,
+      clock,
+    });
+    this.#presence = presence;
+    this.#automations = await BridgeAutomations.open({
+      ...{ folder, pin, catalog, live, calls: this.#calls, presence, clock, gateway, log },
+      isTimeSure: () => {
+        this.#isTimeSure ||= gateway.timeAgrees || isTimeSet();
+        return this.#isTimeSure;
+      },
+      isBusy: () => this.#burst !== undefined,
+    });
   }
 
   /** A disk that cannot be read must not keep the bridge from the devices. */
@@ -216,6 +248,11 @@ export class DeviceHost {
   /** Home's rules on its devices; undefined: there is no folder for them, or it is not read yet. */
   get rules(): BridgeRules | undefined {
     return this.#rules;
+  }
+
+  /** Rules that act; undefined: there is no folder for them, or it is not read yet. */
+  get automations(): BridgeAutomations | undefined {
+    return this.#automations;
   }
 
   /** Answers from what is kept of its devices. */
@@ -279,12 +316,14 @@ export class DeviceHost {
 
   #sourceUp(source: SourceName): void {
     this.#live.sourceUp(source);
+    this.#automations?.sourceUp();
     this.#history?.sourceUp(source);
   }
 
   #sourceLost(source: SourceName): void {
     this.#live.sourceLost(source);
     this.#rules?.sourceLost();
+    this.#automations?.look();
     this.#history?.sourceLost(source);
   }
 
@@ -317,6 +356,7 @@ export class DeviceHost {
     this.#isStateChanged = true;
     this.#file?.changed("states");
     this.#rules?.onMessage(readBy);
+    this.#automations?.onMessage(readBy);
     this.#history?.onMessage(readBy);
     this.#watch.came();
     this.#calls.look();
@@ -352,6 +392,7 @@ export class DeviceHost {
     this.#catalog.forget(key, this.#parts.clock.wall());
     this.#file?.changed("ids");
     this.#history?.forget(key);
+    this.#automations?.forgot(key);
     this.#judge();
   }
 
@@ -367,6 +408,8 @@ export class DeviceHost {
     const now = clock.now();
     this.#noticeClock();
     this.#firstReads.tick();
+    this.#presence?.tick();
+    this.#automations?.tick();
     this.#history?.tick();
     for (const topic of this.#catalog.mqtt.catchUp(clock.wall()))
       this.#read(() => this.#catalog.mqtt.partsOn(topic));
@@ -389,6 +432,7 @@ export class DeviceHost {
     await this.#assistant.stop();
     await this.#file?.flush();
     await this.#rules?.stop();
+    await this.#automations?.stop();
     await this.#history?.stop();
     await this.#ledger?.close();
   }
@@ -497,6 +541,7 @@ export class DeviceHost {
     catalog.reserve([...RESERVED, ...this.#named, ...this.#taken]);
     const now = clock.wall();
     this.#rules?.look();
+    this.#automations?.look();
     const isChanged = agents.update(catalog.devices(now), (id) => catalog.asks(id, now).length > 0);
     this.#subscribe();
     if (isChanged && !agents.isHeld) this.#parts.onChange();
@@ -509,6 +554,11 @@ export class DeviceHost {
     this.#isBorn = true;
     void this.#parts.broker.publish(`${this.#settings.prefix}/status`, "online");
   }
+}
+
+/** systemd's mark, or a clock chip. */
+function isTimeSet(): boolean {
+  return existsSync("/run/systemd/timesync/synchronized") || existsSync("/sys/class/rtc/rtc0");
 }
 
 function sha256(text: string): string {

@@ -16,6 +16,9 @@ const FILE = "gateway-key.json";
 const Pinned = z.object({ home: z.string(), key: PublicKey });
 type Pinned = z.infer<typeof Pinned>;
 
+/** A pairing by an older program wrote no key. */
+type Paired = { home: string; key: string | undefined };
+
 /** A welcome, as far as it says which gateway it is. */
 type Claimed = { home: string; gateway_key?: string | undefined };
 
@@ -34,10 +37,9 @@ export class GatewayPin {
   }
 
   /** @param paired what pairing wrote. It counts, whatever a welcome said before */
-  static async open(folder: string, paired: Partial<Pinned> | undefined, log: Log): Promise<GatewayPin> {
+  static async open(folder: string, paired: Paired | undefined, log: Log): Promise<GatewayPin> {
     const pin = new GatewayPin(folder, log);
-    if (paired?.home !== undefined && paired.key !== undefined)
-      pin.#take({ home: paired.home, key: paired.key });
+    if (paired?.key !== undefined) pin.#take({ home: paired.home, key: paired.key });
     else await pin.#load(paired?.home);
     return pin;
   }

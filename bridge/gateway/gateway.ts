@@ -29,12 +29,16 @@ export type GatewayOptions = {
   features?: readonly string[];
   /** The hash of the rules that the bridge watches, for the hello; undefined: it watches none ever. */
   rules?: () => string | undefined;
+  /** The same of rules that act. */
+  automations?: () => string | undefined;
   log: Log;
   /** Every frame after the welcome. */
   onFrame(frame: HomeFrame): void;
   /** @param texts the hashes of what Home has stored; undefined: an older gateway does not say */
   onWelcome(frame: Welcome, texts: readonly StoredTexts[] | undefined): void;
   onDown(): void;
+  /** The home has revoked this bridge's key. */
+  onRevoked?(): void;
 };
 
 export type Welcome = Extract<HomeFrame, { t: "welcome" }>;
@@ -55,6 +59,8 @@ const HANDSHAKE_MS = 10_000;
 const UNANSWERED_MAX = 2;
 /** More than a home produces in minutes: if this much waits to be sent, the line is dead. */
 const BUFFERED_MAX_BYTES = 8 * 1024 * 1024;
+/** A slow line takes so long at most. */
+const TIME_OFF_MAX_MS = 60_000;
 const GOING_AWAY = 1001;
 /** Of a refusal's body, `{error: {code, message}}`. */
 const REFUSAL_MAX_CHARS = 4_096;
@@ -78,6 +84,7 @@ export class GatewayLink {
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
   readonly #clock: GatewayClock;
+  #timeAgrees = false;
   #problem: string | undefined;
   /** The gateway can distinguish a bridge that waits for its place from one that takes it. */
   #mayStandBy = false;
@@ -99,6 +106,11 @@ export class GatewayLink {
     return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
   }
 
+  /** The gateway has said a time that is ours, since this program began. */
+  get timeAgrees(): boolean {
+    return this.#timeAgrees;
+  }
+
   start(): void {
     const { url, log } = this.#options;
     const token = this.#options.token(this.#clock.now());
@@ -118,12 +130,14 @@ export class GatewayLink {
     socket.on("open", () => {
       const { bridgeId: bridge, features = [] } = this.#options;
       const rules = this.#options.rules?.();
+      const automations = this.#options.automations?.();
       const hello = {
         protocol: BRIDGE_PROTOCOL,
         bridge,
         version: VERSION,
         features: [...features, "keepalive", "kept", "session", "acks", CALL_FEATURE],
         ...(rules !== undefined && { rules }),
+        ...(automations !== undefined && { automations }),
       };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });
@@ -233,6 +247,7 @@ export class GatewayLink {
       return;
     }
     this.#welcomedAt = performance.now();
+    if (frame.time !== undefined) this.#timeAgrees = Math.abs(frame.time - Date.now()) < TIME_OFF_MAX_MS;
     this.#mayStandBy = frame.standby === true;
     this.#standsBy = false;
     this.#unanswered = 0;
@@ -289,6 +304,7 @@ export class GatewayLink {
     this.#socket = undefined;
     if (wasUp !== undefined) this.#options.onDown();
     if (this.#stopped) return;
+    if ("code" in ending && ending.code === CLOSE.revoked) this.#options.onRevoked?.();
     if (this.#standBy(ending)) return;
     const away = staysAway(ending);
     const workedMs = wasUp === undefined ? 0 : performance.now() - wasUp;

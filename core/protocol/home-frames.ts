@@ -6,6 +6,7 @@ import { AssistantQuestion } from "./assistant.ts";
 import { ActOutcome, AUTOMATIONS_MAX, AutomationDraft, AutomationOrder, SaidPresence } from "./automation.ts";
 import { DEVICES_A_FRAME_MAX, DeviceKey } from "./devices.ts";
 import { agentId, hash, raw } from "./frame-fields.ts";
+import { Instant } from "./instant.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { CallId, TRACEPARENT_MAX_CHARS } from "./names.ts";
 import { z } from "./parse.ts";
@@ -71,6 +72,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     rules: z.optional(z.boolean()),
     /** The bridge may send what is wrong with itself. Older gateways do not send it. */
     conditions: z.optional(z.boolean()),
+    /** The gateway's time. A machine without a clock of its own learns by it whether its time is right. Older gateways do not send it. */
+    time: z.optional(Instant),
   }),
   /** Rules on hosted devices. `all`: those that are not in it go. */
   z.object({

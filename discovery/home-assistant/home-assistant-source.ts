@@ -124,6 +124,11 @@ export class HomeAssistantSource implements Source {
     this.#failures.set(key, { message: this.#events.next(), text });
   }
 
+  /** The state of any entity, also of one that is not given; undefined: it is not known. */
+  stateOf(entityId: string): string | undefined {
+    return this.#states.get(entityId)?.state;
+  }
+
   partNamed(entityId: string): HomeAssistantPart | undefined {
     return this.#parts.get(this.#ids.get(entityId) ?? "") ?? this.#members.get(entityId);
   }

@@ -83,6 +83,15 @@ export function undoTo(
   return isHarmless(back, { entity, deviceName, words, siblings }) ? back : undefined;
 }
 
+/** @returns whether the values of now are what a command asks for; undefined: they are not known, or nothing reports them */
+export function isAsAsked(context: PlanContext, parameters: Parameters, now: number): boolean | undefined {
+  const prepared = prepare(context, parameters, now, true);
+  if ("error" in prepared || !prepared.isJudged) return undefined;
+  const { before: present, expects } = prepared;
+  const isKnown = expects.every(({ slots }) => slots.some((slot) => (present(slot)?.value ?? null) !== null));
+  return isKnown ? expects.every(({ met }) => met(present, () => undefined)) : undefined;
+}
+
 function isHarmless(
   { action, parameters }: ForeseenCall,
   {

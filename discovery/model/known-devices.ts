@@ -33,7 +33,7 @@ import {
 } from "./device-view.ts";
 import type { Step } from "./entity/entity.ts";
 import { fieldsOf } from "./fields.ts";
-import { type ForeseenContext, foreseenOf, undoTo } from "./foreseen.ts";
+import { type ForeseenContext, foreseenOf, isAsAsked, undoTo } from "./foreseen.ts";
 import { type Group, groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { wrongParameter } from "./parameters.ts";
@@ -134,6 +134,12 @@ export class KnownDevices {
 
   device(id: string, now: number): HostedDevice | undefined {
     const view = this.#viewOf(id, now);
+    return view && this.#hosted(view, now);
+  }
+
+  /** The device with this key. */
+  deviceOf(key: string, now: number): HostedDevice | undefined {
+    const view = this.#viewAt(now).devices.get(key);
     return view && this.#hosted(view, now);
   }
 
@@ -288,6 +294,12 @@ export class KnownDevices {
   ): ForeseenCall | undefined {
     const found = this.#ruleCommand(id, action, now);
     return found && undoTo(found.context, parameters, before, found.readings);
+  }
+
+  /** @returns whether the values of now are what an action asks for; undefined: they are not known, or nothing reports them */
+  isAsAsked(id: string, { action, parameters }: ForeseenCall, now: number): boolean | undefined {
+    const found = this.#ruleCommand(id, action, now);
+    return found && isAsAsked(found.context, parameters, now);
   }
 
   /** @property readings of the entity that it changes, by their slots */

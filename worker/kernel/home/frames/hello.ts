@@ -1,5 +1,6 @@
 /** What the bridge says of itself: hello, to which it is welcomed or turned away, and the conditions that it sees. */
 
+import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { type BridgeFrame, CLOSE, encodeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentKey, HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
@@ -42,7 +43,9 @@ export async function onHello(
   const goneAt = bridgeOf(home).goneAt();
   const bridge = bridgeOf(home);
   const { env } = home;
-  const gatewayKey = keysOf(home).hasAgents() ? await gatewayKeyOf(home).publicKey() : undefined;
+  // A bridge that runs rules that act keeps the key of its first welcome.
+  const needsKey = keysOf(home).hasAgents() || frame.features?.includes(AUTOMATIONS_FEATURE);
+  const gatewayKey = needsKey ? await gatewayKeyOf(home).publicKey() : undefined;
   // What was sent over an earlier line is sent again, from its row.
   await storeInFlight(home);
   // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
@@ -64,6 +67,7 @@ export async function onHello(
     paced: true,
     standby: true,
     conditions: true,
+    time: Date.now(),
     ...(frame.features?.includes(DEVICES_FEATURE) && { devices: true }),
     ...(frame.features?.includes(RULES_FEATURE) && { rules: true }),
     unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),

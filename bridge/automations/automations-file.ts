@@ -1,0 +1,109 @@
+/**
+ * The file of the rules that act: the signed texts, what the machine knows of each, and what the gateway is to be told. One write holds
+ * a firing, the beginning of its run and what is told of it.
+ */
+import { readFile } from "node:fs/promises";
+import { HomeCommands, NO_COMMANDS } from "@edgecall/core/automations/home-limits.ts";
+import { AutomationNews, AutomationRun, SaidPresence } from "@edgecall/core/protocol/automation.ts";
+import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
+import type { Log } from "@edgecall/node/log.ts";
+
+const count = z.int().check(z.minimum(0));
+
+/**
+ * What was ever seen of a rule, also of one that is gone: an older text of it is a repetition. `at`: when it was allowed. `firing`: the
+ * last one of this version, so that no id of an action comes twice.
+ */
+const Seen = z.object({ version: count, at: z.number(), firing: count, dropped: z.boolean() });
+export type Seen = z.infer<typeof Seen>;
+
+/** One rule. Its state and its runs are read by themselves: one that is damaged stops only its rule. */
+const StoredRule = z.object({
+  text: z.string(),
+  state: z.unknown(),
+  runs: z.unknown(),
+  /** Runs that were not told, since the last news of it. */
+  silent: count,
+  /** Only its present run is left of it. */
+  leaving: z.boolean(),
+});
+export type StoredRule = z.infer<typeof StoredRule>;
+
+const File = z.object({
+  version: z.literal(1),
+  rules: z.array(StoredRule),
+  seen: z.record(z.string(), Seen),
+  commands: z.unknown(),
+  news: z.array(z.unknown()),
+  /** The number of the last news. */
+  n: count,
+  lost: count,
+  said: z.array(SaidPresence),
+  /** The last welcome of the home's gateway (epoch ms). */
+  welcomed: z.optional(z.number()),
+});
+
+export type AutomationsContent = {
+  rules: readonly StoredRule[];
+  seen: Readonly<Record<string, Seen>>;
+  commands: HomeCommands;
+  news: readonly AutomationNews[];
+  n: number;
+  lost: number;
+  said: readonly SaidPresence[];
+  welcomed: number | undefined;
+};
+
+const NOTHING: AutomationsContent = {
+  rules: [],
+  seen: {},
+  commands: NO_COMMANDS,
+  news: [],
+  n: 0,
+  lost: 0,
+  said: [],
+  welcomed: undefined,
+};
+
+export function contentText(content: AutomationsContent): string {
+  return JSON.stringify({ version: 1, ...content });
+}
+
+/** A damaged file counts as none: the gateway sees that rules are missing, and sends them. */
+export async function readAutomations(path: string, log: Log): Promise<AutomationsContent> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") log("warn", "automations.unreadable", { error: error.message });
+    return undefined;
+  });
+  if (text === undefined) return NOTHING;
+  const file = checkJson(File, text);
+  if (!file.ok) {
+    log("warn", "automations.unreadable", { error: cutText(file.error, 300) });
+    return NOTHING;
+  }
+  const { rules, seen, commands, news, n, lost, said, welcomed } = file.value;
+  const read = check(HomeCommands, commands);
+  return {
+    rules,
+    seen,
+    commands: read.ok ? read.value : NO_COMMANDS,
+    news: valid(AutomationNews, news),
+    n,
+    lost,
+    said,
+    welcomed,
+  };
+}
+
+/** The runs of a rule that can be read. */
+export function readRuns(stored: unknown): AutomationRun[] {
+  return Array.isArray(stored) ? valid(AutomationRun, stored) : [];
+}
+
+function valid<T>(schema: z.ZodMiniType<T>, all: readonly unknown[]): T[] {
+  return all.flatMap((one) => {
+    const read = check(schema, one);
+    return read.ok ? [read.value] : [];
+  });
+}

@@ -1,0 +1,203 @@
+/**
+ * Carries out the steps of rules that act: in the device's own lane, ledger and confirmation, as a call of Home. An id that the ledger
+ * knows is never sent again.
+ */
+import type { Effect, LedgerSays, ValuesBefore } from "@edgecall/core/automations/state.ts";
+import type { Automation, AutomationStep } from "@edgecall/core/protocol/automation.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { HostedDevice, Mark } from "@edgecall/discovery/model/device.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { DeviceCalls, OwnCommand } from "../devices/calls.ts";
+import type { LiveReadings } from "../devices/live-readings.ts";
+import type { GatewayActs } from "./gateway-acts.ts";
+import { type Ending, endingOf, endingOfAct, endingOfEntry, endingOfRefusal } from "./step-outcome.ts";
+
+/** Beyond the time of its confirmation: for calls of the same device that are before it. */
+const TURN_MS = 60_000;
+
+export type RuleCommandsParts = {
+  catalog: DeviceCatalog;
+  live: LiveReadings;
+  calls: DeviceCalls;
+  acts: GatewayActs;
+  clock: Clock;
+  /** Not all devices are known yet. */
+  isBusy(): boolean;
+};
+
+type Rule = Pick<Automation, "id" | "version">;
+type Do = Extract<Effect, { of: "do" }>;
+type Undo = Extract<Effect, { of: "undo" }>;
+type Look = Extract<Effect, { of: "look" }>;
+type OnEnd = (ending: Ending) => void;
+
+const GONE = "its device is not known here any more";
+
+export class RuleCommands {
+  readonly #parts: RuleCommandsParts;
+  /** The moment before a command, by its id. */
+  readonly #marks = new Map<string, Mark>();
+
+  constructor(parts: RuleCommandsParts) {
+    this.#parts = parts;
+  }
+
+  /** A step. `onEnd` is called once. */
+  do(rule: Rule, { id, action: step, firing, step: number }: Do, onEnd: OnEnd): void {
+    if (isOfGateway(step)) {
+      const { id: ruleId, version } = rule;
+      const isOut = this.#parts.acts.begin({ id, rule: ruleId, version, firing, step: number }, (acted) =>
+        onEnd(endingOfAct(acted)),
+      );
+      if (!isOut) onEnd({ outcome: "not_sent", text: "the gateway is not connected", again: true });
+      return;
+    }
+    this.#send(id, step, step, onEnd);
+  }
+
+  /** Brings values back where they are still what the step asked for. */
+  undo({ id, undoes: step, before }: Undo, onEnd: OnEnd): void {
+    const { catalog, clock } = this.#parts;
+    const device = this.#device(step);
+    if (!device || isOfGateway(step) || before === undefined) {
+      onEnd({ outcome: "not_sent", text: device ? "its value before is not known" : GONE });
+      return;
+    }
+    const now = clock.wall();
+    if (catalog.isAsAsked(device.id, step, now) === false) {
+      onEnd({ outcome: "not_sent", text: `${device.name} was changed since, so it stays`, kept: true });
+      return;
+    }
+    const back = catalog.undoTo(device.id, step, before, now);
+    if (back) this.#send(id, step, back, onEnd);
+    else onEnd({ outcome: "not_sent", text: "there is no way back to its value before" });
+  }
+
+  /** Looks whether a step that was sent is confirmed now. */
+  lookNow(rule: Rule, { id, action: step, firing, step: number }: Look, onEnd: OnEnd): void {
+    if (isOfGateway(step)) {
+      const { id: ruleId, version } = rule;
+      const isOut = this.#parts.acts.begin({ id, rule: ruleId, version, firing, step: number }, (acted) =>
+        onEnd(endingOfAct(acted)),
+      );
+      if (!isOut) onEnd({ outcome: "unknown", text: "the bridge was ended before the gateway answered" });
+      return;
+    }
+    const missing: Ending = {
+      outcome: "unconfirmed",
+      text: "it was sent, and the bridge was ended before an answer came",
+    };
+    const device = this.#device(step);
+    if (!device) {
+      onEnd(missing);
+      return;
+    }
+    void this.#parts.calls.reported(commandOf(id, device, step), { message: 0, at: 0 }).then((text) => {
+      onEnd(text === undefined ? missing : { outcome: "confirmed", text: `${text} (after an interruption)` });
+    });
+  }
+
+  /** Watches for a late confirmation. @param ms so long @returns its words; undefined: none came */
+  async lookOn({ id, action: step }: Look, ms: number): Promise<string | undefined> {
+    const { calls, catalog, clock } = this.#parts;
+    const device = isOfGateway(step) ? undefined : this.#device(step);
+    if (!device || ms <= 0) return undefined;
+    const since = this.#marks.get(id) ?? catalog.mark(clock.wall());
+    return await calls.reported(commandOf(id, device, step), since, ms);
+  }
+
+  /** Values of what a step may change; undefined: not all of them are known. */
+  before(step: AutomationStep): ValuesBefore | undefined {
+    const { catalog, clock, live } = this.#parts;
+    const device = isOfGateway(step) ? undefined : this.#device(step);
+    const foreseen = device && catalog.foresee(device.id, step.action, step.parameters, clock.wall());
+    if (!foreseen || "error" in foreseen) return undefined;
+    const values = foreseen.readings.flatMap((name) => {
+      const value = live.of(step.key, name)?.value ?? null;
+      return value === null ? [] : [[name, value] as const];
+    });
+    return values.length === 0 ? undefined : Object.fromEntries(values);
+  }
+
+  /** What the ledger says of an id after a start. */
+  ledger(id: string, step: AutomationStep | undefined): LedgerSays {
+    // The gateway has its own: it is asked again.
+    if (step && isOfGateway(step)) return "sent";
+    const entry = this.#parts.calls.entry(id);
+    if (!entry) return "none";
+    const ending = endingOfEntry(entry);
+    return typeof ending === "string" ? ending : { outcome: ending.outcome, text: ending.text };
+  }
+
+  /** @returns why a step's device is none that the rule was allowed for; undefined: it is */
+  problemOf(step: AutomationStep): "device_gone" | "device_changed" | undefined {
+    if (step.of === "agent") return undefined;
+    const device = this.#device(step);
+    if (!device) return this.#parts.isBusy() ? undefined : "device_gone";
+    const isSame = step.allow === device.allowHash || step.allow === device.allowHashBefore;
+    return isSame ? undefined : "device_changed";
+  }
+
+  #send(
+    id: string,
+    step: AutomationStep,
+    call: Pick<OwnCommand, "action" | "parameters">,
+    onEnd: OnEnd,
+  ): void {
+    const { catalog, calls, clock } = this.#parts;
+    const known = calls.entry(id);
+    if (known) {
+      const ending = endingOfEntry(known);
+      onEnd(typeof ending === "string" ? { outcome: "unknown", text: "it was sent before" } : ending);
+      return;
+    }
+    const device = this.#device(step);
+    const problem = this.problemOf(step);
+    if (!device || problem !== undefined) {
+      const text = problem === "device_changed" ? `${device?.name} has changed since it was allowed` : GONE;
+      const isGone = problem !== undefined;
+      onEnd({ outcome: "not_sent", text, ...(isGone ? { pause: problem } : { again: true }) });
+      return;
+    }
+    const now = clock.wall();
+    const foreseen = catalog.foresee(device.id, call.action, call.parameters, now);
+    const waitMs = "error" in foreseen ? 0 : foreseen.waitMs;
+    let isOpen = true;
+    const end = (ending: Ending) => {
+      if (!isOpen) return;
+      isOpen = false;
+      onEnd(ending);
+    };
+    this.#marks.set(id, catalog.mark(now));
+    if (this.#marks.size > 500)
+      for (const first of this.#marks.keys()) {
+        this.#marks.delete(first);
+        break;
+      }
+    calls.carryOut(
+      { ...commandOf(id, device, { ...step, ...call }), withinMs: waitMs + TURN_MS },
+      {
+        accepted: () => {},
+        refused: (_, code, message) => end(endingOfRefusal(code, message)),
+        reported: (_, outcome) => end(endingOf(outcome)),
+      },
+    );
+  }
+
+  #device({ key }: AutomationStep): HostedDevice | undefined {
+    return this.#parts.catalog.deviceOf(key, this.#parts.clock.wall());
+  }
+}
+
+/** An action of a paired agent, or what asks a person at that moment. */
+function isOfGateway({ of, danger }: AutomationStep): boolean {
+  return of === "agent" || danger === "way_in";
+}
+
+function commandOf(
+  id: string,
+  device: HostedDevice,
+  { key, action, parameters, allow }: AutomationStep,
+): Omit<OwnCommand, "withinMs"> {
+  return { id, agent: device.id, key, action, parameters, allow };
+}

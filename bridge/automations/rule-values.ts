@@ -1,0 +1,68 @@
+/** The values of the conditions of rules that act, each given once: a repetition would count as a sign of life. */
+import type { AutomationInput } from "@edgecall/core/automations/state.ts";
+import type { AutomationCondition } from "@edgecall/core/protocol/automation.ts";
+import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
+import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
+import type { LiveReadings } from "../devices/live-readings.ts";
+
+type ValueInput = Extract<AutomationInput, { of: "value" }>;
+type Given = { message: number; value: SourcedReading["value"] } | "missing";
+
+/** Commands whose depth is remembered, until their values come. */
+const DEPTHS_MAX = 500;
+
+export class RuleValues {
+  readonly #live: LiveReadings;
+  /** By the rule's place and the condition's number. */
+  readonly #given = new Map<string, Given>();
+  /** How many runs led to the values that a command of a rule causes, by its id. */
+  readonly #depths = new Map<string, number>();
+
+  constructor(live: LiveReadings) {
+    this.#live = live;
+  }
+
+  /** A command of a rule is sent. @param depth of its run */
+  commanded(id: string, depth: number): void {
+    this.#depths.set(id, depth + 1);
+    if (this.#depths.size <= DEPTHS_MAX) return;
+    for (const first of this.#depths.keys()) {
+      this.#depths.delete(first);
+      return;
+    }
+  }
+
+  /** A rule is another one from now on, or gone. */
+  forget(place: string): void {
+    for (const of of this.#given.keys()) if (of.startsWith(`${place} `)) this.#given.delete(of);
+  }
+
+  /** @returns what is new of a condition; undefined: nothing */
+  next(place: string, number: number, { of, key, condition }: AutomationCondition): ValueInput | undefined {
+    if (of !== "hosted") return undefined;
+    const at = `${place} ${number}`;
+    const reading = this.#live.of(key, condition.reading);
+    const given = this.#given.get(at);
+    if (!reading) {
+      if (given === "missing") return undefined;
+      this.#given.set(at, "missing");
+      if (condition.is === "happens") return undefined;
+      return { of: "value", condition: number, value: { missing: true } };
+    }
+    const { message, value, unit, isOld } = reading;
+    if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
+      return undefined;
+    this.#given.set(at, { message, value });
+    // What was kept from before tells of no moment. It may be the value with which the next one is compared.
+    const isNoMoment = isMomentary(condition) && isOld;
+    if (isNoMoment && condition.is === "happens") return undefined;
+    const depth = reading.own && this.#depths.get(reading.own.call);
+    const own = depth !== undefined || isNoMoment;
+    return {
+      of: "value",
+      condition: number,
+      value: { value, unit, own },
+      ...(depth !== undefined && { depth }),
+    };
+  }
+}
