@@ -1,5 +1,5 @@
 /** What a start of the bridge, or a clock that was set, makes of a rule's state. */
-import { restarted, withClockSet } from "../rules/evaluate.ts";
+import { type RuleState, restarted, withClockSet } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
 import { MINUTE_MS } from "../time/zone.ts";
 import { actionId, type LedgerSays, type Run } from "./state.ts";
@@ -23,15 +23,12 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
   turn.state = {
     ...state,
     at: now.at,
-    conditions: state.conditions.map(({ rule, depth }) => {
-      // A moment from before it would come too late.
-      const { more: _, ...kept } = restarted(rule, now.at);
-      return { rule: kept, depth };
-    }),
+    conditions: state.conditions.map(({ rule, depth }) => ({ rule: anew(rule, state.armed, now.at), depth })),
     gap: now.at,
     missed: undefined,
     begun: state.begun.map((at) => Math.min(at, now.at)),
     quiet_until: now.at,
+    unsure: true,
   };
   quiet(turn);
   lookOn(turn);
@@ -42,6 +39,15 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
   const after: Run = { ...run, ...(isDo && alive) };
   turn.state = { ...turn.state, run: after };
   if (run.out) lookUp(turn, after, ledger);
+}
+
+/**
+ * A moment from before would come too late. While a step to true counts, a condition that was held may have ended without a word on the
+ * disk, so it is held anew.
+ */
+function anew(state: RuleState, isArmed: boolean, at: number): RuleState {
+  const { more: _, open, ...kept } = restarted(state, at);
+  return isArmed || !open ? kept : { ...kept, open };
 }
 
 function lookUp(turn: Turn, run: Run, ledger: (id: string) => LedgerSays): void {
@@ -95,7 +101,8 @@ export function onClockSet(turn: Turn, by: number): void {
   };
 
   function movedRun(of: Run): Run {
-    const own = of.interrupted !== undefined && by > 0 ? 0 : by;
+    // At another time than at a start, all of it was measured.
+    const own = state.unsure && of.interrupted !== undefined && by > 0 ? 0 : by;
     // An end of what does harm comes too early rather than too late.
     const end = needsEnd(rule) ? Math.min(own, 0) : own;
     return {

@@ -56,6 +56,7 @@ export function advance(
     onTime(turn);
   }
   carryOn(turn);
+  if (now.sure) turn.state = { ...turn.state, unsure: false };
   return { state: turn.state, effects: turn.effects };
 }
 

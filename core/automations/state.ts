@@ -122,6 +122,8 @@ export const AutomationState = z.object({
   resting: z.optional(instant),
   /** Nothing begins any more. A run that there is comes to its end. */
   stopped: z.optional(Why),
+  /** Since the last start nothing said yet that the clock is right. */
+  unsure: z.boolean(),
 });
 export type AutomationState = z.infer<typeof AutomationState>;
 
@@ -231,12 +233,45 @@ export function initialAutomation(rule: Automation, at: number, firing = 0): Aut
     counted: 0,
     days: [],
     quiet_until: at,
+    unsure: false,
   };
 }
 
 /** Reads a state from a file. */
 export function readAutomationState(stored: unknown): Parsed<AutomationState> {
   return check(AutomationState, stored);
+}
+
+/** Fields that come again by themselves after a start, or begin anew. */
+const NOT_KEPT: ReadonlySet<string> = new Set([
+  "unsure",
+  "at",
+  "conditions",
+  "level",
+  "gap",
+  "missed",
+  "quiet_until",
+  "moment",
+]);
+
+/**
+ * Tells whether a state has to be on the disk before anything else is done. A disk does not wear for values alone: what is lost with them
+ * makes a rule run later, or not, and never again or too early.
+ */
+export function isToBeKept(before: AutomationState, after: AutomationState): boolean {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof AutomationState>;
+  const isOther = [...names].some((name) => !NOT_KEPT.has(name) && !isSame(before[name], after[name]));
+  return (
+    isOther ||
+    after.conditions.some(({ rule }, index) => {
+      const was = before.conditions[index]?.rule;
+      return rule.excused !== was?.excused || (rule.base === undefined) !== (was?.base === undefined);
+    })
+  );
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** The id of an action for the command ledger: the same firing and step are the same id, also after a restart. */
