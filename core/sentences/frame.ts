@@ -353,6 +353,9 @@ export type Devices = {
 export type Watch = { kind: "watch"; target: Target; condition: WatchFor; for_minutes?: number };
 export type WatchFor = Comparison | { state: State; or?: State } | { changes: Reading };
 
+/** "When the leak sensor is wet, close the water valve." */
+export type ActingRule = { when: Watch; acts: readonly Act[] };
+
 /** `text` is what stands in the sentence, in its own letters; empty where no text was said ("set a timer for 5 minutes"). */
 export type Remind = { kind: "remind"; when: When; text: string };
 
@@ -410,8 +413,8 @@ export type Reason =
   | { because: "unknown_word"; word: string; near: readonly Near[] }
   /** "don't", "not", "everything but". */
   | { because: "negation" | "exception"; word: string }
-  /** "if", "when", "unless" beside an act. */
-  | { because: "condition"; word: string }
+  /** "if", "when", "unless" beside an act. `rule` is what a rule that acts could take. */
+  | { because: "condition"; word: string; rule?: ActingRule }
   /** A time beside an act. `when` is what a reminder could take. */
   | { because: "delay"; when?: When }
   | { because: "quotation" }

@@ -19,7 +19,7 @@ const ALL: readonly LanguageData[] = [en, de, fr, es, it, nl, pl, pt, cs, zh];
 /** Roles without which a sentence of some kind cannot be said, or is acted on though it must not be. */
 const NEEDED =
   `filler in request do be show all everything and to at every ask:value ask:which ask:count stop:negation stop:exception
-  stop:condition stop:delay stop:question watch remind timer model help clock:time ack:ack rule:rule rule:reminder cancel:cancel
+  stop:when stop:condition stop:delay stop:question watch remind timer model help clock:time ack:ack rule:rule rule:reminder cancel:cancel
   unit:% unit:° compare:above compare:below span:1 span:60 bound:maximum days:tomorrow days:weekday change:raise change:lower`.split(
     /\s+/,
   );

@@ -1,7 +1,7 @@
 /** What a cover of a whole sentence means. Pure. */
 
 import { compose } from "./compose.ts";
-import type { Ask, Frame, Reason, Rules, Watch, WatchFor, When } from "./frame.ts";
+import type { Act, ActingRule, Ask, Frame, Reason, Rules, Watch, WatchFor, When } from "./frame.ts";
 import type { PartContext } from "./part.ts";
 import { type BuiltParts, partsOf } from "./parts.ts";
 import { past } from "./past.ts";
@@ -30,9 +30,13 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   // "如果门开了就告诉我": the condition is what is watched for.
   const isWatched = said.at(-1)?.role === "watch" && said.length > 2;
   const stop = cover.find(
-    (item) => item.role === "stop" && !(isWatched && item.value === "condition" && item === said[0]),
+    (item) => item.role === "stop" && !(isWatched && isCondition(item) && item === said[0]),
   );
-  if (stop?.role === "stop") return { refused: stopped(stop.value, context.saidIn(stop)) };
+  if (stop?.role === "stop") {
+    const refused = stopped(stop.value, context.saidIn(stop));
+    const rule = stop.value === "when" ? actingRule(said, context) : undefined;
+    return { refused: { ...refused, ...(rule && { rule }) } };
+  }
   const items = compose(cover.filter(({ role }) => role !== "stop"));
   if (items === undefined) return undefined;
   if (items.some(({ role }) => role === "watch")) return watch(items);
@@ -47,10 +51,45 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   return partsOf(items, context);
 }
 
-function stopped(
-  because: Exclude<Reason["because"], "unknown_word" | "too_long" | "empty">,
-  word: string,
-): Reason {
+/** The condition stands at the beginning, up to the act, or at the end. @returns undefined: not exactly one */
+function actingRule(items: readonly Item[], context: SentenceContext): ActingRule | undefined {
+  const [first, second, third] = items.filter(({ role }) => role === "stop");
+  if (!first || third || (second && second.value !== "then")) return undefined;
+  const at = items.indexOf(first);
+  const behind = items.slice(at + 1);
+  // "如果门开了就打开阅读灯".
+  const then = second ? behind.indexOf(second) : undefined;
+  const splits: Array<[condition: readonly Item[], acts: readonly Item[]]> =
+    at > 0
+      ? [[behind, items.slice(0, at)]]
+      : then !== undefined
+        ? [[behind.slice(0, then), behind.slice(then + 1)]]
+        : behind.map((_, from) => [behind.slice(0, from), behind.slice(from)]);
+  const found = splits.flatMap(([condition, acts]) => ruleOf(condition, acts, context));
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function ruleOf(condition: readonly Item[], said: readonly Item[], context: SentenceContext): ActingRule[] {
+  // "if it opens, then …".
+  const begun = said[0]?.role === "and" ? said.slice(1) : said;
+  const [when, acts] = [compose(condition), compose(begun)];
+  if (!when?.length || !acts?.length) return [];
+  const watched = watch([HEAD, ...when]);
+  const done = watched && "meanings" in watched ? partsOf(acts, context) : undefined;
+  if (!watched || !("meanings" in watched) || !done || !("meanings" in done)) return [];
+  const [frame] = watched.meanings[0] ?? [];
+  const [frames, other] = done.meanings;
+  const isAct = (one: Frame): one is Act => one.kind === "act";
+  if (frame?.kind !== "watch" || !frames?.every(isAct) || other) return [];
+  return [{ when: frame, acts: frames }];
+}
+
+function isCondition(item: Item): boolean {
+  return item.role === "stop" && (item.value === "condition" || item.value === "when");
+}
+
+function stopped(because: Extract<Item, { role: "stop" }>["value"], word: string): Reason {
+  if (because === "when" || because === "then") return { because: "condition", word };
   if (because === "delay") return { because };
   return because === "quotation" ||
     because === "no_action" ||

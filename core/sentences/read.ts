@@ -115,7 +115,7 @@ function inLanguage(text: string, words: readonly Word[], names: NameTable, lexi
   };
 }
 
-const STOPS: ReadonlySet<string> = new Set(["negation", "exception", "condition", "delay"]);
+const STOPS: ReadonlySet<string> = new Set(["negation", "exception", "condition", "when", "then", "delay"]);
 const ACTS: ReadonlySet<Role> = new Set<Role>(["act", "do", "particle", "change"]);
 
 /** "turn on the lamp unless it is foggy": the condition says more than the word that is not known. */
@@ -160,11 +160,13 @@ function cheapest(
   for (let more = 0; more <= DEARER_MAX; more += 1) {
     const meanings = new Map<string, Frames>();
     let final: Reason | undefined;
+    const rules = new Map<string, Reason>();
     covers(spans, [0, words.length], cost + more, least, steps, (items) => {
       const built = meaningOf(items, context);
       if (built === undefined) return;
       if ("refused" in built) {
         // "in 10 minutes" and "after" may be one word; the time is what a reminder could take.
+        if ("rule" in built.refused) rules.set(JSON.stringify(built.refused.rule), built.refused);
         if (FINAL.has(built.refused.because) && (final === undefined || "when" in built.refused))
           final = built.refused;
         refused ??= built.refused;
@@ -173,6 +175,8 @@ function cheapest(
     // Others of the same cost may be among those that were not tried.
     if (steps.left <= 0) return { refused: { because: "too_long" } };
     const acts = [...meanings.values()].some((frames) => frames.some(({ kind }) => kind === "act"));
+    const [rule, otherRule] = rules.values();
+    if (rule && !otherRule && final?.because === "condition") final = rule;
     if (final && (acts || meanings.size === 0)) return { refused: final };
     if (meanings.size > 0) return { meanings: withPeriod([...meanings.values()]) };
     // "switch off the bedroom" is no switch that goes off, and "灯开着" says that it is on.

@@ -37,7 +37,7 @@ const LISTED: Readonly<Record<string, readonly string[]>> = {
   unit: UNITS,
   compare: ["above", "below", "equal"],
   share: ["free", "used"],
-  stop: ["negation", "exception", "condition", "delay", "quotation", "question", "general", "no_sense"],
+  stop: [..."negation exception condition when then delay quotation question general no_sense".split(" ")],
   clock: ["time", "date"],
   ack: ["ack", "snooze"],
   cancel: ["cancel", "pause", "resume"],

@@ -96,7 +96,8 @@ export type RoleValues = {
   /** Beside a state or a comparison: its word is a verb of change. "Tell me if it opens" is a watch, "if it is open" a question. */
   becomes: null;
   /** It refuses the sentence. */
-  stop: Exclude<Reason["because"], "unknown_word" | "too_long" | "empty">;
+  /** `when` begins a condition that a rule could have; `condition` is any other, as "unless" and "before". `then`: its act follows. */
+  stop: Exclude<Reason["because"], "unknown_word" | "too_long" | "empty"> | "when" | "then";
   watch: null;
   remind: null;
   timer: null;

@@ -366,8 +366,9 @@ export const cs: LanguageData = {
     "stop:negation":
       "ne, není, nejsou, nikdy, bez, žádn(ý|á|é|ou|ého), nic, ani, nikdo, v žádném případě, rozhodně ne, nezapínej[te], nevypínej[te], nerozsvěcej, nezhasínej[te], neotvírej[te], neotevírej[te], nezavírej[te], nezamykej[te], neodemykej[te], nenastavuj, neměň, nechci, nepouštěj, nezapni, nevypni, nedělej",
     "stop:exception": "kromě, mimo, vyjma, ale, s výjimkou, až na to, nikoli, avšak, nýbrž, místo",
+    "stop:when": "když, jestli, jestliže, jakmile, kdykoli, kdykoliv",
     "stop:condition":
-      "když, pokud, jestli, jestliže, jakmile, až, dokud, než, kdyby, zatímco, poté co, předtím než, protože, jen když, ledaže, kdykoli, kdykoliv, pokaždé, v případě, před, aniž",
+      "pokud, až, dokud, než, kdyby, zatímco, poté co, předtím než, protože, jen když, ledaže, pokaždé, v případě, před, aniž",
     "stop:delay":
       "později, za chvíli, za chvilku, dnes večer, večer, brzy, včera, někdy, příští týden, dnes v noci, zítra ráno, zítra večer, v noci, za moment, odpoledne, dnes odpoledne, časem, jednou, do rána, do večera, do zítra",
     "stop:question":

@@ -404,8 +404,9 @@ export const de: LanguageData = {
       "nicht, kein, keine, keinen, keinem, keines, nie, niemals, ohne, nein, nichts, nirgends, weder, keinesfalls, auf keinen fall, niemand",
     "stop:exception":
       "außer, bis auf die, bis auf den, bis auf das, ausgenommen, mit ausnahme, sondern, abgesehen, außer der, aber",
+    "stop:when": "wenn, falls, sobald, immer wenn",
     "stop:condition":
-      "wenn, falls, sobald, sofern, solange, bevor, nachdem, während, immer wenn, bis, ehe, vor, nach, als, weil, damit, seitdem, dass",
+      "sofern, solange, bevor, nachdem, während, bis, ehe, vor, nach, als, weil, damit, seitdem, dass",
     "stop:delay":
       "später, nachher, bald, heute abend, heute nacht, irgendwann, demnächst, gestern, nächste woche, in kürze, heute früh, heute morgen, heute nachmittag, gleich nachher, morgen früh, morgen abend",
     "stop:question":

@@ -409,8 +409,9 @@ export const en: LanguageData = {
       "not, don t, do not, dont, never, no, isn t, aren t, doesn t, won t, cannot, can t, nothing, none, without, avoid, neither, nor, no longer, wasn t, didn t, shouldn t, must not",
     "stop:exception":
       "except, but, except for, apart from, but not, other than, everything but, all but, besides, excluding, instead of, rather than",
+    "stop:when": "if, when, whenever, as soon as",
     "stop:condition":
-      "if, when, unless, whenever, once, while, as soon as, in case, as long as, after, before, provided, until, till, because, since",
+      "unless, once, while, in case, as long as, after, before, provided, until, till, because, since",
     "stop:delay":
       "later, soon, tonight, this evening, this morning, this afternoon, in a while, in a bit, eventually, next week, sometime, in a moment, yesterday, this night",
     "stop:question":

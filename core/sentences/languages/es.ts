@@ -392,8 +392,9 @@ export const es: LanguageData = {
       "no, nunca, jamás, nada, ningún, ninguna, ninguno, sin, ni, evita, tampoco, nadie, deja de, de ninguna manera",
     "stop:exception":
       "excepto, salvo, menos (el|la|los|las), aparte de, pero, exceptuando, todo menos, todos menos, todas menos, sino, a excepción de, con excepción de",
+    "stop:when": "si, cuando, siempre que, cada vez que, en cuanto",
     "stop:condition":
-      "si, cuando, siempre que, cada vez que, en cuanto, tan pronto como, mientras, una vez [que], a menos que, a no ser que, en caso de [que], antes [de|que], después de [que], hasta que, porque, ya que, para que, apenas, desde que, con tal de que, como, siempre y cuando, por si",
+      "tan pronto como, mientras, una vez [que], a menos que, a no ser que, en caso de [que], antes [de|que], después de [que], hasta que, porque, ya que, para que, apenas, desde que, con tal de que, como, siempre y cuando, por si",
     "stop:delay":
       "más tarde, luego más tarde, esta (noche|tarde|mañana), pronto, ayer, la semana que viene, la próxima semana, mañana por la (mañana|noche|tarde), al rato, en un (rato|momento), dentro de (un rato|poco), de madrugada, algún día, anoche, próximamente, más adelante, a medianoche, al (mediodía|amanecer|anochecer)",
     "stop:question":

@@ -437,8 +437,10 @@ export const fr: LanguageData = {
       "n, ne, pas, jamais, rien, aucun[e], sans, ni, non, nul, évite[z] [de], éviter, surtout pas, arrête de, inutile (de|d), interdit, refuse, plus jamais, nullement",
     "stop:exception":
       "sauf, excepté, hormis, à part, à l exception (de|du|des|d), mais, mis à part, hors, en dehors (de|du|des)",
+    "stop:when":
+      "si, s il, s ils, s elle, s elles, quand, lorsque, lorsqu, dès (que|qu), à chaque fois, chaque fois",
     "stop:condition":
-      "si, s il, s ils, s elle, s elles, quand, lorsque, lorsqu, dès (que|qu), tant (que|qu), pendant (que|qu), une fois [que|qu], à (moins|condition) (que|qu|de), au cas où, avant (que|qu|de|d|le|la|les|l|midi|minuit|ce|demain), après [que|qu], jusqu à ce (que|qu), jusque, parce (que|qu), puisque, puisqu, à chaque fois, chaque fois, aussitôt, pour (que|qu), le temps que, tandis que",
+      "tant (que|qu), pendant (que|qu), une fois [que|qu], à (moins|condition) (que|qu|de), au cas où, avant (que|qu|de|d|le|la|les|l|midi|minuit|ce|demain), après [que|qu], jusqu à ce (que|qu), jusque, parce (que|qu), puisque, puisqu, aussitôt, pour (que|qu), le temps que, tandis que",
     "stop:delay":
       "plus tard, bientôt, tout à l heure, ce soir, cette nuit, ce matin, cet après midi, ce midi, hier, tantôt, dans (un moment|un instant|quelques minutes|quelques instants|la soirée|la journée|la matinée), la (semaine|nuit) prochaine, la semaine prochaine, un jour, demain (matin|soir|midi|après midi), sous peu, prochainement, le soir, la nuit, de temps en temps, par la suite, minuit, à minuit",
     "stop:question":

@@ -382,8 +382,9 @@ export const it: LanguageData = {
       "non, no, mai, niente, nulla, nessun[o|a], senza, né, evita [di], neanche, nemmeno, smettila, in nessun caso",
     "stop:exception":
       "tranne, eccetto, salvo, a parte, ma, fuorché, esclus(o|a|i|e), ad eccezione (di|del|della), all infuori di, tutto meno",
+    "stop:when": "se, quando, appena, ogni volta [che]",
     "stop:condition":
-      "se, quando, appena, non appena, finché, fino a quando, mentre, una volta [che], a meno che, nel caso, in caso, prima (di|che|del|delle), dopo (che|di|aver|il|le|la), poiché, dato che, ogni volta [che], qualora, purché, siccome, affinché, visto che, dopo, prima",
+      "non appena, finché, fino a quando, mentre, una volta [che], a meno che, nel caso, in caso, prima (di|che|del|delle), dopo (che|di|aver|il|le|la), poiché, dato che, qualora, purché, siccome, affinché, visto che, dopo, prima",
     "stop:delay":
       "più tardi, stasera, stanotte, stamattina, questa (sera|notte|mattina), oggi pomeriggio, presto, ieri, la (prossima settimana|settimana prossima), tra (un po|poco|un attimo), fra (un po|poco|un attimo), domani (mattina|sera|pomeriggio), domattina, a mezzanotte, a mezzogiorno, a breve, in seguito, un giorno, al (tramonto|mattino)",
     "stop:question":

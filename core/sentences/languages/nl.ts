@@ -368,8 +368,9 @@ export const nl: LanguageData = {
     "stop:negation":
       "niet, geen, nooit, zonder, nee, niets, nergens, noch, geenszins, niemand, in geen geval, vergeet niet, absoluut niet",
     "stop:exception": "behalve, uitgezonderd, met uitzondering, maar, behoudens, op na, tenzij het",
+    "stop:when": "als, wanneer, indien, zodra, telkens",
     "stop:condition":
-      "als, wanneer, indien, zodra, zolang, tenzij, voordat, nadat, terwijl, mits, totdat, telkens, toen, omdat, sinds, ingeval, pas als, voor dat, na dat",
+      "zolang, tenzij, voordat, nadat, terwijl, mits, totdat, toen, omdat, sinds, ingeval, pas als, voor dat, na dat",
     "stop:delay":
       "later, straks, vanavond, vannacht, binnenkort, ooit, gisteren, volgende week, vanmiddag, vanochtend, vanmorgen, zo meteen, morgenvroeg, morgenavond, morgenochtend, daarstraks, strakjes, over een tijdje",
     "stop:question":

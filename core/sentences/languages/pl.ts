@@ -372,8 +372,9 @@ export const pl: LanguageData = {
     "stop:negation":
       "nie, nigdy, bez, żaden, żadne, żadnego, żadnej, żadna, nic, ani, nikt, w żadnym wypadku, pod żadnym pozorem, niczego, nigdzie",
     "stop:exception": "oprócz, poza, z wyjątkiem, ale, prócz, wyjąwszy, lecz, zamiast",
+    "stop:when": "jeśli, jeżeli, gdy, kiedy, jak tylko, gdy tylko",
     "stop:condition":
-      "jeśli, jeżeli, gdy, kiedy, gdyby, jak tylko, dopóki, zanim, chyba że, gdy tylko, skoro, podczas, ponieważ, bo, po tym jak, w razie, w przypadku, o ile, póki, aż, dopiero, ilekroć, kiedy tylko, odkąd",
+      "gdyby, dopóki, zanim, chyba że, skoro, podczas, ponieważ, bo, po tym jak, w razie, w przypadku, o ile, póki, aż, dopiero, ilekroć, kiedy tylko, odkąd",
     "stop:delay":
       "później, zaraz, wieczorem, dziś wieczorem, dzisiaj wieczorem, wkrótce, niedługo, za chwilę, za moment, kiedyś, wczoraj, w nocy, jutro rano, jutro wieczorem, dziś w nocy, za jakiś czas, w przyszłym tygodniu, niebawem, potem dopiero, nad ranem, po południu, do jutra, do wieczora, do rana",
     "stop:question":

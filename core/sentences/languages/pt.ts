@@ -356,8 +356,9 @@ export const pt: LanguageData = {
       "não, nunca, jamais, nada, nenhum[a], sem, nem, evita, evite, tampouco, ninguém, de modo nenhum, de jeito nenhum",
     "stop:exception":
       "exceto, excepto, menos (o|a|os|as), salvo, à exceção (de|do|da), com exceção (de|do|da), mas, fora (o|a), tudo menos, todos menos, todas menos, senão",
+    "stop:when": "se, quando, sempre que, cada vez que, assim que, logo que",
     "stop:condition":
-      "se, quando, sempre que, cada vez que, assim que, logo que, enquanto, uma vez que, a menos que, a não ser que, caso, no caso de, antes (de|que|do|da), depois (de|que|do|da), até que, desde que, já que, pois, para que, mal, como se, toda vez que",
+      "enquanto, uma vez que, a menos que, a não ser que, caso, no caso de, antes (de|que|do|da), depois (de|que|do|da), até que, desde que, já que, pois, para que, mal, como se, toda vez que",
     "stop:delay":
       "mais tarde, logo [à noite|mais], (esta|hoje à) (noite|tarde), esta manhã, hoje de manhã, em breve, ontem, na próxima semana, (na|para a) semana que vem, amanhã (de|à|pela) (manhã|noite|tarde), daqui a (pouco|um bocado|nada), num instante, um dia, à meia noite, ao (meio dia|anoitecer|amanhecer)",
     "stop:question":

@@ -20,7 +20,7 @@ export const EN_HOME = home({
   Hall: ["Front door", "Door contact", "Hall light", "Hall motion"],
   Office: ["Desk lamp", "Office plug", "Office thermometer"],
   Garden: ["Gate motion", "Garden thermometer", "Garden pump"],
-  Laundry: ["Washing machine", "Leak sensor", "Dryer"],
+  Laundry: ["Washing machine", "Leak sensor", "Dryer", "Water valve"],
 });
 
 export const DE_HOME = home({

@@ -16,13 +16,20 @@ import type { FastPath } from "../../../kernel/settings/settings.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import { languagesFor, lexiconOf } from "../languages.ts";
 import type { Back, SentenceNote } from "../note.ts";
+import { AUTOMATE, actingRuleCalls } from "./acting-rules.ts";
 import { answerContextOf, pastIn } from "./ask-context.ts";
 import { calledFor, calledIn } from "./called.ts";
 import { chosenFrames } from "./choice.ts";
 import { examplesFor } from "./examples.ts";
 import { type HomeNames, namesOf } from "./names.ts";
 import { reasonText } from "./reasons.ts";
-import { type ResolveContext, type Resolved, resolveFrames, resolveMeanings } from "./resolve.ts";
+import {
+  type ResolveContext,
+  type Resolved,
+  resolvedRule,
+  resolveFrames,
+  resolveMeanings,
+} from "./resolve.ts";
 import { answeredEnds } from "./rule-ends.ts";
 import type { Problem } from "./targets.ts";
 import type { IsCalled } from "./things.ts";
@@ -204,6 +211,9 @@ async function resolve(
   hasModel: boolean,
 ): Promise<Resolved> {
   if (understood.result === "none") {
+    const { reason: why } = understood;
+    if (why.because === "condition" && why.rule && context.tools.includes(AUTOMATE))
+      return resolvedRule(await actingRuleCalls(why.rule, context));
     const reason = hasModel ? understood.reason : await withWorking(understood.reason, context);
     return { problem: { text: reasonText(reason, context.phrases) } };
   }

@@ -7,7 +7,7 @@ import { makeCalls } from "./acts.ts";
 import { type Answer, answerAsk, answerDevices } from "./asks.ts";
 import { asPresence, machineCalls } from "./machines.ts";
 import { answerPast, type PastContext } from "./pasts.ts";
-import { type RuleContext, ruleCalls } from "./rules.ts";
+import { type RuleCalls, type RuleContext, ruleCalls } from "./rules.ts";
 import type { Problem } from "./targets.ts";
 
 export type AnswerContext = PastContext;
@@ -114,6 +114,23 @@ export async function resolveFrames(frames: Frames, context: ResolveContext): Pr
     about,
     reads: made.every(({ reads }) => reads),
     changes: Math.max(0, ...changes),
+  };
+}
+
+/** One call, whose own text is the answer. */
+export function resolvedRule(made: RuleCalls): Resolved {
+  if ("problem" in made) return made;
+  const about = "things" in made ? made.things.map(({ id }) => id) : [];
+  if ("answer" in made) return { ...made, about };
+  const { calls } = made;
+  return {
+    steps: [calls],
+    names: [calls.map(() => null)],
+    asked: [null],
+    left: [],
+    about,
+    reads: false,
+    changes: calls.length,
   };
 }
 
