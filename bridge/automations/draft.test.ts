@@ -1,170 +1,247 @@
-/** Drafts of rules with a catalog of real configs: what is filled, what the card says, and all that can be wrong. */
-import { createHash } from "node:crypto";
-import type { AutomationDrafted } from "@edgecall/core/protocol/automation.ts";
-import { Automation } from "@edgecall/core/protocol/automation.ts";
-import { check } from "@edgecall/core/protocol/parse.ts";
-import type { Language } from "@edgecall/core/text/languages.ts";
-import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+/** Drafts of rules: what is filled, what the card says, and what is dangerous. */
+import { SETTLES_MS } from "@edgecall/core/rules/watch-rule.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { HostedAgents } from "../devices/hosted-agents.ts";
-import { type DraftParts, draftAutomation } from "./draft.ts";
-import type { PairedAgent } from "./rule-devices.ts";
+import {
+  DraftHome,
+  HEATING_BACK,
+  HEATING_DOWN,
+  LEAK,
+  LIGHT_OFF,
+  SUNSET,
+  ZONE,
+} from "./testkit/draft-home.ts";
 
-/** A Saturday, 12:00 in Berlin. */
-const NOW = Date.parse("2026-11-28T11:00Z");
-const ZONE = "Europe/Berlin";
-
-let home: Home;
+let home: DraftHome;
 beforeEach(() => {
-  home = new Home();
+  home = new DraftHome();
 });
 
-class Home {
-  readonly catalog = new DeviceCatalog({
-    prefix: "homeassistant",
-    ownPrefix: "edgecall",
-    sha256: (text) => createHash("sha256").update(text).digest("hex"),
-  });
-  readonly clock = { wall: () => NOW, now: () => 0 };
-  readonly agents = new HostedAgents({
-    modes: { mqtt: "allow", "home-assistant": "allow" },
-    roster: { isServed: () => false },
-    clock: this.clock,
-    log: () => {},
-  });
-  paired: PairedAgent[] = [];
-  presence: string[] = ["Anna", "Ben"];
-  place: { lat: number; lon: number } | undefined = { lat: 52.5, lon: 13.4 };
-  isSo = false;
-
-  constructor() {
-    this.config("binary_sensor", "door", "Front door", {
-      device_class: "door",
-      state_topic: "door",
-      name: "Contact",
-    });
-    this.config("binary_sensor", "leak", "Kitchen leak", {
-      device_class: "moisture",
-      state_topic: "leak",
-      name: null,
-    });
-    this.config("binary_sensor", "motion", "Hall motion", {
-      device_class: "motion",
-      state_topic: "motion",
-      name: null,
-    });
-    this.config("sensor", "outside", "Outside", {
-      device_class: "temperature",
-      unit_of_measurement: "°C",
-      state_topic: "outside",
-      name: "Temperature",
-    });
-    this.config("valve", "water", "Main water", {
-      command_topic: "water/set",
-      state_topic: "water",
-      device_class: "water",
-      name: null,
-    });
-    this.config("climate", "trv", "Living room TRV", {
-      mode_command_topic: "trv/mode/set",
-      mode_state_topic: "trv/mode",
-      modes: ["off", "heat"],
-      temperature_command_topic: "trv/set",
-      temperature_state_topic: "trv/target",
-      current_temperature_topic: "trv/now",
-      name: null,
-    });
-    this.config("switch", "hall", "Hall light", {
-      command_topic: "hall/set",
-      state_topic: "hall",
-      name: null,
-    });
-    this.config("switch", "boiler", "Boiler", {
-      command_topic: "boiler/set",
-      state_topic: "boiler",
-      name: null,
-    });
-    this.config("siren", "siren", "Siren", {
-      command_topic: "siren/set",
-      state_topic: "siren",
-      support_duration: false,
-      support_volume_set: false,
-      name: null,
-    });
-    this.config("lock", "lock", "Front lock", { command_topic: "lock/set", state_topic: "lock", name: null });
-    this.config("cover", "garage", "Garage", {
-      device_class: "garage",
-      command_topic: "garage/set",
-      state_topic: "garage",
-      name: null,
-    });
-    this.config("scene", "film", "Film", { command_topic: "film/set", payload_on: "ON", name: null });
-    this.say("door", "OFF");
-    this.say("leak", "OFF");
-    this.say("motion", "OFF");
-    this.say("outside", "4.5");
-    this.say("water", "open");
-    this.say("trv/mode", "heat");
-    this.say("trv/target", "21");
-    this.say("trv/now", "20.6");
-    this.say("hall", "OFF");
-    this.say("boiler", "OFF");
-    this.update();
-  }
-
-  config(kind: string, id: string, name: string, config: object): void {
-    const text = JSON.stringify({ unique_id: id, device: { identifiers: [id], name }, ...config });
-    this.catalog.mqtt.config(`homeassistant/${kind}/${id}/config`, text, NOW);
-  }
-
-  say(topic: string, text: string): void {
-    this.catalog.mqtt.state(topic, new TextEncoder().encode(text), { now: NOW, retained: false });
-  }
-
-  update(): void {
-    this.agents.update(this.catalog.devices(NOW), () => false);
-  }
-
-  async draft(input: object | string, language: Language = "en"): Promise<AutomationDrafted> {
-    const parts: DraftParts = {
-      catalog: this.catalog,
-      agents: this.agents,
-      clock: this.clock,
-      modes: { mqtt: "allow", "home-assistant": "allow" },
-      paired: () => this.paired,
-      presence: () => this.presence,
-      place: () => this.place,
-      isSo: () => this.isSo,
-    };
-    const text = typeof input === "string" ? input : JSON.stringify(input);
-    const rule = { id: "a-12ab", version: 1 };
-    return await draftAutomation({ id: "call-1", rule, input: text, zone: ZONE, language }, parts);
-  }
-
-  async drafted(input: object, language: Language = "en") {
-    const drafted = await this.draft(input, language);
-    if ("error" in drafted) throw new Error(drafted.error);
-    expect(check(Automation, drafted.automation)).toMatchObject({ ok: true });
-    return drafted;
-  }
-
-  async error(input: object | string): Promise<string[]> {
-    const drafted = await this.draft(input);
-    if (!("error" in drafted)) throw new Error(JSON.stringify(drafted.card));
-    return drafted.error.split("\n");
-  }
-}
-
-const LEAK = {
-  name: "Leak: close the water",
-  when: [{ agent_id: "kitchen-leak", reading: "moisture", is: "equal", value: "wet" }],
-  do: [{ agent_id: "main-water", action: "close" }],
-};
+/** Without the last line, which has a hash. */
+const shown = (card: readonly string[]) => card.slice(0, -1);
 
 describe("the five rules that people want first", () => {
-  test("leak: close the water", async () => {
+  test("leak: close the water, with no second tap", async () => {
     const { automation, card, second_tap } = await home.drafted(LEAK);
-    expect([automation, card]).toEqual([]);
+    expect(automation).toEqual({
+      id: "a-12ab",
+      version: 1,
+      name: "Leak: close the water",
+      match: "all",
+      when: [
+        {
+          of: "hosted",
+          key: home.keyOf("kitchen-leak"),
+          agent: "kitchen-leak",
+          condition: {
+            id: "w-12ab0",
+            version: 1,
+            reading: "moisture",
+            type: "boolean",
+            is: "equal",
+            value: true,
+            hysteresis: 0,
+            hold_ms: 0,
+            clear_hold_ms: SETTLES_MS,
+            repeat: "each_time",
+            tell_own: false,
+          },
+        },
+      ],
+      do: [
+        {
+          of: "hosted",
+          key: home.keyOf("main-water"),
+          agent: "main-water",
+          action: "close",
+          parameters: {},
+          allow: home.agents.device("main-water")?.allowHash,
+        },
+      ],
+      over: "leave",
+      end: [],
+      go_on: false,
+      pause_ms: 60_000,
+      an_hour: 12,
+      zone: ZONE,
+    });
+    expect(shown(card)).toEqual([
+      "Make this rule? “Leak: close the water”",
+      "When: Kitchen leak: moisture is wet",
+      "Then: Main water: close (now open)",
+      "If a device does not report it within 1 min: stop, and tell you.",
+      "When it is over: nothing.",
+      "It tells you only what was not confirmed.",
+      "At most 12 times an hour, at least 1 min apart. Runs at home, also without Internet. The broker's password is enough to make it run.",
+    ]);
     expect(second_tap).toEqual([]);
+  });
+
+  test("the door is open and nobody is home: heating down, undone when it is over", async () => {
+    const { automation, card, second_tap } = await home.drafted(HEATING_DOWN);
+    expect(automation).toMatchObject({
+      when: [{ condition: { hold_ms: 300_000, clear_hold_ms: 300_000 } }],
+      only_if: { presence: "nobody_home" },
+      do: [{ action: "set", parameters: { temperature: 17 } }],
+      over: "undo",
+      end: [],
+    });
+    expect(automation).not.toHaveProperty("at_most_minutes");
+    expect(automation.do[0]).not.toHaveProperty("danger");
+    expect(shown(card)).toEqual([
+      "Make this rule? “Door open, heating down”",
+      "When: Front door: Contact is open for 5 min",
+      "Only if: nobody is home (Anna, Ben).",
+      "Then: Living room TRV: target temperature 17 °C (now 21 °C)",
+      "If a device does not report it within 15 s: stop, and tell you.",
+      "When it is over for 5 min: back to how it was, unless somebody changed it.",
+      "It then tells you: “The door is open and nobody is home.”",
+      "At most 12 times an hour, at least 1 min apart. Runs at home, also without Internet. The broker's password is enough to make it run.",
+    ]);
+    expect(second_tap).toEqual([]);
+  });
+
+  test("the light off 10 min after the last motion", async () => {
+    const { automation, card } = await home.drafted(LIGHT_OFF);
+    expect(automation).toMatchObject({
+      over: "leave",
+      when: [{ condition: { value: false, hold_ms: 600_000 } }],
+    });
+    expect(shown(card).slice(1, 4)).toEqual([
+      "When: Hall motion: motion is clear for 10 min",
+      "Then: Hall light: switch off (now off)",
+      "If a device does not report it within 15 s: stop, and tell you.",
+    ]);
+  });
+
+  test("the heating back on in the morning, and at an arrival", async () => {
+    const { automation, card } = await home.drafted(HEATING_BACK);
+    expect(automation).toMatchObject({ when: [], at: { of: "clock", minutes: 390, days: [0, 1, 2, 3, 4] } });
+    expect(automation).not.toHaveProperty("place");
+    expect(automation).not.toHaveProperty("only_if");
+    expect(shown(card).slice(1, 3)).toEqual([
+      "When: 06:30, Mon, Tue, Wed, Thu, Fri (Europe/Berlin)",
+      "Then: Living room TRV: target temperature 21 °C (now 21 °C)",
+    ]);
+    // A time is home's own, and no broker sets it off.
+    expect(card.join(" ")).not.toContain("password");
+    const { at: _, days: _days, ...arrival } = HEATING_BACK;
+    const back = await home.drafted({
+      ...arrival,
+      when: [{ agent_id: "front-door", reading: "contact", is: "equal", value: "open" }],
+      only_if: "somebody_home",
+      only_between: "15:00-22:00",
+      days: "mo,tu",
+    });
+    expect(back.card).toContain(
+      "Only if: somebody is home (Anna, Ben), between 15:00 and 22:00, Mon, Tue, (Europe/Berlin).",
+    );
+  });
+
+  test("sunset: lights on, and off again after 4 h", async () => {
+    const { automation, card } = await home.drafted(SUNSET);
+    expect(automation).toMatchObject({
+      at: { of: "sunset", minutes: -30 },
+      place: { lat: 52.5, lon: 13.4 },
+      over: "off",
+      end: [{ agent: "hall-light", action: "set", parameters: { on: false } }],
+      at_most_minutes: 240,
+    });
+    expect(shown(card).slice(1)).toEqual([
+      "When: 30 min before sunset (Europe/Berlin, 52.5°, 13.4°)",
+      "Then: Hall light: switch on (now off)",
+      "If a device does not report it within 15 s: stop, and tell you.",
+      "After 4 h: Hall light: switch off.",
+      "It tells you only what was not confirmed.",
+      "At most 12 times an hour, at least 1 min apart. Runs at home, also without Internet.",
+    ]);
+  });
+});
+
+describe("what is dangerous", () => {
+  const cold = [{ agent_id: "outside", reading: "temperature", is: "below", value: 3 }];
+  const wet = LEAK.when;
+
+  test("a heater needs a second tap and ends after 3 h, whatever its condition says", async () => {
+    const { automation, card, second_tap } = await home.drafted({
+      name: "No frost",
+      when: cold,
+      do: [{ agent_id: "boiler", action: "set", parameters: { on: true } }],
+    });
+    expect(automation).toMatchObject({
+      do: [{ danger: "heat" }],
+      over: "off",
+      end: [{ action: "set", parameters: { on: false } }],
+      at_most_minutes: 180,
+    });
+    expect(automation.end[0]).not.toHaveProperty("danger");
+    expect(second_tap).toEqual([
+      "Boiler: switch on: it heats or pumps while nobody looks on, for 3 h at most.",
+    ]);
+    expect(card).toContain("When: Outside: Temperature is below 3 °C for 1 min, over at 3.1 °C");
+    expect(card).toContain("When it is over for 1 min, or after 3 h at the latest: Boiler: switch off.");
+  });
+
+  test("switching it off needs neither", async () => {
+    const { automation, second_tap } = await home.drafted({
+      ...LEAK,
+      do: [{ agent_id: "boiler", action: "set", parameters: { on: false } }],
+    });
+    expect([automation.do[0]?.danger, automation.end, second_tap]).toEqual([undefined, [], []]);
+    expect(
+      await home.error({
+        ...LEAK,
+        over: "undo",
+        do: [{ agent_id: "boiler", action: "set", parameters: { on: false } }],
+      }),
+    ).toEqual([
+      "over: 'undo' cannot bring back do.0 (set): a person has to be asked for the way back. Use leave or off",
+    ]);
+  });
+
+  test("a siren sounds for 5 min at most", async () => {
+    const { automation, second_tap } = await home.drafted({
+      name: "Leak!",
+      when: wet,
+      do: [{ agent_id: "siren", action: "sound" }],
+    });
+    expect(automation).toMatchObject({
+      do: [{ danger: "noise" }],
+      end: [{ action: "stop" }],
+      at_most_minutes: 5,
+    });
+    expect(second_tap).toEqual(["Siren: sound: it is loud."]);
+  });
+
+  test("a way in asks at that moment, and closing it takes a second tap; locking takes none", async () => {
+    const of = (agent_id: string, action: string) =>
+      home.drafted({ name: "X", when: wet, do: [{ agent_id, action }] });
+    const open = await of("garage", "open");
+    expect([open.automation.do[0]?.danger, open.second_tap]).toEqual(["way_in", []]);
+    expect(open.card[2]).toBe("Then: Garage: open (asks you at that moment)");
+    expect(open.card.join(" ")).toContain("but for the steps that need the gateway");
+    expect((await of("garage", "close")).second_tap).toEqual([
+      "Garage: close: people, animals or a car may be in the way.",
+    ]);
+    expect((await of("front-lock", "lock")).automation.do[0]).not.toHaveProperty("danger");
+    expect((await of("front-lock", "unlock")).automation.do[0]).toMatchObject({ danger: "way_in" });
+    const film = await of("film", "activate");
+    expect(film.card[2]).toBe("Then: Film: start (it cannot say whether it worked)");
+  });
+
+  test("water runs for 3 h at most, and gas opens for a person alone", async () => {
+    const open = (agent_id: string) =>
+      home.drafted({ name: "Garden", at: "06:00", do: [{ agent_id, action: "open" }], at_most_minutes: 20 });
+    const water = await open("main-water");
+    expect(water.automation).toMatchObject({
+      do: [{ danger: "heat" }],
+      end: [{ action: "close" }],
+      at_most_minutes: 20,
+    });
+    expect(water.second_tap).toEqual([
+      "Main water: open: it heats or pumps while nobody looks on, for 20 min at most.",
+    ]);
+    home.config("valve", "gas", "Gas", { command_topic: "gas/set", device_class: "gas", name: null });
+    home.update();
+    expect((await open("gas")).automation.do[0]).toMatchObject({ danger: "way_in" });
   });
 });

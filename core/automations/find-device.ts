@@ -9,10 +9,12 @@ const NAMED_MAX = 8;
 
 /** By its id, or by a name that no other device has. */
 export function findDevice(asked: string, devices: readonly RuleDevice[]): Parsed<RuleDevice> {
-  const wanted = folded(asked);
-  const byId = devices.find(({ id }) => folded(id) === wanted);
+  const byId = devices.find(({ id }) => id === asked.trim().toLowerCase() || id === asked);
   if (byId) return { ok: true, value: byId };
-  const named = devices.filter((device) => namesOf(device).some((name) => folded(name) === wanted));
+  const wanted = folded(asked);
+  const named = devices.filter((device) =>
+    [device.id, ...namesOf(device)].some((name) => folded(name) === wanted),
+  );
   const [only, ...others] = named;
   if (only && others.length === 0) return { ok: true, value: only };
   if (only) return wrong(`several devices are called so: ${listOf(named.map(({ id }) => id))}`);

@@ -1,5 +1,6 @@
 /** What a rule has to know of a command before it is allowed to send it: what it changes, how it ends, and the way back. */
 import type { Foreseen, ForeseenCall } from "@edgecall/core/automations/device.ts";
+import { isLabel } from "@edgecall/core/text/label.ts";
 import { Quantity } from "@edgecall/core/text/quantity.ts";
 import type { Command, Entity, Parameter, Parameters, SlotValue, Values } from "./entity/entity.ts";
 import { wrongParameter } from "./parameters.ts";
@@ -42,10 +43,9 @@ export function foreseenOf(
   const { part, before, isJudged, waitMs } = prepared;
   const { entity } = part;
   const back = undoOf(entity, command, parameters, before, siblings);
-  const isDangerous =
-    typeof back === "object"
-      ? !isHarmless(back, { entity, deviceName, words, siblings })
-      : back === "unknown" && why !== undefined;
+  // What it was before may be another state when the rule runs.
+  const mayHarm = why !== undefined || entity.kind === "water_heater";
+  const isBack = typeof back !== "object" || isHarmless(back, { entity, deviceName, words, siblings });
   return {
     isConfirmed: isJudged,
     waitMs,
@@ -53,7 +53,7 @@ export function foreseenOf(
     danger: ruleDanger({ entity, deviceName, words, command, why }, parameters),
     isEnd: switchesOff(entity, command, parameters),
     end: endOf(entity, command, parameters, siblings),
-    undo: isDangerous ? "dangerous" : back,
+    undo: back !== undefined && (mayHarm || !isBack) ? "dangerous" : back,
     before: valuesBefore(entity, command, parameters, before),
     units: unitsOf(command),
   };
@@ -180,10 +180,15 @@ function valuesBefore(
   parameters: Parameters,
   before: Values,
 ): Foreseen["before"] {
-  const known = Object.keys(parameters).flatMap((name) => {
+  const names = Object.keys(parameters);
+  // What has no values has a state.
+  const told = names.length === 0 ? ["state"] : names;
+  const known = told.flatMap((name) => {
     const slot = slotOf(name);
     const spec = entity.readings.find((one) => one.slot === slot && !one.secret && !one.free);
-    const value = spec && plainIn(command.parameters[name], before(slot)?.value);
+    const { value: reported } = before(slot) ?? {};
+    const state = typeof reported === "string" && isLabel(reported) ? reported : undefined;
+    const value = spec && (names.length === 0 ? state : plainIn(command.parameters[name], reported));
     if (value === undefined) return [];
     return [[name, { value, ...(spec?.unit !== undefined && { unit: spec.unit }) }]];
   });
