@@ -1,5 +1,5 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
@@ -9,11 +9,13 @@ import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/h
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
 import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
+import { fingerprintOf } from "@edgecall/core/protocol/signing.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { nodeTracer } from "@edgecall/node/tracer.ts";
+import type { PairedAgent } from "./automations/rule-devices.ts";
 import { BrokerLink, type BrokerMessage } from "./broker/broker.ts";
 import { CallSpans } from "./broker/call-spans.ts";
 import { Calls } from "./broker/calls.ts";
@@ -23,10 +25,10 @@ import { Roster, type Standing } from "./broker/presence.ts";
 import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
 import { Counts } from "./counts.ts";
-import { DeviceHost } from "./devices/device-host.ts";
 import { HostedAgents, type HostedAgentsOptions } from "./devices/hosted-agents.ts";
 import { GatewayLink, type Welcome } from "./gateway/gateway.ts";
 import { HomeOutbox, RETAINED_WITHIN_MS } from "./gateway/outbox.ts";
+import { DeviceHost } from "./host/device-host.ts";
 import { BrokerLogins } from "./ops/broker-logins.ts";
 import { isReady, type Readiness, serveHealth } from "./ops/health.ts";
 import { SelfUpdate } from "./ops/self-update.ts";
@@ -189,6 +191,7 @@ class RunningBridge implements Bridge {
     });
     if (settings.devices && this.#hosted)
       this.#devices = new DeviceHost({
+        modes: modesOf(settings.devices),
         ...shared,
         settings: settings.devices,
         agents: this.#hosted,
@@ -424,6 +427,9 @@ class RunningBridge implements Bridge {
         this.#devices?.automations?.onOrder(frame);
         break;
       case "draft":
+        this.#devices
+          ?.draft(frame, this.#paired())
+          .catch((error: unknown) => this.#onError("gateway", error));
         break;
       case "forget_device":
         this.#devices?.forget(frame.key);
@@ -438,6 +444,16 @@ class RunningBridge implements Bridge {
     }
     // A refusal may rest on a silence that Home does not know of yet.
     this.#outbox.sendChangesSoon();
+  }
+
+  /** Paired agents of the broker, with what they advertise. */
+  #paired(): PairedAgent[] {
+    return this.#roster.now().flatMap(({ id, tools }) => {
+      const key = this.#keys.get(id)?.key;
+      if (key === undefined || key === null) return [];
+      const digest = createHash("sha256").update(Buffer.from(key, "base64url")).digest();
+      return [{ id, key: fingerprintOf(digest), tools }];
+    });
   }
 
   #tick(): void {

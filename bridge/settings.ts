@@ -76,6 +76,8 @@ export type DeviceSettings = {
   people?: readonly string[];
   /** What says who is at home, for rules that act. Absent: nothing. */
   presence?: readonly PresenceSource[];
+  /** Of the home, in degrees, for sunrise and sunset. Absent: it is not known. */
+  place?: { lat: number; lon: number };
   /** Whose a device is that both have. Absent: the broker's. */
   firstSource?: "home-assistant";
   /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
@@ -197,9 +199,11 @@ function readDevices(
   const first = get("HA_FIRST");
   if (first !== "on" && first !== "off") errors.push("HA_FIRST: should be on or off");
   const presence = readPresence(get("PRESENCE"), errors);
+  const place = readPlace(get("PLACE"), errors);
   const given = {
     ...(people.length > 0 && { people }),
     ...(presence.length > 0 && { presence }),
+    ...(place && { place }),
     ...(first === "on" && { firstSource: "home-assistant" as const }),
   };
   return {
@@ -271,6 +275,17 @@ function readPeople(value: string | undefined, errors: string[]): string[] {
     `HA_PEOPLE: should be at most ${PEOPLE_MAX} entity ids of person or device_tracker, with commas between them, like person.anna`,
   );
   return [];
+}
+
+/** To 0.1 degrees: sunrise is right to half a minute by that, and nobody finds the house. */
+function readPlace(value: string | undefined, errors: string[]): DeviceSettings["place"] {
+  if (value === undefined) return undefined;
+  const [, lat = Number.NaN, lon = Number.NaN] =
+    /^(-?\d{1,2}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)$/.exec(value)?.map(Number) ?? [];
+  if (Math.abs(lat) <= 90 && Math.abs(lon) <= 180)
+    return { lat: Math.round(lat * 10) / 10, lon: Math.round(lon * 10) / 10 };
+  errors.push("PLACE: should be latitude and longitude in degrees, like 52.5, 13.4");
+  return undefined;
 }
 
 const PRESENCE_ENTITY = /^(?:person|device_tracker|binary_sensor)\.[a-z0-9_]{1,200}$/;

@@ -87,6 +87,11 @@ export const BRIDGE_VARIABLES = {
       "Entity ids of `person` and `device_tracker`, with commas between them, that are agents too: each tells whether somebody is at home, and nothing else.",
     standard: "none",
   },
+  PLACE: {
+    about:
+      "The home's latitude and longitude in degrees, like `52.5, 13.4`, for rules that act at sunrise or sunset. 0.1 degrees are enough.",
+    standard: "none",
+  },
   PRESENCE: {
     about:
       "What says who is at home, for [rules that act](../using/automations.md): `NAME=SOURCE`, with commas between them. A source is an entity of Home Assistant (`person.anna`, `device_tracker.anna`, `binary_sensor.hall`), `ping:HOST`, or `DEVICE:READING`. None of it is shown to models.",

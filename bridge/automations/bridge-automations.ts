@@ -25,16 +25,21 @@ import {
   type Surroundings,
   type Why,
 } from "@edgecall/core/automations/state.ts";
+import { combined, type Truth } from "@edgecall/core/automations/truth.ts";
 import {
   type AllowedAutomation,
   AUTOMATIONS_MAX,
+  type Automation,
   type AutomationOrdered,
   type AutomationRun,
   type SaidPresence,
 } from "@edgecall/core/protocol/automation.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
+import { isTrue } from "@edgecall/core/rules/evaluate.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
+import { readValue } from "@edgecall/core/rules/value.ts";
+import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { windowMs } from "@edgecall/core/test-clock.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { DAY_MS } from "@edgecall/core/time/zone.ts";
@@ -339,6 +344,16 @@ export class BridgeAutomations {
   /** Call it every second. */
   tick(): void {
     this.#tick();
+  }
+
+  /** Whether the conditions of a rule are so now, whatever their holds are. */
+  isSo({ match, when }: Automation): boolean {
+    const truths = when.map(({ key, condition }): Truth => {
+      const reading = this.#parts.live.of(key, condition.reading);
+      const value = reading && readValue(reading, condition.type, condition.unit);
+      return isMomentary(condition) ? false : value === undefined ? undefined : isTrue(condition, value);
+    });
+    return when.length > 0 && combined(match, truths) === true;
   }
 
   #status(wanted: readonly string[]): AutomationOrdered {

@@ -182,9 +182,7 @@ export class Acting {
     this.hosted.played.home.send({ t: "automations", set, drop: [] });
   }
 
-  async order(
-    order: Extract<Parameters<PlayedDevices["played"]["home"]["send"]>[0], { t: "order" }>["order"],
-  ) {
+  async order(order: AutomationOrder): Promise<AutomationOrdered> {
     const { home } = this.hosted.played;
     const id = crypto.randomUUID();
     home.send({ t: "order", id, order });

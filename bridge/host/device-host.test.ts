@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { systemClock } from "@edgecall/node/clock.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ReportBuffer } from "../broker/report-buffer.ts";
-import { CatalogFile } from "./catalog-file.ts";
+import { CatalogFile } from "../devices/catalog-file.ts";
+import { HostedAgents } from "../devices/hosted-agents.ts";
 import { DeviceHost } from "./device-host.ts";
-import { HostedAgents } from "./hosted-agents.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "performance", "Date"] });
@@ -58,6 +58,7 @@ function host() {
     outbox,
     agents,
     paired: undefined,
+    modes: { mqtt: "allow", "home-assistant": "allow" },
     gateway: { timeAgrees: true, send: () => true },
     onChange: log,
   });

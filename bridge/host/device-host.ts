@@ -20,12 +20,26 @@ import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { BridgeAutomations } from "../automations/bridge-automations.ts";
+import { draftAutomation } from "../automations/draft.ts";
 import { HomePresenceSources } from "../automations/presence.ts";
+import type { PairedAgent } from "../automations/rule-devices.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
 import type { CallFrame, PublishFrame } from "../broker/calls.ts";
 import type { ReportBuffer } from "../broker/report-buffer.ts";
 import type { ToHome } from "../broker/to-home.ts";
 import type { HostedNow } from "../counts.ts";
+import { DeviceCalls } from "../devices/calls.ts";
+import { CatalogFile } from "../devices/catalog-file.ts";
+import { DeviceLedger } from "../devices/command-ledger.ts";
+import { Corrections } from "../devices/corrections.ts";
+import { FirstReads } from "../devices/first-reads.ts";
+import type { HostedAgents, HostedAgentsOptions } from "../devices/hosted-agents.ts";
+import { LiveReadings } from "../devices/live-readings.ts";
+import { MessageWatch } from "../devices/message-watch.ts";
+import { homeAssistantSender, mqttSender, type Senders } from "../devices/sender.ts";
+import { statesFrames } from "../devices/states-frames.ts";
+import { Subscriptions } from "../devices/subscriptions.ts";
+import { isDeviceFilter } from "../devices/topics.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { GatewayPin } from "../gateway/gateway-pin.ts";
 import { BridgeHistory } from "../history/bridge-history.ts";
@@ -33,18 +47,6 @@ import { Assistant } from "../home-assistant/assistant.ts";
 import type { HomeAssistantLink } from "../home-assistant/home-assistant-link.ts";
 import { BridgeRules } from "../rules/bridge-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
-import { DeviceCalls } from "./calls.ts";
-import { CatalogFile } from "./catalog-file.ts";
-import { DeviceLedger } from "./command-ledger.ts";
-import { Corrections } from "./corrections.ts";
-import { FirstReads } from "./first-reads.ts";
-import type { HostedAgents } from "./hosted-agents.ts";
-import { LiveReadings } from "./live-readings.ts";
-import { MessageWatch } from "./message-watch.ts";
-import { homeAssistantSender, mqttSender, type Senders } from "./sender.ts";
-import { statesFrames } from "./states-frames.ts";
-import { Subscriptions } from "./subscriptions.ts";
-import { isDeviceFilter } from "./topics.ts";
 
 /** A burst is over when nothing of it came for so long; without any device, after the shorter time. */
 const QUIET_MS = 400;
@@ -77,6 +79,8 @@ export type HostParts = {
   reports: ReportBuffer;
   outbox: Pick<ToHome, "accepted" | "refuse" | "report">;
   agents: HostedAgents;
+  /** Whether the bridge changes the devices of a source. */
+  modes: HostedAgentsOptions["modes"];
   gateway: Pick<GatewayLink, "send" | "timeAgrees">;
   /** The home and the gateway's key that pairing wrote. */
   paired: { home: string; key: string | undefined } | undefined;
@@ -253,6 +257,23 @@ export class DeviceHost {
   /** Rules that act; undefined: there is no folder for them, or it is not read yet. */
   get automations(): BridgeAutomations | undefined {
     return this.#automations;
+  }
+
+  /** Answers with the rule that an input would be. Nothing is stored. */
+  async draft({ draft }: Extract<HomeFrame, { t: "draft" }>, paired: readonly PairedAgent[]): Promise<void> {
+    const { agents, clock, gateway, modes } = this.#parts;
+    const { place, presence = [] } = this.#settings;
+    const error = "the home's bridge has no folder for its files (BRIDGE_STATE), so it runs no rules";
+    const drafted = this.#automations
+      ? await draftAutomation(draft, {
+          ...{ catalog: this.#catalog, agents, clock, modes },
+          paired: () => paired,
+          presence: () => presence.map(({ name }) => name),
+          place: () => place,
+          isSo: (rule) => this.#automations?.isSo(rule) === true,
+        })
+      : { error };
+    gateway.send({ t: "drafted", id: draft.id, drafted });
   }
 
   /** Answers from what is kept of its devices. */
