@@ -1,6 +1,12 @@
 /** For tests inside workerd: the Worker's own fetch, and a bridge that speaks the frames over a real socket. */
 import { exports } from "cloudflare:workers";
 import type { AssistantAnswer } from "@edgecall/core/protocol/assistant.ts";
+import type {
+  AutomationDraft,
+  AutomationDrafted,
+  AutomationOrder,
+  AutomationOrdered,
+} from "@edgecall/core/protocol/automation.ts";
 import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
@@ -63,6 +69,10 @@ export class TestBridge {
   onStates: (frame: HomeFrame & { t: "states" }) => DeviceReadings[] | undefined = () => undefined;
   /** The answer to a question about the past; undefined = none. */
   onPast: (frame: HomeFrame & { t: "past" }) => PastReply | undefined = () => undefined;
+  /** The rule that an input would be; undefined = no answer. */
+  onDraft: (draft: AutomationDraft) => AutomationDrafted | undefined = () => undefined;
+  /** The answer to an order about rules that act; undefined = none. */
+  onOrder: (order: AutomationOrder) => AutomationOrdered | undefined = () => undefined;
   /** Its answer about Home Assistant; undefined = none. */
   onAssistant: (frame: HomeFrame & { t: "assistant" }) => AssistantAnswer | undefined = () => undefined;
   /** True if this agent answers a ping. */
@@ -100,14 +110,15 @@ export class TestBridge {
     return bridge;
   }
 
-  /** @param rules the hash of the rules that it has */
-  async hello(features?: string[], rules?: string): Promise<void> {
+  /** @param rules the hash of the rules that it has @param automations the same of those that act */
+  async hello(features?: string[], rules?: string, automations?: string): Promise<void> {
     const hello = {
       protocol: BRIDGE_PROTOCOL,
       bridge: "test",
       version: VERSION,
       ...(features && { features }),
       ...(rules !== undefined && { rules }),
+      ...(automations !== undefined && { automations }),
     };
     this.send({ t: "hello", ...hello });
     await until(() => this.received.some((frame) => frame.t === "welcome"), { what: "welcome" });
@@ -179,6 +190,10 @@ export class TestBridge {
     if (frame.t === "states" && devices) this.send({ t: "states", id: frame.id, devices, last: true });
     const reply = frame.t === "past" ? this.onPast(frame) : undefined;
     if (frame.t === "past" && reply) this.send({ t: "past", id: frame.id, reply });
+    const drafted = frame.t === "draft" ? this.onDraft(frame.draft) : undefined;
+    if (frame.t === "draft" && drafted) this.send({ t: "drafted", id: frame.draft.id, drafted });
+    const ordered = frame.t === "order" ? this.onOrder(frame.order) : undefined;
+    if (frame.t === "order" && ordered) this.send({ t: "ordered", id: frame.id, ordered });
     if (frame.t !== "call") return;
     const { route } = JSON.parse(frame.payload) as { route?: string };
     if (route !== undefined) TestBridge.#routes.set(frame.id, route);

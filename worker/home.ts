@@ -1,6 +1,7 @@
 /** A home with its features. A new feature is one line of this list. */
 
 import { audit } from "./features/audit/home/feature.ts";
+import { automations } from "./features/automations/home/feature.ts";
 import { chat } from "./features/chat/home/feature.ts";
 import { devices } from "./features/devices/home/feature.ts";
 import { history } from "./features/history/home/feature.ts";
@@ -25,6 +26,8 @@ import type { MethodsOf } from "./kernel/rpc-topics.ts";
 export const HOME_FEATURES = [
   lending,
   sessions,
+  // It takes calls of the tool `rules` that mean a rule that acts.
+  automations,
   rules,
   push,
   chat,

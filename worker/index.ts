@@ -1,6 +1,7 @@
 /** The Worker: mounts all routes. Those in WITH_TOKEN need a token. */
 
 import { audit } from "./features/audit/routes.ts";
+import { automations } from "./features/automations/routes.ts";
 import { backup } from "./features/backup/routes.ts";
 import { connections } from "./features/chat/routes/connection-routes.ts";
 import { polling } from "./features/chat/routes/polling-route.ts";
@@ -79,6 +80,7 @@ const WITH_TOKEN = [
   devices,
   history,
   rules,
+  automations,
   clock,
   commands,
   questions,

@@ -87,6 +87,6 @@ export type AutomationCard = {
 /** What was done, in words. `confirmed`: the devices reported all of it. */
 export type AutomationUndone = { text: string; confirmed: boolean };
 
-export type AutomationChanged =
-  | { ok: true; automation: AutomationView }
-  | { ok: false; status: 403 | 404 | 409 | 422; code: string; message: string };
+export type AutomationRefused = { ok: false; status: 403 | 404 | 409 | 422; code: string; message: string };
+
+export type AutomationChanged = { ok: true; automation: AutomationView } | AutomationRefused;

@@ -21,6 +21,8 @@ export const CHAT_COMMANDS = [
   "agents",
   "rules",
   "ack",
+  "away",
+  "back",
   "new",
   "help",
   "answer",

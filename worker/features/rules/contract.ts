@@ -10,7 +10,7 @@ import {
 } from "@edgecall/core/rules/watch-rule.ts";
 
 export const PressBody = z.strictObject({
-  do: z.enum(["ack", "snooze", "stop"]),
+  do: z.enum(["ack", "snooze", "stop", "undo"]),
   /** The firing that is meant. Absent: the one that goes on. */
   occurrence: z.optional(z.int().check(z.minimum(0))),
   /** Of `snooze`: 60 unless it says otherwise. */

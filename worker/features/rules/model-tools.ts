@@ -38,7 +38,7 @@ const FOLDED_TEXT =
 const FOLDED_SCHEMA = {
   type: "object",
   properties: {
-    do: { enum: ["watch", "remind", "ack", "list", "pause", "resume", "cancel", "history"] },
+    do: { enum: ["watch", "remind", "automate", "ack", "list", "pause", "resume", "cancel", "history"] },
     params: { type: "object" },
   },
   required: ["do"],
@@ -52,7 +52,8 @@ export function unfolded({ name, args }: { name: string; args: Record<string, un
   if (name !== RULE_TOOLS.rules.name) return { name, args };
   const { do: what, params, ...rest } = args;
   const given = { ...(typeof params === "object" ? params : {}), ...rest };
-  if (what === "watch" || what === "remind" || what === "ack") return { name: what, args: given };
+  if (what === "watch" || what === "remind" || what === "ack" || what === "automate")
+    return { name: what, args: given };
   return { name, args: { ...given, ...(what !== undefined && { do: what }) } };
 }
 

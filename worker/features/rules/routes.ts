@@ -48,8 +48,8 @@ route(rules, "DELETE /v1/rules/:rule", { scope: "ask", path }, async (c, { token
   return nothing(c);
 });
 
-/** A rule, or a permission as the button "It wasn't me" names it. */
-const PRESSED = /^(?:[wr]-[0-9a-f]{4,12}|g-[0-9a-f]{12})$/;
+/** A rule, one that acts, or a permission as the button "It wasn't me" names it. */
+const PRESSED = /^(?:[wra]-[0-9a-f]{4,12}|g-[0-9a-f]{12})$/;
 
 /**
  * Answers a firing, as a button of its message does. Owners and the rule's maker may, and members who see a conversation that

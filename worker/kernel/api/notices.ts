@@ -3,8 +3,16 @@ import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { MessageKey } from "@edgecall/core/phrases/languages/phrase-data.ts";
 import type { Said } from "@edgecall/core/phrases/said-text.ts";
 
-/** @property occurrence names the firing; 0: none @property do `stop` removes the rule */
-export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: string; occurrence: number };
+/**
+ * @property occurrence names the firing; 0: none @property do `stop` removes a watch or reminder, and pauses a rule that acts; `undo`
+ *   takes back what a run of that did
+ */
+export type RuleButton = {
+  label: string;
+  do: "ack" | "snooze" | "stop" | "undo";
+  rule: string;
+  occurrence: number;
+};
 
 /** A button as it was pressed. */
 export type PressedButton = Omit<RuleButton, "label">;

@@ -1,10 +1,13 @@
 /** Questions that a device, or the gateway for it, asks a person. */
-import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import type { ApprovalRequest, Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { ApprovalCard, AskedPerson, QuestionMember, TurnQuestion } from "./answers.ts";
 import type { PermissionOffer } from "./permissions.ts";
 
-/** An approval with how it is shown. Only the gateway writes the card. */
-export type ShownApproval = ApprovalRequest & { card?: ApprovalCard };
+/**
+ * An approval with how it is shown. Only the gateway writes the card.
+ * @property forOwners only owners may approve it; whose call it is, which Home runs itself
+ */
+export type ShownApproval = ApprovalRequest & { card?: ApprovalCard; forOwners?: Caller };
 
 export type NewQuestion = {
   id: string;

@@ -52,6 +52,8 @@ export type Roster = {
   agents: RosterAgent[];
   /** The bridge keeps values of devices, or it is away and may. */
   history?: true;
+  /** The bridge runs rules that act. */
+  acts?: true;
   /** Set in a home of more than LISTED_MAX agents: `agents` are then the few that fit the question, the best first. */
   excerptOf?: HomeCounts;
 };
@@ -100,7 +102,7 @@ export type Asker = { viewer: Viewer; conversation: string };
 export type SpokenRule = {
   id: string;
   name: string;
-  of: "watch" | "reminder" | "briefing";
+  of: "watch" | "reminder" | "briefing" | "automation";
   isPaused: boolean;
   agent?: string;
 };

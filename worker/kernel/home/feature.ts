@@ -3,7 +3,7 @@
  * none of them.
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
-import type { Who } from "@edgecall/core/permissions/permission.ts";
+import type { StandingPermission, Who } from "@edgecall/core/permissions/permission.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../api/calls.ts";
@@ -11,6 +11,7 @@ import type { CallTarget } from "../api/edge-call.ts";
 import type { HomeToolRequest, HomeTools } from "../api/home-tools.ts";
 import type { Viewer } from "../api/may-see.ts";
 import type { Notice, Pressed, RulePress } from "../api/notices.ts";
+import type { EndReason } from "../api/permissions.ts";
 import type { PlannedReply } from "../api/plan.ts";
 import type { Asker, RosterAgent, RosterQuestion, SpokenRule } from "../api/roster.ts";
 import type { ToolReply } from "../api/tool-answer.ts";
@@ -55,6 +56,8 @@ export type HomeEvents = {
   progress(home: HomeContext, call: LedgerCall, news: CallProgress): void;
   /** A conversation asks for the plan of a turn. */
   turnPlanned(home: HomeContext, now: number): void;
+  /** A standing permission has ended. */
+  permissionEnded(home: HomeContext, permission: StandingPermission, why: EndReason): void;
   /** A notice was written for these recipients. */
   noticeMade(home: HomeContext, notice: Notice, recipients: readonly string[]): void;
   /**
@@ -129,6 +132,8 @@ export type HomeFeature = {
   };
   /** Brings an outcome to another home that asked for the call. @returns false: it does not have it yet */
   answerHome?(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean;
+  /** Brings the outcome of a rule's step to where the rule runs. @returns false: it does not have it, and asks again */
+  answerRule?(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean;
   /** @returns true: the id means something else here, so no device gets it */
   claimsId?(home: HomeContext, id: string, now: number): boolean;
   /** A program uses what a person granted it. @returns undefined: there is no such grant */
@@ -140,8 +145,12 @@ export type HomeFeature = {
   planReply?(home: HomeContext, question: RosterQuestion, now: number): Promise<PlannedReply | undefined>;
   /** Rules that this person may change, as a sentence may mean them. */
   spokenRules?(home: HomeContext, asker: Asker): SpokenRule[];
-  /** A person pressed a button of a notice. */
-  press?(home: HomeContext, press: RulePress): Promise<Pressed>;
+  /** A person pressed a button of a notice. @returns undefined: the rule is none of this feature's */
+  press?(home: HomeContext, press: RulePress): Promise<Pressed> | undefined;
+  /** The rules of `spokenRules`, in words: for the list of all rules. */
+  listRules?(home: HomeContext, request: HomeToolRequest): Promise<string[]>;
+  /** What of this feature changed a device then (epoch ms), in words. @returns undefined: nothing that it knows of */
+  causeOf?(home: HomeContext, agent: string, at: number, zone: string): Promise<string | undefined>;
   /**
    * @returns the conversation of a person's private chat, and whether it takes messages only when the person has written there;
    * undefined: the platform has none that the gateway could name
@@ -169,6 +178,12 @@ export function homeToolsOf(features: readonly HomeFeature[]): HomeTools[] {
 /** Rules that this person may change, of all features. */
 export function spokenRules(home: HomeContext, asker: Asker): SpokenRule[] {
   return featuresOf(home).flatMap((feature) => feature.spokenRules?.(home, asker) ?? []);
+}
+
+/** Rules of features that list their own, in words. */
+export async function listedElsewhere(home: HomeContext, request: HomeToolRequest): Promise<string[]> {
+  const lists = featuresOf(home).map(({ listRules }) => listRules?.(home, request) ?? []);
+  return (await Promise.all(lists)).flat();
 }
 
 /** The first feature that answers without a model. One that fails answers nothing: the question is left to a model. */

@@ -142,6 +142,11 @@ async function commandText(
         "ack",
         ackArguments(command.argument),
       );
+    case "away":
+    case "back":
+      return await ruleCommandText(context, { ...origin, language, role: ownRole ?? origin.role }, "rules", {
+        do: command.name,
+      });
     case "answer":
       return await answerText(context, command.argument, origin, phrases);
     case "approve":

@@ -172,7 +172,7 @@ export function ruleButton(button: RuleButton): Button {
 /** @returns undefined: it is no button of a rule */
 export function readRuleButton(data: string): PressedRule | undefined {
   const [, act, rule, occurrence] =
-    /^r:(ack|snooze|stop):([wrpg]-[0-9a-f]{4,12}):(\d{1,16})$/.exec(data) ?? [];
+    /^r:(ack|snooze|stop|undo):([wrpga]-[0-9a-f]{4,12}):(\d{1,16})$/.exec(data) ?? [];
   if (rule === undefined) return undefined;
   return { do: act as PressedRule["do"], rule, occurrence: Number(occurrence) };
 }

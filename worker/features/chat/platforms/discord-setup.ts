@@ -42,6 +42,8 @@ const COMMANDS = [
   command("status", "What is running"),
   command("agents", "Which devices there are"),
   command("rules", "What I watch and remind you of"),
+  command("away", "Say that you are not at home"),
+  command("back", "Say that you are at home again"),
   command("ack", "Answer what is firing here", [text("Minutes in which I am to be silent about it", false)]),
   command("new", "Begin a new conversation"),
   command("help", "What can be said here"),

@@ -124,7 +124,8 @@ export function questionText(question: TurnQuestion, console?: string, phrases =
     ...(card?.facts ?? []).map(({ label, text }) => `${label}: ${plain(text)}`),
     // A card has it among the facts.
     ...(cwd === undefined || card ? [] : [`in ${shown(cwd)}`]),
-    ...argumentLines(question, approval, console),
+    // They say all of it.
+    ...(card?.lines?.map(plain) ?? argumentLines(question, approval, console)),
     ...marksIn(approval),
     shown(reason),
     ...unreadLines(approval.unread),

@@ -20,7 +20,7 @@ const TEXT_MAX = 8_000;
 export function notifyBorrower(home: HomeContext, call: LedgerCall, news: LentNews): void {
   const asker = ledgerOf(home).get(idInConversation(call))?.asker;
   const grant = asker?.by === "home" ? grantsOf(home).get(asker.grant) : undefined;
-  if (!asker || !grant?.borrower) return;
+  if (asker?.by !== "home" || !grant?.borrower) return;
   const other = { grant: grant.id, from: "lender", ...grant.borrower } as const;
   const lentNews = lentNewsOf(home);
   const id = asker.call;

@@ -23,7 +23,7 @@ export const rules = {
   tools: ruleTools,
   tool: runRuleTool,
   spokenRules,
-  press: pressRule,
+  press: (home, press) => (/^[wr]-/.test(press.rule) ? pressRule(home, press) : undefined),
   hasAsker: (home, who) =>
     "rule" in who && who.version > 0 && versionThere(rulesOf(home).get(who.rule)) === who.version,
   on: {

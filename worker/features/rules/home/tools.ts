@@ -31,6 +31,7 @@ import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { listedElsewhere } from "../../../kernel/home/feature.ts";
 import { recipientText } from "../../../kernel/home/notices/reach.ts";
 import { phrasesOf } from "../../../kernel/phrases.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
@@ -298,9 +299,12 @@ async function rules(home: HomeContext, request: HomeToolRequest, input: RulesIn
     .filter((row) => mayChange(row, request));
   if (input.do === "list") {
     const listed = mine.filter((row) => isListed(row, input.of));
-    return answer(
-      listed.length === 0 && mine.length > 0 ? phrases.say("noSuchRule") : listText(home, listed, phrases),
-    );
+    // Others than watches and reminders: those that act.
+    const others = input.of === undefined ? await listedElsewhere(home, request) : [];
+    if (listed.length === 0 && others.length > 0) return answer(others.join("\n"));
+    const own =
+      listed.length === 0 && mine.length > 0 ? phrases.say("noSuchRule") : listText(home, listed, phrases);
+    return answer([own, ...others].join("\n"));
   }
   const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
   const found = findRule(named, input);

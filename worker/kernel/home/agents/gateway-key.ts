@@ -3,6 +3,7 @@
 import { toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { programBytes } from "@edgecall/core/protocol/program.ts";
 import {
+  automationBytes,
   importPrivateKey,
   type Key,
   newKeyPair,
@@ -37,6 +38,15 @@ export class GatewayKey extends SqlStore {
     if (this.#row()?.public_key !== named) return undefined;
     const { key } = await this.#read();
     return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));
+  }
+
+  /** @param body JSON of an `AllowedAutomation` @returns the same with the signature */
+  async signAutomation(body: string): Promise<string> {
+    const { key } = await this.#read();
+    return withSignature(
+      body,
+      new Uint8Array(await crypto.subtle.sign("Ed25519", key, automationBytes(body))),
+    );
   }
 
   /** @param bytes with the domain of their use (lending-token.ts) @returns base64url */

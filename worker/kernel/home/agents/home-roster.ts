@@ -6,6 +6,7 @@
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
 import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
+import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import { isLent } from "../../api/agent-ids.ts";
@@ -109,7 +110,12 @@ export class HomeRoster {
     const bridgeOnline = this.#bridge.lastSeenAt(now) !== null;
     // While it is away a model asks all the same, and is told where the past is.
     const keeps = bridgeOnline ? this.#bridge.has(HISTORY_FEATURE, now) : this.#agents.hasHosted();
-    const bridge = { bridgeOnline, ...(keeps && { history: true as const }) };
+    const acts = this.#bridge.has(AUTOMATIONS_FEATURE, now);
+    const bridge = {
+      bridgeOnline,
+      ...(keeps && { history: true as const }),
+      ...(acts && { acts: true as const }),
+    };
     const reached = this.#reach(question?.reach);
     if (reached.ids.length <= LISTED_MAX) return { ...bridge, agents: this.#rosterOf(reached.ids, now) };
     await this.#ready();

@@ -7,6 +7,7 @@
  */
 
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
+import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame } from "@edgecall/core/protocol/frames.ts";
@@ -55,6 +56,7 @@ type Attachment = {
   devices?: boolean;
   rules?: boolean;
   history?: boolean;
+  automations?: boolean;
   assistant?: boolean;
   update?: BridgeUpdate;
 };
@@ -71,6 +73,7 @@ type BridgeFeature =
   | typeof DEVICES_FEATURE
   | typeof RULES_FEATURE
   | typeof HISTORY_FEATURE
+  | typeof AUTOMATIONS_FEATURE
   | typeof ASSISTANT_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
@@ -144,6 +147,7 @@ export class BridgeSocket {
       devices: features.includes(DEVICES_FEATURE),
       rules: features.includes(RULES_FEATURE),
       history: features.includes(HISTORY_FEATURE),
+      automations: features.includes(AUTOMATIONS_FEATURE),
       assistant: features.includes(ASSISTANT_FEATURE),
     });
   }

@@ -196,7 +196,7 @@ async function deliverStored(home: HomeContext, call: LedgerCall, outcome: Settl
 
 /** True if whoever asked for the call asks until it has the outcome: it is told after the row, and nothing has to be repeated. */
 function asksAgain({ asker, conversation }: LedgerCall): boolean {
-  return asker ? asker.by === "agent" : conversation === null;
+  return asker ? asker.by !== "home" : conversation === null;
 }
 
 /** @returns true if whoever asked has the outcome, or asks for it again */
@@ -206,6 +206,8 @@ async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutc
       return await answerAgent(home, call, outcome);
     case "home":
       return featuresOf(home).some((feature) => feature.answerHome?.(home, call, outcome));
+    case "rule":
+      return featuresOf(home).some((feature) => feature.answerRule?.(home, call, outcome));
     case undefined:
       return await answerConversation(home, call, outcome);
   }

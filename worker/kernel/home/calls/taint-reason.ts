@@ -31,7 +31,7 @@ export function taintsOf(
   }: Pick<SubmitRequest, "conversation" | "tainted" | "sources" | "args">,
   agent: string | { group: string } = args.agent_id,
 ): { tainted: boolean; because: readonly Source[] } {
-  const because = conversation === null ? rosterOf(home).unread() : (sources ?? []);
+  const because = sources ?? (conversation === null ? rosterOf(home).unread() : []);
   const to =
     typeof agent === "string" ? { agent, isOpen: isOpen(home, agent) } : { agent: agent.group, isOpen: true };
   const judged = because.map((source) => byUse(home, source));

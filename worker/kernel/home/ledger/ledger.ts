@@ -69,11 +69,12 @@ export type ApprovedCall = { by: string; at: number; how: string; permission?: s
 /**
  * The asker of a call, who gets its outcome, other than a conversation or a client's socket.
  * `agent`: an agent of this home, in the middle of its own call. `home`: another home, under a grant; `call` is its own id of
- * the call.
+ * the call. `rule`: a rule of this home that acts, whose step it is.
  */
 export type Asker =
   | { by: "agent"; agent: string; call: string }
-  | { by: "home"; grant: string; call: string };
+  | { by: "home"; grant: string; call: string }
+  | { by: "rule"; rule: string; version: number; name: string };
 
 export type LedgerCall = {
   id: string;

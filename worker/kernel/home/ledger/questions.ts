@@ -181,6 +181,14 @@ class Questions extends SqlStore {
     return this.openOf(call).some(({ approval }) => approval?.tool === tool);
   }
 
+  /** The gateway's own about a call that are closed, the oldest first. */
+  decisionsOf(call: string): Question[] {
+    return this.#select(
+      "WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL ORDER BY asked_at",
+      call,
+    );
+  }
+
   /** The gateway's own about a call, when it is closed. */
   decidedOf(call: string): Question | undefined {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];

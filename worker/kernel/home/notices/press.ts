@@ -5,8 +5,9 @@ import type { HomeContext } from "../context.ts";
 import { featuresOf } from "../feature.ts";
 
 export async function pressButton(home: HomeContext, pressed: RulePress): Promise<Pressed> {
-  const feature = featuresOf(home).find(({ press }) => press);
-  return (
-    (await feature?.press?.(home, pressed)) ?? { done: false, text: "This button does nothing any more." }
-  );
+  for (const { press } of featuresOf(home)) {
+    const answer = press?.(home, pressed);
+    if (answer) return await answer;
+  }
+  return { done: false, text: "This button does nothing any more." };
 }

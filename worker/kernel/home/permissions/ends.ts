@@ -8,7 +8,7 @@ import { auditDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
 import { modeOf } from "../devices/device-mode.ts";
 import { isAllowed } from "../devices/device-settings.ts";
-import { featuresOf } from "../feature.ts";
+import { emit, featuresOf } from "../feature.ts";
 import { rightsOf } from "../notices/rights.ts";
 import { boundDevice, prepareVersion } from "./bound-device.ts";
 import { type PermissionRow, permissionsOf } from "./permission-store.ts";
@@ -64,6 +64,7 @@ export function endPermission(
       who,
       why,
     });
+    void emit("permissionEnded", home, ended.permission, why);
   }
   return ended;
 }

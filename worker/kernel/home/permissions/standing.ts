@@ -30,6 +30,7 @@ export function askerOf({
   program,
 }: Pick<CallToJudge, "caller" | "asker" | "program">): Exclude<Who, "everybody"> | undefined {
   if (asker?.by === "home") return { home: asker.grant };
+  if (asker?.by === "rule") return { rule: asker.rule, version: asker.version };
   if (program !== undefined) return { program };
   return personOf(caller);
 }

@@ -10,7 +10,6 @@ import { logError } from "../../log.ts";
 import { phrasesOf } from "../../phrases.ts";
 import { clockOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
-import type { LedgerCall } from "../ledger/ledger.ts";
 import { questionsOf } from "../ledger/questions.ts";
 import { mayApprove } from "../notices/rights.ts";
 import { personName } from "../people/person-name.ts";
@@ -33,9 +32,11 @@ export async function askApprovers(
 ): Promise<AskedPerson[] | undefined> {
   const question = questionsOf(home).get(id);
   const call = question && callOf(home, question);
-  if (!call || !question?.approval) return undefined;
-  const isOwn = mayApprove(home, call.caller);
-  if (isOwn && !isOfProgram(call)) return undefined;
+  const caller = call?.caller ?? question?.approval?.forOwners;
+  if (!caller || !question?.approval) return undefined;
+  const isForOwners = question.approval.forOwners !== undefined;
+  const isOwn = mayApprove(home, caller) && (!isForOwners || caller.role === "owner");
+  if (isOwn && !isOfProgram({ caller })) return undefined;
   // It is delivered once more: they were asked.
   if (question.asked) return askedPeople(question.asked);
   const now = Date.now();
@@ -153,9 +154,9 @@ export async function closeAtApprovers(home: HomeContext, question: Question, an
 
 /** Who made the call, for people; "": the gateway's own, of nobody's. */
 function askerText(home: HomeContext, question: Question): string {
-  const call: LedgerCall | undefined = callOf(home, question);
-  if (!call) return "";
-  const { principal } = call.caller;
+  const caller = callOf(home, question)?.caller ?? question.approval?.forOwners;
+  if (!caller) return "";
+  const { principal } = caller;
   const name = personName(home, principal, undefined);
   return name === undefined ? principal : `${name} (${principal})`;
 }

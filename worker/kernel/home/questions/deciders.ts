@@ -45,14 +45,18 @@ export function decidersOf(home: HomeContext, question: About, now: number): Dec
   return byTokens(home, question).filter(({ principal }) => principal === asker);
 }
 
-function inChats(home: HomeContext, { conversation }: About, now: number): Decider[] {
+function inChats(home: HomeContext, { conversation, approval }: About, now: number): Decider[] {
   const [, channel, place = ""] = conversation.split("/");
   const [connection] = place.split(":");
   const isSame = (one: Admitting) => one.channel === channel && one.connection === connection;
   const all = connectionsOf(home);
   // Those of the same connection come first, as with strangers who knock.
   const chats = [...all.filter(isSame), ...all.filter((one) => !isSame(one))].flatMap((one) =>
-    peopleOver(home, one, one.approve).flatMap((sender): Decider[] => {
+    peopleOver(
+      home,
+      one,
+      one.approve.filter((role) => role === "owner" || !approval?.forOwners),
+    ).flatMap((sender): Decider[] => {
       const chat = privateChatName(home, one, sender);
       const principal = `${one.channel}:${sender}`;
       if (chat === undefined || chat === conversation) return [];
@@ -70,7 +74,9 @@ function byTokens(home: HomeContext, question: About): Decider[] {
       conversationListOf(home).principalOf(question.conversation) ?? callOf(home, question)?.caller.principal,
     sharedWith: conversationListOf(home).sharedWith(question.conversation),
   } as const;
-  const may = (viewer: Viewer | undefined) => viewer !== undefined && mayAnswer(viewer, owned);
+  const isForOwners = question.approval?.forOwners !== undefined;
+  const may = (viewer: Viewer | undefined) =>
+    viewer !== undefined && mayAnswer(viewer, owned) && (!isForOwners || viewer.role === "owner");
   const kind = subscriptionKind(home);
   const ids = (kind?.all(home) ?? []).filter(({ id }) => may(kind?.viewer(home, id)));
   const names = new Set(tokens(home).flatMap((token) => (may(token) ? [token.name] : [])));

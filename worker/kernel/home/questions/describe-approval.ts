@@ -185,6 +185,7 @@ function askerTexts(
   const who = slotText(personName(home, principal, undefined) ?? id, phrases);
   const both = (text: string, own: string) => ({ asker: text, own: { principal, text: own, name: who } });
   if (asker?.by === "home") return { asker: phrases.say("askedHome", { who }) };
+  if (asker?.by === "rule") return { asker: phrases.say("askedBy", { who: slotText(asker.name, phrases) }) };
   if (chain && chain.via.length > 0) {
     const device = slotText(chain.via.join(" → "), phrases);
     return both(phrases.say("askedDevice", { device, who }), phrases.say("youAskedDevice", { device }));

@@ -75,7 +75,8 @@ export async function answerAs(
   // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
   if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
     return { ok: false, status: 404, code: "not_found", message: "no such question" };
-  const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+  const isForThem = !question?.approval?.forOwners || viewer.role === "owner";
+  const mayApprove = owned.kind === "approval" && isForThem && mayAnswer(viewer, owned);
   const by = {
     principal: viewer.name,
     displayName: viewer.displayName,

@@ -166,7 +166,8 @@ async function acceptNamedCall(
   const { program } = request;
   const judged = { ...command.order, agent: target.id, caller, asker, program, conversation, tainted };
   const standing = command.order.readOnly || asked !== undefined ? undefined : standingFor(home, judged, now);
-  const reasons = [...(permission?.reasons ?? []), ...(asked === undefined ? [] : [asked])];
+  const ofRule = asker?.by === "rule" ? [`the rule “${asker.name}” asks for it`] : [];
+  const reasons = [...ofRule, ...(permission?.reasons ?? []), ...(asked === undefined ? [] : [asked])];
   // Home asks for a hosted device, so here the permission counts. Any other agent judges it by itself.
   const isStanding = permission !== undefined && standing !== undefined;
   const needsPerson = !isStanding && (permission !== undefined || (tainted && !command.order.readOnly));

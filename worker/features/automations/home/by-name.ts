@@ -1,0 +1,154 @@
+/** The tool `rules`, where it means a rule that acts, or a person's word about being at home. */
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
+import { findRule } from "@edgecall/core/rules/rule-names.ts";
+import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import type { Asker, SpokenRule } from "../../../kernel/api/roster.ts";
+import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { spokenRules } from "../../../kernel/home/feature.ts";
+import { personText } from "../../../kernel/home/people/person-name.ts";
+import { phrasesOf, readLanguage } from "../../../kernel/phrases.ts";
+import { AUTOMATE } from "../model-tools.ts";
+import { statusOf } from "./ask-bridge.ts";
+import { type AutomationRow, automationsOf } from "./automation-store.ts";
+import { idOf } from "./faithful.ts";
+import { automate, invalid, mayAsk, resumeByTool } from "./make.ts";
+import { stopRule } from "./pause.ts";
+import { sendPresence } from "./sync.ts";
+
+const SHOWN_RUNS = 10;
+
+/** @returns undefined: the call means nothing of these */
+export function runTool(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> | undefined {
+  if (request.name === AUTOMATE) return automate(home, request);
+  if (request.name !== "rules") return undefined;
+  const { do: what } = request.args;
+  if (what === "away" || what === "back") return sayByTool(home, request, what === "away");
+  const row = what === "list" ? undefined : meant(home, request);
+  return row && change(home, request, row);
+}
+
+/** The rule of this id, or of this name where no other rule has it. */
+function meant(
+  home: HomeContext,
+  { args: { id, name }, viewer, from }: HomeToolRequest,
+): AutomationRow | undefined {
+  const given = { ...(typeof id === "string" ? { id } : { name: String(name) }) };
+  const found = findRule(spokenRules(home, { viewer, conversation: from.conversation ?? "" }), given);
+  return found.ok
+    ? automationsOf(home)
+        .all()
+        .find(({ automation }) => automation.id === found.value.id)
+    : undefined;
+}
+
+async function change(home: HomeContext, request: HomeToolRequest, row: AutomationRow): Promise<ToolReply> {
+  const { id, name } = row.automation;
+  const phrases = await readLanguage(home.env, request.language ?? "en");
+  const named = { name: `${id} (${plainText(name, 60)})` };
+  switch (request.args.do) {
+    case "history":
+      return told(await historyText(home, row, request));
+    case "resume":
+      if (!mayAsk(request)) return refused("permission_denied", "A person of the home resumes it.");
+      return row.status === "active"
+        ? told(phrases.say("ruleResumed", named))
+        : await resumeByTool(home, request, row);
+    case "pause":
+      if (row.status === "active") stopRule(home, row);
+      return told(phrases.say("rulePaused", named));
+    case "cancel":
+      if (!mayEnd(request.viewer, row))
+        return refused("permission_denied", "An owner, or its maker, cancels it.");
+      if (request.sources.includes(STRANGER))
+        return refused("permission_denied", "Others' words may ask for it. It can be paused.");
+      stopRule(home, row, "gone");
+      return told(phrases.say("ruleCancelled", named));
+    default:
+      return invalid("do: expected list, pause, resume, cancel or history");
+  }
+}
+
+export function mayEnd({ role, name }: HomeToolRequest["viewer"], { maker }: AutomationRow): boolean {
+  return role === "owner" || name === maker.principal;
+}
+
+function told(text: string): ToolAnswer {
+  return { status: "success", text, sources: [] };
+}
+
+async function historyText(
+  home: HomeContext,
+  { automation: { id } }: AutomationRow,
+  { language = "en" }: HomeToolRequest,
+) {
+  const answer = await statusOf(home, [id], language);
+  const runs = answer?.status.find(({ rule }) => rule === id)?.runs;
+  const phrases = phrasesOf(language);
+  if (!runs) return "The home's bridge, which keeps its runs, did not answer.";
+  if (runs.length === 0) return phrases.say("neverFired", { id });
+  const { zone } = clockOf(home).read();
+  const lines = runs.slice(0, SHOWN_RUNS).map(({ at, state, because, why }) => {
+    const words = plainText([...because, why ?? []].flat().join("; "), 300);
+    return `${phrases.time(at, zone, Date.now())}: ${state}${words && ` (${words})`}`;
+  });
+  return [phrases.say("newestFirst", { id }), ...lines].join("\n");
+}
+
+/** Owners and members may pause any; guests see none. */
+export function spoken(home: HomeContext, { viewer }: Asker): SpokenRule[] {
+  if (viewer.role === "guest") return [];
+  return automationsOf(home)
+    .all()
+    .map(({ automation, status }) => {
+      const [first] = automation.do;
+      const agent = first && idOf(home, first);
+      const { id, name } = automation;
+      return {
+        id,
+        name,
+        of: "automation",
+        isPaused: status !== "active",
+        ...(agent !== undefined && { agent }),
+      };
+    });
+}
+
+/** For the list of all rules: what each does, in the words of its card. */
+export async function listed(home: HomeContext, { viewer, language }: HomeToolRequest): Promise<string[]> {
+  if (viewer.role === "guest") return [];
+  const phrases = phrasesOf(language);
+  return automationsOf(home)
+    .all()
+    .map(({ automation: { id, name }, status, why, card }) => {
+      const state =
+        status === "active" ? "" : ` (${phrases.say("statePaused")}${why === null ? "" : `: ${why}`})`;
+      return `${id}: “${plainText(name, 60)}”${state}. ${card.slice(1, 4).join(" ")}`;
+    });
+}
+
+async function sayByTool(home: HomeContext, request: HomeToolRequest, away: boolean): Promise<ToolReply> {
+  if (!mayAsk(request)) return refused("permission_denied", "A person of the home says this themselves.");
+  if (request.sources.includes(STRANGER))
+    return refused(
+      "permission_denied",
+      "Others' words may ask for it. The person writes /away or /back, or says it in the console.",
+    );
+  const phrases = await readLanguage(home.env, request.language ?? "en");
+  sayPresence(home, request.viewer, away);
+  return told(phrases.say(away ? "saidAway" : "saidBack"));
+}
+
+/** A person says that they are away, or back. */
+export function sayPresence(
+  home: HomeContext,
+  { name: person, displayName }: HomeToolRequest["viewer"],
+  away: boolean,
+): void {
+  const name = plainText(personText(home, { principal: person, displayName }), 60);
+  automationsOf(home).say({ person, name, away, at: Date.now() });
+  sendPresence(home);
+  home.ctx.waitUntil(home.alarm.arm());
+}

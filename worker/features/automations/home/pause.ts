@@ -1,0 +1,103 @@
+/** A rule stops: a person stops it, or what allowed it does not hold any more. Its runs end at home, and their ends are carried out there. */
+
+import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import type { EndReason } from "../../../kernel/api/permissions.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
+import { ownersHear } from "../../../kernel/home/notices/owners.ts";
+import { ownSubscriptions } from "../../../kernel/home/notices/reach.ts";
+import { roleNow } from "../../../kernel/home/people/roles.ts";
+import { readLanguage } from "../../../kernel/phrases.ts";
+import { endRows } from "./allow.ts";
+import { type AutomationRow, automationsOf } from "./automation-store.ts";
+import { idOf } from "./faithful.ts";
+import { sendRules } from "./sync.ts";
+
+/** @param status `gone`: a person ended it */
+export function stopRule(
+  home: HomeContext,
+  { critical: _, ...row }: AutomationRow,
+  status: "paused" | "gone" = "paused",
+  why: string | null = null,
+): AutomationRow {
+  const stopped: AutomationRow = { ...row, status, why, changedAt: Date.now() };
+  automationsOf(home).put(stopped);
+  endRows(home, row.automation);
+  sendRules(home, [], [row.automation.id]);
+  return stopped;
+}
+
+type Why =
+  | "ruleTimeOver"
+  | "ruleEnded"
+  | "ruleDeviceChanged"
+  | "ruleDeviceOff"
+  | "ruleOwnerGone"
+  | "deviceIsGone"
+  | "makerHasNoAccess";
+
+/** The gateway stops it, and tells its maker and the owners. */
+function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
+  const stopped = stopRule(home, row);
+  const tell = async () => {
+    const phrases = await readLanguage(home.env, row.maker.language);
+    const { id, name } = row.automation;
+    const now = automationsOf(home).get(id) ?? stopped;
+    const reason = phrases.say(why);
+    if (now.status === "paused") automationsOf(home).put({ ...now, why: reason });
+    const text = phrases.say("ruleStopped", { name, id, why: reason });
+    const notice = {
+      id: crypto.randomUUID(),
+      text,
+      rules: [id],
+      buttons: [],
+      critical: false,
+      at: Date.now(),
+    };
+    const to = new Set([...makersOwn(home, row), ...ownersHear(home)]);
+    sendNotice(home, [...to], notice, row.maker.conversation);
+    await home.alarm.arm();
+  };
+  home.ctx.waitUntil(tell());
+}
+
+/** Where its maker is told; nowhere, once they have no access. */
+export function makersOwn(home: HomeContext, { maker }: AutomationRow): string[] {
+  if (roleNow(home, maker) === undefined) return [];
+  return [maker.conversation ?? [], ownSubscriptions(home, maker.principal)].flat();
+}
+
+/** True while its maker is what they were when they asked for it. */
+export function makerHolds(home: HomeContext, { maker }: AutomationRow): boolean {
+  const role = roleNow(home, maker);
+  return role === "owner" || (role === "member" && maker.role === "member");
+}
+
+const WHY: Readonly<Partial<Record<EndReason, Why>>> = {
+  date: "ruleTimeOver",
+  unused: "ruleTimeOver",
+  ended: "ruleEnded",
+  not_me: "ruleEnded",
+  changed: "ruleDeviceChanged",
+  paired_again: "ruleDeviceChanged",
+  mode: "ruleDeviceOff",
+  device_gone: "deviceIsGone",
+};
+
+/** A rule needs all of its permissions. */
+export function onPermissionEnded(home: HomeContext, { who }: StandingPermission, why: EndReason): void {
+  if (typeof who !== "object" || !("rule" in who)) return;
+  const row = automationsOf(home).get(who.rule);
+  if (row?.status !== "active" || row.automation.version !== who.version) return;
+  const isMakers = why === "rule" && roleNow(home, row.maker) === undefined;
+  stopBecause(home, row, WHY[why] ?? (isMakers ? "makerHasNoAccess" : "ruleOwnerGone"));
+}
+
+/** Devices were taken off the list. */
+export function onAgentsGone(home: HomeContext): void {
+  for (const row of automationsOf(home).active()) {
+    const { when, do: steps, end } = row.automation;
+    if ([...when, ...steps, ...end].some((of) => idOf(home, of) === undefined))
+      stopBecause(home, row, "deviceIsGone");
+  }
+}
