@@ -23,6 +23,7 @@ export const USAGE = `usage: npm run chaos -- [options]
 
   --acting N       instead of turns: so many firings of rules that act, with a fault around each, as 300; CI runs 36; with --seed,
                    --only, --faults, --json, --keep and --at-once for the homes at once (2)
+  --played         with --acting: the gateway is the run's own, so that the bridge is alone with its faults
 
   --home-assistant N  instead of turns: so many commands to devices of a real Home Assistant, each with a fault; with --seed,
                    --faults, --json, --keep and --at-once (6)
@@ -57,6 +58,7 @@ type ActingOptions = {
   faults: ActingFault[];
   /** Absent: all. */
   only: number[] | undefined;
+  isPlayed: boolean;
   atOnce: number;
   limitMs: number;
 };
@@ -98,6 +100,7 @@ export function readOptions(args: string[]): Options | undefined {
       only: { type: "string" },
       firings: { type: "string" },
       acting: { type: "string" },
+      played: { type: "boolean", default: false },
       "home-assistant": { type: "string" },
       seasons: { type: "string" },
       faults: { type: "string" },
@@ -132,7 +135,9 @@ export function readOptions(args: string[]): Options | undefined {
   };
 }
 
-type Values = { [name in "seasons" | "only" | "faults" | "at-once"]?: string | undefined };
+type Values = { [name in "seasons" | "only" | "faults" | "at-once"]?: string | undefined } & {
+  played?: boolean;
+};
 
 function firingOptions(firings: string, values: Values): FiringOptions {
   const count = whole("--firings", firings, 1);
@@ -151,6 +156,7 @@ function actingOptions(acting: string, values: Values): ActingOptions {
     count,
     faults: values.faults === undefined ? ACTING_FAULT_NAMES : chooseFrom(ACTING_FAULT_NAMES, values.faults),
     only: values.only?.split(",").map((k) => whole("--only", k, 0)),
+    isPlayed: values.played === true,
     atOnce: whole("--at-once", values["at-once"] ?? 2, 1),
     limitMs: Math.max(LIMIT_AT_LEAST_MS, count * LIMIT_PER_ACT_MS),
   };

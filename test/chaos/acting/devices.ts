@@ -53,7 +53,7 @@ export class ActingDevices {
   }
 
   /** A sensor with a temperature and a contact, of the rule of this name. */
-  addTrigger(name: string): void {
+  addTrigger(name: string, isHigh = false): void {
     const device = { identifiers: [`trigger-${name}`], name: `Sensor ${name}` };
     const availability_topic = "acting/up";
     this.#say(`homeassistant/sensor/t${name}/config`, {
@@ -73,7 +73,7 @@ export class ActingDevices {
       device_class: "door",
       device,
     });
-    this.number(name, LOW);
+    this.number(name, isHigh ? HIGH : LOW);
     this.contact(name, "OFF");
     this.#say("acting/up", this.#away ? "offline" : "online");
   }

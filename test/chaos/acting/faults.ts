@@ -1,10 +1,7 @@
 /** Injects one fault around a rule that acts, and mends it again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { cutPower } from "../../power/cut.ts";
-import { until } from "../../wait.ts";
-import { request } from "../client.ts";
 import type { Dice } from "../dice.ts";
-import { killWorkerd } from "../faults.ts";
 import type { Link } from "../link.ts";
 import type { Program } from "../program.ts";
 import type { ActingHouse } from "./house.ts";
@@ -12,7 +9,6 @@ import type { PlannedFault } from "./plan.ts";
 
 /** A cut link refuses new connections for at most this long: the cut itself is the fault. */
 const CUT_MAX_MS = 1_500;
-const ANSWERS_WITHIN_MS = 20_000;
 const CLOCK_MS = 3 * 3_600_000;
 /** From the bridge's first instruction until it works. */
 const START_MS = 600;
@@ -24,7 +20,7 @@ export async function inject(
   why: string,
   throws: Dice,
 ): Promise<void> {
-  const { worker, bridge, broker, links, disk, devices } = house;
+  const { gateway, bridge, broker, links, disk, devices } = house;
   switch (name) {
     case "none":
     case "deaf:device":
@@ -35,14 +31,9 @@ export async function inject(
     case "away:bridge":
       return await away(bridge, lasts, why);
     case "kill:worker":
-      return await away(worker, 0, why);
-    case "away:gateway":
-      return await away(worker, lasts, why);
     case "kill:workerd":
-      await until(() => answers(house), { within: ANSWERS_WITHIN_MS, what: "the gateway answers" });
-      await killWorkerd(house, why);
-      await until(() => answers(house), { within: ANSWERS_WITHIN_MS, what: "the gateway answers" });
-      return;
+    case "away:gateway":
+      return await gateway.fault(name, lasts, why);
     case "kill:broker":
       return await away(broker.program, 0, why);
     case "away:broker":
@@ -81,11 +72,6 @@ export async function inject(
   }
 }
 
-async function answers({ gatewayUrl }: ActingHouse): Promise<boolean> {
-  const response = await request(gatewayUrl, "/v1/status").catch(() => undefined);
-  return response?.ok === true;
-}
-
 async function away(program: Program, ms: number, why: string): Promise<void> {
   await program.kill(why);
   await sleep(ms);
@@ -111,8 +97,8 @@ async function power(
   why: string,
   throws: Dice,
 ): Promise<void> {
-  const { worker, bridge, broker, bridgeDir, synced } = house;
-  const all = [bridge, worker, broker.program];
+  const { gateway, bridge, broker, bridgeDir, synced } = house;
+  const all = [bridge, gateway, broker.program];
   await Promise.all(all.map((program) => program.kill(why)));
   const lose = () => {
     for (const { file, what, from, to } of cutPower(bridgeDir, synced, throws))

@@ -2,18 +2,17 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AutomationNews, AutomationRun } from "@edgecall/core/protocol/automation.ts";
+import type { AutomationNews } from "@edgecall/core/protocol/automation.ts";
 import { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { until } from "../../wait.ts";
-import { request } from "../client.ts";
 import { dice } from "../dice.ts";
 import { HIGH, LOW } from "./devices.ts";
 import { inject } from "./faults.ts";
+import { plugOf, type Rules } from "./gateway.ts";
 import type { ActingHistory, ActingRecord } from "./history.ts";
 import type { ActingHouse } from "./house.ts";
 import type { ActingMoment, PlannedHouse, PlannedRule } from "./plan.ts";
-import { dropRule, makeRules, plugOf, type Rules, storedRules, turnsOf } from "./rules.ts";
 
 /** A moment that does not come in this time, as behind an earlier fault, is not waited for longer. */
 const MOMENT_WITHIN_MS = 6_000;
@@ -58,11 +57,11 @@ class HouseRun {
   async run(): Promise<ActingHistory> {
     const { rules, quiet, house: n } = this.#plan;
     const { say } = this.#options;
-    this.#rules = await makeRules(this.#house, this.#plan);
+    this.#rules = await this.#house.gateway.make(this.#house.devices, this.#plan);
     say(`house ${n}: ${this.#rules.size} rules are allowed`);
     for (const { name, kind } of quiet)
       if (kind === "dropped") {
-        await dropRule(this.#house, this.#idOf(name));
+        await this.#house.gateway.drop(this.#idOf(name));
         this.#house.devices.number(name, HIGH);
       }
     for (const [at, rule] of rules.entries()) {
@@ -90,7 +89,9 @@ class HouseRun {
     const { devices } = this.#house;
     const why = `${name}, ${fault.name} when it ${fault.moment}`;
     if (fault.patient)
-      await until(() => isWhole(this.#house), { within: WHOLE_WITHIN_MS, every: 50 }).catch(() => {});
+      await until(() => this.#house.gateway.isWhole(), { within: WHOLE_WITHIN_MS, every: 50 }).catch(
+        () => {},
+      );
     if (fault.name === "deaf:device" || fault.name === "late:device")
       for (const n of steps.keys())
         devices.behave(
@@ -180,10 +181,10 @@ class HouseRun {
     const end = performance.now() + OVER_WITHIN_MS;
     let isQuiet = 0;
     while (performance.now() < end && isQuiet < 2) {
-      const rules = await storedRules(this.#house);
+      const rules = await this.#house.gateway.rules();
       const isOver = [...this.#records.values()].every(({ name }) => {
-        const now = rules?.get(name)?.now;
-        return now?.runs.every(({ state }) => state !== "running") && now.runs.length > 0;
+        const runs = rules?.get(name)?.runs ?? [];
+        return runs.every(({ state }) => state !== "running") && runs.length > 0;
       });
       isQuiet = isOver ? isQuiet + 1 : 0;
       await sleep(1_500);
@@ -193,30 +194,18 @@ class HouseRun {
 
   async #gather(): Promise<ActingHistory> {
     const house = this.#house;
-    const rules = await until(async () => await storedRules(house), {
+    const rules = await until(() => house.gateway.rules(), {
       within: 30_000,
       every: 200,
       what: "the gateway answers",
     });
     const nameOf = new Map([...this.#rules.values()].map(({ id, name }) => [id, name]));
     const news = new Map<string, AutomationNews[]>();
-    const seen = new Set<string>();
-    for (const { way, text } of house.tap.frames) {
-      if (way !== "up" || !text.startsWith('{"t":"news"')) continue;
-      const frame = checkJson(BridgeFrame, text);
-      if (!frame.ok || frame.value.t !== "news") continue;
-      for (const one of frame.value.news) {
-        if (seen.has(JSON.stringify(one))) continue;
-        seen.add(JSON.stringify(one));
-        const name = nameOf.get(one.rule) ?? one.rule;
-        news.set(name, [...(news.get(name) ?? []), one]);
-      }
+    for (const one of house.gateway.news() ?? newsOnLine(house)) {
+      const name = nameOf.get(one.rule) ?? one.rule;
+      news.set(name, [...(news.get(name) ?? []), one]);
     }
-    const conversations = new Set([...this.#rules.values()].map(({ conversation }) => conversation));
-    const told: string[] = [];
-    for (const conversation of conversations)
-      for (const { text, answer } of (await turnsOf(house, conversation)) ?? [])
-        if (text === "") told.push(answer ?? "");
+    const told = await house.gateway.told();
     return {
       house: this.#plan.house,
       rules: [...this.#records.values()],
@@ -224,7 +213,7 @@ class HouseRun {
       commands: house.devices.commands,
       states: house.devices.states,
       news,
-      runs: new Map([...rules].map(([name, { now }]): [string, AutomationRun[]] => [name, now?.runs ?? []])),
+      runs: new Map([...rules].map(([name, { runs }]) => [name, runs ?? []])),
       told,
       troubles: this.#troubles,
     };
@@ -245,9 +234,14 @@ function runIn(text: string, id: string): boolean {
   }
 }
 
-/** Tells whether everything is connected. */
-async function isWhole({ gatewayUrl }: ActingHouse): Promise<boolean> {
-  const response = await request(gatewayUrl, "/v1/status").catch(() => undefined);
-  if (!response?.ok) return false;
-  return ((await response.json()) as { bridge: { online: boolean } }).bridge.online;
+/** The bridge's news, as their frames reached the gateway. */
+function newsOnLine({ tap }: ActingHouse): AutomationNews[] {
+  const seen = new Map<string, AutomationNews>();
+  for (const { way, text } of tap.frames) {
+    if (way !== "up" || !text.startsWith('{"t":"news"')) continue;
+    const frame = checkJson(BridgeFrame, text);
+    if (!frame.ok || frame.value.t !== "news") continue;
+    for (const one of frame.value.news) seen.set(JSON.stringify(one), one);
+  }
+  return [...seen.values()];
 }

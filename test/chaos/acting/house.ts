@@ -15,10 +15,12 @@ import { Program } from "../program.ts";
 import { plainEnvironment, script } from "../stack.ts";
 import { ActingDevices } from "./devices.ts";
 import { BridgeFiles } from "./files.ts";
+import type { ActingGateway } from "./gateway.ts";
+import { PlayedGateway } from "./played-gateway.ts";
+import { RealGateway } from "./real-gateway.ts";
 
 export type ActingHouse = {
-  gatewayUrl: string;
-  worker: Program;
+  gateway: ActingGateway;
   bridge: Program;
   broker: Broker;
   links: Record<"gateway" | "broker", Link>;
@@ -39,11 +41,14 @@ export type ActingHouse = {
 
 const imported = (path: string) => ["--import", pathToFileURL(script(path)).href];
 
-/** @param options.built the folder of the built programs @param options.modelUrl plays the scripts that the questions hold */
+/**
+ * @param options.built the folder of the built programs @param options.modelUrl plays the scripts that the questions hold; undefined: the
+ * gateway is played
+ */
 export async function makeHouse(options: {
   dir: string;
   built: string;
-  modelUrl: string;
+  modelUrl: string | undefined;
   random: () => number;
   onDied: (name: string, how: string) => void;
 }): Promise<ActingHouse> {
@@ -54,13 +59,6 @@ export async function makeHouse(options: {
   const [clock, synced] = [join(dir, "clock"), join(dir, "synced.jsonl")];
   writeFileSync(clock, "0");
   writeFileSync(synced, "");
-  const [gatewayPort, brokerPort] = await Promise.all([freePort(), freePort()]);
-  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
-  const tap = await WireTap.open(gatewayUrl);
-  const links = {
-    gateway: await Link.open({ to: Number(new URL(tap.url).port), mqtt: false, random }),
-    broker: await Link.open({ to: brokerPort, mqtt: true, random }),
-  };
   const program = (name: string, command: string[], env: Record<string, string>) =>
     new Program({
       name,
@@ -75,15 +73,14 @@ export async function makeHouse(options: {
       ready: "says so",
       onDied: (how) => options.onDied(name, how),
     });
+  const brokerPort = await freePort();
+  const gateway = await gatewayOf();
+  const tap = await WireTap.open(gateway.url);
+  const links = {
+    gateway: await Link.open({ to: Number(new URL(tap.url).port), mqtt: false, random }),
+    broker: await Link.open({ to: brokerPort, mqtt: true, random }),
+  };
   const broker = makeBroker({ dir, port: brokerPort, onDied: (how) => options.onDied("broker", how) });
-  const worker = program("worker", [join(built, "worker.mjs")], {
-    ...testVars,
-    GATEWAY_TOOLS: "rules",
-    TIMEZONE: "Europe/Berlin",
-    LLM_BASE_URL: modelUrl,
-    PORT: String(gatewayPort),
-    EDGECALL_DIR: join(dir, "gateway"),
-  });
   const bridge = program(
     "bridge",
     [...imported("test/power/synced.ts"), ...imported("test/settable-clock.mjs"), join(built, "bridge.mjs")],
@@ -101,9 +98,26 @@ export async function makeHouse(options: {
   );
   const devices = new ActingDevices(`mqtt://127.0.0.1:${brokerPort}`);
   const files = new BridgeFiles(bridgeDir);
+
+  async function gatewayOf(): Promise<ActingGateway> {
+    if (modelUrl === undefined) {
+      const played = new PlayedGateway(TOKENS.bridge);
+      await played.start();
+      return played;
+    }
+    const port = await freePort();
+    const worker = program("worker", [join(built, "worker.mjs")], {
+      ...testVars,
+      GATEWAY_TOOLS: "rules",
+      TIMEZONE: "Europe/Berlin",
+      LLM_BASE_URL: modelUrl,
+      PORT: String(port),
+      EDGECALL_DIR: join(dir, "gateway"),
+    });
+    return new RealGateway(`http://127.0.0.1:${port}`, worker);
+  }
   return {
-    gatewayUrl,
-    worker,
+    gateway,
     bridge,
     broker,
     links,
@@ -119,14 +133,15 @@ export async function makeHouse(options: {
       bridge.signal("SIGUSR2");
     },
     async start() {
-      await Promise.all([broker.program.start(), worker.start()]);
+      await Promise.all([broker.program.start(), gateway.start()]);
       await devices.connect();
       await bridge.start();
     },
     async stop() {
       files.stop();
       await devices.stop();
-      await Promise.all([worker, bridge, broker.program].map((one) => one.kill("the end")));
+      await Promise.all([bridge, broker.program].map((one) => one.kill("the end")));
+      await gateway.stop();
       await Promise.all([...Object.values(links), tap].map((one) => one.close()));
       disk?.unmount();
     },

@@ -18,6 +18,8 @@ export type ActingRun = {
   faults: readonly ActingFault[];
   /** Only these firings. Undefined: all. */
   only: readonly number[] | undefined;
+  /** The gateway is the run's own, so that the bridge is alone with its faults. */
+  isPlayed: boolean;
   /** Houses at once. */
   atOnce: number;
   /** No house begins after this many ms. */
@@ -38,7 +40,7 @@ export function actingRun(options: ActingRun): { report(): Promise<ActingReport>
 }
 
 async function run(options: ActingRun, houses: Set<ActingHouse>): Promise<ActingReport> {
-  const { seed, count, faults, only, atOnce, limitMs, dir, say } = options;
+  const { seed, count, faults, only, isPlayed, atOnce, limitMs, dir, say } = options;
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1_000);
   const left = planHouses(seed, count, faults, only);
@@ -60,7 +62,7 @@ async function run(options: ActingRun, houses: Set<ActingHouse>): Promise<Acting
       const house = await makeHouse({
         dir: folder,
         built,
-        modelUrl: model.url,
+        modelUrl: isPlayed ? undefined : model.url,
         random: dice(seed, `acting links ${n}`).next,
         onDied: (name, how) => violations.push({ kind: "died", house: n, what: `${name}: ${how}` }),
       });

@@ -1,11 +1,10 @@
 /** Judges a house: what its rules allow, what the switches got, what the bridge has of each run, and what was told. Pure. */
 import type { AutomationRun, StepRun } from "@edgecall/core/protocol/automation.ts";
+import { plugOf } from "./gateway.ts";
 import type { ActingHistory, ActingRecord, ActingViolation, ActingViolationKind } from "./history.ts";
 
 const ON = "ON";
 const OFF = "OFF";
-/** The switch of a step (rules.ts), without what makes rules. */
-const plugOf = (rule: string, step: number) => `${rule}${"abc"[step] ?? "z"}`;
 
 export function judgeHouse(history: ActingHistory): ActingViolation[] {
   const { house, rules, quiet, commands } = history;
