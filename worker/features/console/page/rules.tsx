@@ -1,8 +1,10 @@
-/** What is watched, and what people are reminded of: its state, why it is silent, its history; pause, edit, delete. */
+/** What acts, what is watched, and what people are reminded of: its state, why it is silent, its history; pause, edit, delete. */
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { AtHome } from "./automations/at-home.tsx";
+import { ActExamples, Automations } from "./automations/automations.tsx";
 import { ClockPanel } from "./clock-panel.tsx";
 import { Small } from "./controls.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
@@ -13,7 +15,12 @@ import { ago } from "./times.ts";
 import { useRepeated } from "./use-repeated.ts";
 
 export function Rules({ session }: { session: SessionView }) {
-  const { value, problem, reload } = useLoaded("GET /v1/rules");
+  const { value, problem, reload: look } = useLoaded("GET /v1/rules");
+  const acting = useLoaded("GET /v1/automations");
+  const reload = () => {
+    look();
+    acting.reload();
+  };
   useRepeated(reload);
   const all = value?.rules ?? [];
   // What wants a person comes first.
@@ -21,6 +28,8 @@ export function Rules({ session }: { session: SessionView }) {
   return (
     <Screen title="Rules" tools={<Small onClick={reload}>Refresh</Small>}>
       <Problem text={problem} />
+      <Problem text={acting.problem === problem ? undefined : acting.problem} />
+      {acting.value && <Automations list={acting.value} onChange={acting.reload} />}
       {!value && !problem && <Skeleton lines={4} />}
       {value && all.length === 0 && (
         <p>Nothing is watched. Say it in a chat: “Tell me when the freezer is above −15.”</p>
@@ -29,6 +38,12 @@ export function Rules({ session }: { session: SessionView }) {
         [...urgent, ...all.filter((rule) => !isUrgent(rule))].map((rule) => (
           <RuleCard key={rule.id} rule={rule} session={session} zone={value.zone} onChange={reload} />
         ))}
+      {acting.value && session.role !== "guest" && (
+        <>
+          <ActExamples />
+          <AtHome list={acting.value} session={session} onChange={acting.reload} />
+        </>
+      )}
       {value && (
         <ClockPanel
           clock={value}

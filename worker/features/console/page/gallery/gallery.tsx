@@ -1,6 +1,9 @@
 /** `/dev/parts` of a checkout's stack: all parts of the console in all their states, to look at and to test. It asks the gateway for nothing. */
 import { type ComponentChildren, render } from "preact";
 import { useState } from "preact/hooks";
+import { ApprovalCard } from "../approval-card.tsx";
+import { AtHome } from "../automations/at-home.tsx";
+import { type Automation, AutomationCard } from "../automations/automation-card.tsx";
 import { Small } from "../controls.tsx";
 import { Problem, Skeleton } from "../load.tsx";
 import { AskField } from "../parts/ask-field.tsx";
@@ -18,6 +21,143 @@ function Part({ name, children }: { name: string; children: ComponentChildren })
       <h2 id={name}>{name}</h2>
       {children}
     </section>
+  );
+}
+
+const AT = Date.UTC(2026, 10, 28, 18, 21, 58);
+type Run = NonNullable<Automation["now"]>["runs"][number];
+
+const RUN: Run = {
+  rule: "a-0a1b",
+  version: 1,
+  firing: 3,
+  state: "done",
+  at: AT,
+  ended: AT + 3_000,
+  because: ["Door contact: open", "nobody home: Phone away"],
+  steps: [
+    { step: 0, outcome: "confirmed", text: "Living room heating: target temperature 17 °C", at: AT + 2_000 },
+  ],
+  undo: true,
+};
+const STOPPED: Run = {
+  ...RUN,
+  firing: 2,
+  state: "stopped",
+  why: "Living room heating did not report 17 °C",
+  steps: [
+    {
+      step: 0,
+      outcome: "unconfirmed",
+      text: "Living room heating: target temperature 17 °C",
+      at: AT - 85_000,
+    },
+  ],
+};
+const RULE: Automation = {
+  id: "a-0a1b",
+  name: "Door open, heating down",
+  version: 1,
+  status: "active",
+  why: null,
+  say: null,
+  card: [
+    "When: Door contact (contact) is open for 5 min. Only if: nobody is home (Phone).",
+    "Then: 1. Living room heating: set temperature to 17 °C; waits up to 15 s until the device reports it.",
+    "When it is over: back to 21 °C, unless somebody changed it.",
+    "At most 12 times an hour. Runs at home, also without Internet.",
+  ],
+  reads: [],
+  changes: ["living-room-heating"],
+  by: "Anna",
+  channel: "telegram",
+  conversation: "telegram:family",
+  made_at: AT,
+  allowed_by: "Anna",
+  allowed_at: AT,
+  until: AT + 90 * 86_400_000,
+  permissions: [],
+  now: { rule: "a-0a1b", version: 1, state: "armed", now: ["Door contact: closed"], runs: [RUN, STOPPED] },
+};
+const rule = (id: string, more: Partial<Automation>): Automation => ({ ...RULE, id, ...more });
+
+/** Each state of a rule that acts, its question with a second tap, and who is at home. */
+function Acting() {
+  const state = (of: NonNullable<Automation["now"]>["state"], runs: Run[] = []): Automation["now"] => ({
+    rule: "a-0a1b",
+    version: 1,
+    state: of,
+    now: ["Door contact: open"],
+    runs,
+  });
+  const rules = [
+    RULE,
+    rule("a-0a1c", { name: "So already", now: state("waiting") }),
+    rule("a-0a1d", { name: "No value", now: state("unknown") }),
+    rule("a-0a1e", { name: LONG, now: state("running", [{ ...RUN, state: "running", steps: [] }]) }),
+    rule("a-0a1f", { name: "Ran too often", now: state("resting", [STOPPED]) }),
+    rule("a-0a20", {
+      name: "Changed",
+      status: "paused",
+      why: "Living room heating is another device now",
+      now: null,
+    }),
+  ];
+  return (
+    <Part name="Rules that act">
+      {rules.map((one) => (
+        <AutomationCard key={one.id} automation={one} mayAllow zone="Europe/Berlin" onChange={() => {}} />
+      ))}
+      <AtHome
+        list={{
+          away: [{ person: "ben", name: "Ben", at: AT }],
+          presence: {
+            home: "unknown",
+            sources: [
+              { name: "Phone", says: "away" },
+              { name: "Hall", says: "home" },
+              { name: LONG, says: "unknown" },
+            ],
+          },
+        }}
+        session={{ signed_in: true, access: false, name: "anna", role: "owner", scopes: [] }}
+        onChange={() => {}}
+      />
+      <Ask />
+    </Part>
+  );
+}
+
+function Ask() {
+  const [answer, setAnswer] = useState("");
+  const card = {
+    verb: "Allow",
+    decline: "Not now",
+    asker: "Anna asked, by Telegram",
+    facts: [],
+    danger: true as const,
+    lines: ["When: Bathroom sensor is below 15 °C.", "Then: Boiler: on, at most 60 min."],
+    second_tap: ["Boiler: on"],
+  };
+  const approval = { tool: "automate", parameters: { name: "Warm bath" }, reason: "it acts by itself", card };
+  const question = {
+    ...{ id: "q", call: "c", agent: "home", text: "Make this rule? “Warm bath”", options: [] },
+    ...{ approval, expires_at: AT },
+  };
+  return (
+    <>
+      <ApprovalCard
+        question={question}
+        approval={approval}
+        mayApprove
+        isSent={false}
+        onAnswer={setAnswer}
+        inSheet={false}
+      />
+      <p class="quiet" role="status">
+        {answer}
+      </p>
+    </>
   );
 }
 
@@ -136,6 +276,7 @@ function Gallery() {
           {asked}
         </p>
       </Part>
+      <Acting />
       <Part name="Loading and nothing">
         <Skeleton lines={3} />
         <Nothing icon="devices" title="No devices yet" text="One is enough to begin.">

@@ -315,7 +315,7 @@ export const spoken: Spoken = {
     profileNow: "Každá změna se vás nejdřív zeptá.",
     profileChoose: "Vybrat",
     act: "Pravidla, která jednají",
-    actSay: "Váš domov může jednat i sám. Řekněte to v chatu:",
+    actSay: "Váš domov může jednat i sám. S modelem to řekněte v chatu:",
     actLeak: "Když je čidlo úniku mokré, zavři ventil vody.",
     actMotion: "Když se v předsíni 10 minut nic nehýbe, zhasni tam světlo.",
     actSunset: "Rozsviť stropní světlo při západu slunce.",

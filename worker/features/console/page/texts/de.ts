@@ -317,7 +317,7 @@ export const spoken: Spoken = {
     profileNow: "Jede Änderung fragt dich zuerst.",
     profileChoose: "Wählen",
     act: "Regeln, die handeln",
-    actSay: "Dein Zuhause kann auch selbst handeln. Sag es in einem Chat:",
+    actSay: "Dein Zuhause kann auch selbst handeln. Sag es in einem Chat, mit einem Modell:",
     actLeak: "Wenn der Lecksensor nass ist, schließ das Wasserventil.",
     actMotion: "Wenn sich im Flur 10 Minuten nichts bewegt, mach das Flurlicht aus.",
     actSunset: "Mach die Deckenlampe bei Sonnenuntergang an.",

@@ -315,7 +315,7 @@ export const spoken: Spoken = {
     profileNow: "Cada cambio te pregunta antes.",
     profileChoose: "Elegir",
     act: "Reglas que actúan",
-    actSay: "Tu casa también puede actuar sola. Dilo en un chat:",
+    actSay: "Tu casa también puede actuar sola. Con un modelo, dilo en un chat:",
     actLeak: "Cuando el sensor de fugas esté mojado, cierra la válvula de agua.",
     actMotion: "Cuando no haya movimiento en el pasillo durante 10 minutos, apaga la luz del pasillo.",
     actSunset: "Enciende la lámpara del techo al atardecer.",

@@ -318,7 +318,7 @@ export const spoken: Spoken = {
     profileNow: "Chaque changement vous demande d’abord.",
     profileChoose: "Choisir",
     act: "Règles qui agissent",
-    actSay: "Votre maison peut aussi agir seule. Dites-le dans une discussion :",
+    actSay: "Votre maison peut aussi agir seule. Avec un modèle, dites-le dans une discussion :",
     actLeak: "Quand le capteur de fuite est mouillé, ferme la vanne d’eau.",
     actMotion: "Quand rien ne bouge dans l’entrée depuis 10 minutes, éteins la lumière de l’entrée.",
     actSunset: "Allume le plafonnier au coucher du soleil.",

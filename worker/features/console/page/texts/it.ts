@@ -314,7 +314,7 @@ export const spoken: Spoken = {
     profileNow: "Ogni modifica ti chiede prima.",
     profileChoose: "Scegli",
     act: "Regole che agiscono",
-    actSay: "La tua casa può anche agire da sola. Dillo in una chat:",
+    actSay: "La tua casa può anche agire da sola. Con un modello, dillo in una chat:",
     actLeak: "Quando il sensore di perdite è bagnato, chiudi la valvola dell’acqua.",
     actMotion: "Quando nel corridoio non c’è movimento da 10 minuti, spegni la luce del corridoio.",
     actSunset: "Accendi la plafoniera al tramonto.",

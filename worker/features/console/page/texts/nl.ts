@@ -317,7 +317,7 @@ export const spoken: Spoken = {
     profileNow: "Elke verandering vraagt je eerst.",
     profileChoose: "Kiezen",
     act: "Regels die handelen",
-    actSay: "Je huis kan ook zelf handelen. Zeg het in een chat:",
+    actSay: "Je huis kan ook zelf handelen. Zeg het in een chat, met een model:",
     actLeak: "Als de lekkagesensor nat is, sluit de waterklep.",
     actMotion: "Als er 10 minuten geen beweging in de gang is, doe het ganglicht uit.",
     actSunset: "Doe de plafondlamp aan bij zonsondergang.",

@@ -318,7 +318,7 @@ export const spoken: Spoken = {
     profileNow: "Każda zmiana najpierw cię pyta.",
     profileChoose: "Wybierz",
     act: "Reguły, które działają",
-    actSay: "Twój dom może też działać sam. Powiedz to na czacie:",
+    actSay: "Twój dom może też działać sam. Mając model, powiedz to na czacie:",
     actLeak: "Gdy czujnik zalania jest mokry, zamknij zawór wody.",
     actMotion: "Gdy w przedpokoju przez 10 minut nie ma ruchu, zgaś tam światło.",
     actSunset: "Włącz lampę sufitową o zachodzie słońca.",

@@ -314,7 +314,7 @@ export const spoken: Spoken = {
     profileNow: "Cada alteração pergunta a você antes.",
     profileChoose: "Escolher",
     act: "Regras que agem",
-    actSay: "A sua casa também pode agir sozinha. Diga numa conversa:",
+    actSay: "A sua casa também pode agir sozinha. Com um modelo, diga numa conversa:",
     actLeak: "Quando o sensor de fugas estiver molhado, feche a válvula da água.",
     actMotion: "Quando não houver movimento no corredor durante 10 minutos, apague a luz do corredor.",
     actSunset: "Acenda a luz do teto ao pôr do sol.",

@@ -306,7 +306,7 @@ export const spoken: Spoken = {
     profileNow: "每次更改都先问你。",
     profileChoose: "选择",
     act: "会自动执行的规则",
-    actSay: "家里也可以自己行动。在聊天里说：",
+    actSay: "家里也可以自己行动。有模型时，在聊天里说：",
     actLeak: "漏水传感器湿了就关闭水阀。",
     actMotion: "走廊 10 分钟没有人移动就关掉走廊灯。",
     actSunset: "日落时打开吸顶灯。",
