@@ -46,7 +46,12 @@ test("--demo: a seed, a speed and a state folder of its own", () => {
 
 test("--demo: nothing of a person's broker reaches it, and all devices are hosted", () => {
   const env = { MQTT_URL: "mqtt://192.168.1.2", MQTT_PASSWORD: "x", MQTT_DEVICES: "off", PORT: "1" };
-  expect(demoEnvironment(env)).toEqual({ PORT: "1", MQTT_DEVICES: "allow" });
+  expect(demoEnvironment(env)).toEqual({
+    PORT: "1",
+    MQTT_DEVICES: "allow",
+    PRESENCE: "Phone=phone:Home",
+    PLACE: "52.5, 13.4",
+  });
 });
 
 test.for([

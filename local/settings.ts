@@ -127,13 +127,13 @@ function readDemo(options: StartOptions): Parsed<DemoSettings | undefined> {
   return { ok: true, value: { seed: Number(seed), speed: Number(speed) } };
 }
 
-/**
- * The environment of a demo: without the person's broker, so that no simulated device is published there, and with all devices of the
- * embedded one.
- */
+/** What the bridge knows of the simulated house: all its devices, the phone that says who is there, and where it stands. */
+const DEMO_BRIDGE = { MQTT_DEVICES: "allow", PRESENCE: "Phone=phone:Home", PLACE: "52.5, 13.4" };
+
+/** The environment of a demo: without the person's broker, so that no simulated device is published there. */
 export function demoEnvironment(env: Environment): Environment {
   const own = Object.entries(env).filter(([name]) => !name.startsWith("MQTT_"));
-  return { ...Object.fromEntries(own), MQTT_DEVICES: "allow" };
+  return { ...Object.fromEntries(own), ...DEMO_BRIDGE };
 }
 
 export function readPort(text: string | undefined, fallback: number): Parsed<number> {

@@ -17,6 +17,9 @@ const SENSOR_ICON = "mdi:molecule-co2";
 type Component = "light" | "fan" | "valve" | "binary_sensor" | "sensor";
 type Entity = { component: Component; id: string; config: Record<string, unknown> };
 
+/** Of a phone that is near. */
+const AT_HOME = { component: "binary_sensor", id: "home" } as const;
+
 const isCommanded = (component: string) => ["light", "fan", "valve"].includes(component);
 
 export function esphome({ say, get, command }: ProgramParts): Program {
@@ -41,11 +44,7 @@ export function esphome({ say, get, command }: ProgramParts): Program {
     } else if (device.kind === "valve")
       say(topicOf(device, { component: "valve", id: main }, "state"), state.open ? "open" : "closed", true);
     else if (device.kind === "presence")
-      say(
-        topicOf(device, { component: "binary_sensor", id: main }, "state"),
-        state.isHome ? "ON" : "OFF",
-        true,
-      );
+      say(topicOf(device, AT_HOME, "state"), state.isHome ? "ON" : "OFF", true);
     else
       for (const [id, value] of measured(device, state))
         say(topicOf(device, { component: "sensor", id }, "state"), value, true);
@@ -130,7 +129,7 @@ export function esphome({ say, get, command }: ProgramParts): Program {
       case "valve":
         return [{ component: "valve", id, config: { dev_cla: "water", name: "" } }];
       case "presence":
-        return [{ component: "binary_sensor", id, config: { dev_cla: "presence", name: "" } }];
+        return [{ ...AT_HOME, config: { dev_cla: "presence", name: "Home" } }];
       case "air": {
         const co2 = { dev_cla: "carbon_dioxide", unit_of_meas: "ppm", ic: SENSOR_ICON };
         return [sensor("CO2", co2), temperature];

@@ -321,10 +321,10 @@ export const en = {
 
   // Rules that act.
   act: "Rules that act",
-  actSay: "Your home can also act by itself. With a model, say it in a chat:",
+  actSay: "Your home can also act by itself. Say it in a chat:",
   actLeak: "When the leak sensor is wet, close the water valve.",
-  actMotion: "When the hall motion has been clear for 10 minutes, turn the hall light off.",
-  actSunset: "Turn the ceiling light on at sunset.",
+  actMotion: "When the hall motion is clear for 10 minutes, turn the hall light off.",
+  actSunset: "Turn the ceiling light on at sunset. (It takes a model.)",
   actArmed: "ready",
   actWaiting: "it is so already, and runs the next time",
   actUnknown: "a value is not known",
