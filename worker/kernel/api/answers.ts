@@ -91,10 +91,8 @@ export type ApprovalCard = {
   marks?: Array<{ line: number; why: string }>;
   /** Some values are not in the sentence. */
   partial?: true;
-  /** Of a rule that acts: its card, line by line, as it would be allowed. They say all of it. */
+  /** Of a rule that acts: its card, line by line, as it would be allowed, or with `danger` what of it does harm. They say all of it. */
   lines?: string[];
-  /** Of a rule that acts: what does harm, in words. It is named, and a second tap is asked for, before the yes counts. */
-  second_tap?: string[];
 };
 
 /** A question to a person. One that lists several approvals is answered for all of them. */

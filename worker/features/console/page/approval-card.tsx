@@ -14,7 +14,6 @@ import { useAsker } from "./me.ts";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { sentenceOf } from "./open-questions.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
-import { SecondTap } from "./second-tap.tsx";
 import { say } from "./texts/say.ts";
 
 type Approval = NonNullable<TurnQuestion["approval"]>;
@@ -49,13 +48,12 @@ export function ApprovalCard({
   const [isWhole, setWhole] = useState(false);
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
   const [keep, setKeep] = useState<Keep>();
-  const [isSecond, setSecond] = useState(false);
   const id = useId();
   const askerOf = useAsker();
   const { members, offers = [] } = question;
   const { card, cwd, reason, unread = [] } = approval;
   const { marks = [], facts = [], verb = "Approve", decline = "Deny", accept } = card ?? {};
-  const { lines: ruleLines = [], second_tap: harms = [] } = card ?? {};
+  const ruleLines = card?.lines ?? [];
   const { lines, rest } = approvalText({ approval, members }, 2);
   const max = members ? SHOWN_OF_SEVERAL : SHOWN;
   const isCut = (lines !== undefined && isLong(lines)) || headAndTail(rest, max) !== undefined;
@@ -94,6 +92,7 @@ export function ApprovalCard({
           </dl>
         )}
       </div>
+      {ruleLines.length > 0 && card?.danger && <p>{say("tapAgain")}</p>}
       {ruleLines.length > 0 && <RuleLines lines={ruleLines} />}
       {members && (
         <ol class="batch" aria-label={say("theCalls")}>
@@ -144,9 +143,6 @@ export function ApprovalCard({
           {say("tickMarked", { count: shownMarks.length })}
         </p>
       )}
-      {isSecond && (
-        <SecondTap texts={harms} verb={verb} disabled={!mayYes} onYes={() => onAnswer("approve", keep)} />
-      )}
       {place}
       <div class="row answers">
         <button type="button" disabled={isSent || !mayApprove} onClick={() => onAnswer("deny")}>
@@ -160,8 +156,8 @@ export function ApprovalCard({
         <button
           type="button"
           class={card?.danger ? "bad" : "good"}
-          disabled={!mayYes || isSecond}
-          onClick={() => (harms.length > 0 ? setSecond(true) : onAnswer("approve", keep))}
+          disabled={!mayYes}
+          onClick={() => onAnswer("approve", keep)}
         >
           {visible(verb)}
         </button>

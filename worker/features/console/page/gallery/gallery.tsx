@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { ApprovalCard } from "../approval-card.tsx";
 import { AtHome } from "../automations/at-home.tsx";
 import { type Automation, AutomationCard } from "../automations/automation-card.tsx";
+import { SecondTap } from "../automations/second-tap.tsx";
 import { Small } from "../controls.tsx";
 import { Problem, Skeleton } from "../load.tsx";
 import { AskField } from "../parts/ask-field.tsx";
@@ -128,24 +129,22 @@ function Acting() {
   );
 }
 
+/** The two questions of a rule that heats, and its second tap where it is resumed. */
 function Ask() {
   const [answer, setAnswer] = useState("");
-  const card = {
-    verb: "Allow",
-    decline: "Not now",
-    asker: "Anna asked, by Telegram",
-    facts: [],
-    danger: true as const,
-    lines: ["When: Bathroom sensor is below 15 °C.", "Then: Boiler: on, at most 60 min."],
-    second_tap: ["Boiler: on"],
-  };
-  const approval = { tool: "automate", parameters: { name: "Warm bath" }, reason: "it acts by itself", card };
-  const question = {
-    ...{ id: "q", call: "c", agent: "home", text: "Make this rule? “Warm bath”", options: [] },
-    ...{ approval, expires_at: AT },
-  };
-  return (
-    <>
+  const ask = (text: string, lines: string[], danger?: true) => {
+    const card = {
+      ...{ verb: "Allow", decline: "Not now", asker: "Anna asked, by Telegram", facts: [], lines },
+      ...(danger && { danger }),
+    };
+    const approval = {
+      tool: "automate",
+      parameters: { name: "Warm bath" },
+      reason: "it acts by itself",
+      card,
+    };
+    const question = { id: text, call: "c", agent: "home", text, options: [], approval, expires_at: AT };
+    return (
       <ApprovalCard
         question={question}
         approval={approval}
@@ -154,6 +153,14 @@ function Ask() {
         onAnswer={setAnswer}
         inSheet={false}
       />
+    );
+  };
+  const lines = ["When: Bathroom sensor is below 15 °C.", "Then: Boiler: on, at most 60 min."];
+  return (
+    <>
+      {ask("Make this rule? “Warm bath”", lines)}
+      {ask("Warm bath", ["Boiler: on"], true)}
+      <SecondTap texts={["Boiler: on"]} verb="Allow" disabled={false} onYes={() => setAnswer("approve")} />
       <p class="quiet" role="status">
         {answer}
       </p>
