@@ -56,6 +56,11 @@ test.each([
   ["no value", if_({ value: "" }), /^when\.0\.value: 'equal' needs what to compare with/],
   ["a comparison", if_({ is: "above", value: 3 }), /^when\.0\.is: moisture is no number/],
   ["an unknown comparison", if_({ is: "over" }), /^when\.0\.is: expected one of "above"/],
+  [
+    "presence of a device",
+    if_({ reading: "presence", is: "offline" }),
+    /^when\.0\.is: a rule that acts does not look at whether a device is online/,
+  ],
   ["a hold", if_({ for_minutes: 2_000 }), /^when\.0\.for_minutes: expected 0 to 1440$/],
   [
     "an action",
@@ -244,18 +249,12 @@ describe("paired agents", () => {
     ]);
   });
 
-  test("their values are looked at by watches alone, and their presence by rules too", async () => {
-    const of = (more: object) => ({ ...LEAK, when: [{ agent_id: "garden-pi", reading: "cpu", ...more }] });
-    expect(await home.error(of({ is: "above", value: 80 }))).toEqual([
-      expect.stringMatching(
-        /^when\.0\.reading: of garden-pi a rule that acts knows only whether it is online/,
-      ),
+  test.each([
+    { is: "above", value: 80 },
+    { reading: "presence", is: "offline" },
+  ])("no value of theirs: %j", async (more) => {
+    expect(await home.error(if_({ agent_id: "garden-pi", reading: "cpu", ...more }))).toEqual([
+      "when.0.agent_id: a rule that acts looks at no values of garden-pi, a paired agent; 'watch' tells of them",
     ]);
-    const { automation, card } = await home.drafted(of({ is: "offline" }));
-    expect(automation.when[0]).toMatchObject({
-      of: "agent",
-      condition: { reading: "presence", is: "offline" },
-    });
-    expect(card[1]).toBe("When: garden-pi: it is offline for 5 min");
   });
 });

@@ -38,7 +38,7 @@ export async function draftAutomation(
   const { automation, when, steps, ends } = made.value;
   await known.nameVersions(automation);
   const facts = {
-    when: when.map(({ device, reading }) => ({ device: known.shown(device), words: reading.words })),
+    when: when.map(({ device, words }) => ({ device: known.shown(device), words })),
     steps: steps.map(({ device, foreseen }) => ({
       device: known.shown(device),
       foreseen: foreseenOf(device, foreseen),

@@ -8,7 +8,6 @@ import type { HostedState } from "@edgecall/core/protocol/devices.ts";
 import { type ActionAdvert, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { optionOf } from "@edgecall/core/rules/reading-option.ts";
-import { isLabel } from "@edgecall/core/text/label.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { HostedDevice, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
@@ -46,8 +45,8 @@ export class RuleDevices {
   }
 
   /** As its card names it. */
-  shown({ id, name, area }: RuleDevice): CardDevice {
-    return { id, name, area, isShared: (this.#names.get(name) ?? 0) > 1 };
+  shown({ id, key, name, area }: RuleDevice): CardDevice {
+    return { id, key, name, area, isShared: (this.#names.get(name) ?? 0) > 1 };
   }
 
   /** Writes into each step of a paired agent the version of its action, which has to be the same when it runs. */
@@ -82,7 +81,7 @@ function hostedDevice(device: HostedDevice, { catalog, modes, clock }: RuleDevic
   const now = clock.wall();
   return {
     ...{ of: "hosted", key, id, area, aliases },
-    name: isLabel(name) ? name : id,
+    name,
     get readings() {
       // Those that a rule can look at: a field of another reading has no changes of its own.
       const all = catalog.readings(id, now, true).filter((one) => catalog.readingOf(key, one.name, now));

@@ -7,7 +7,7 @@ import { slotText } from "../approvals/slot-text.ts";
 import type { Phrases } from "../phrases/phrases.ts";
 import type { Automation, AutomationCondition, AutomationStep } from "../protocol/automation.ts";
 import { conditionText, valueText as conditionValue } from "../rules/condition-text.ts";
-import { plainText } from "../rules/plain-text.ts";
+import { spacedText } from "../rules/plain-text.ts";
 import { RULE_NAME_MAX, SAY_MAX, type WatchRule } from "../rules/watch-rule.ts";
 import { clockText } from "../rules/window.ts";
 import { isLabel } from "../text/label.ts";
@@ -19,6 +19,7 @@ import type { Foreseen } from "./device.ts";
 /** A device as the card names it. @property isShared another device is called so too: then its id is beside the name */
 export type CardDevice = {
   id: string;
+  key: string;
   name: string;
   area?: string | undefined;
   isShared?: boolean | undefined;
@@ -66,6 +67,8 @@ export type CardFacts = {
 export type Card = { card: string[]; second_tap: string[] };
 
 const PLACE_MAX = 50;
+const ID_WORDS_MAX = 3;
+const KEY_SHOWN = 9;
 const TIMES_SHOWN = 5;
 const OFTEN_A_DAY = 20;
 /** Names of sources, and of rules, that a line has room for. */
@@ -75,7 +78,7 @@ const RULES_SHOWN = 2;
 export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Card {
   const lines = [
     oftenLine(facts, phrases),
-    phrases.sayOf(CARD_WORDS, "makeRule", { name: plainText(rule.name, RULE_NAME_MAX) }),
+    phrases.sayOf(CARD_WORDS, "makeRule", { name: spacedText(rule.name, RULE_NAME_MAX) }),
     ...whenLines(rule, facts, phrases),
     onlyIfLine(rule, facts, phrases),
     ...stepLines(rule, facts, phrases),
@@ -83,7 +86,7 @@ export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Ca
     overLine(rule, facts, phrases),
     rule.say === undefined
       ? phrases.sayOf(CARD_WORDS, "tellsFailures")
-      : phrases.sayOf(CARD_WORDS, "tellsThen", { text: plainText(rule.say, SAY_MAX) }),
+      : phrases.sayOf(CARD_WORDS, "tellsThen", { text: spacedText(rule.say, SAY_MAX) }),
     whereLine(rule, facts, phrases),
     phrases.sentences(facts.isSo ? phrases.sayOf(CARD_WORDS, "isSo") : "", dryRunText(rule, facts, phrases)),
     conflictsText(facts, phrases),
@@ -118,13 +121,13 @@ function whenLines(
 }
 
 function whenText(
-  { condition, agent }: AutomationCondition,
+  { condition, agent, key }: AutomationCondition,
   fact: CardFacts["when"][number] | undefined,
   phrases: Phrases,
 ): string {
   const { is, value, hysteresis, unit } = condition;
   const worded = { ...condition, ...(fact?.words && { words: fact.words }) };
-  const place = placeText(fact?.device ?? { id: agent, name: agent }, phrases);
+  const place = placeText(fact?.device ?? { id: agent, key, name: agent }, phrases);
   const text = phrases.say("named", { name: place, text: conditionText(worded, phrases) });
   if (hysteresis === 0) return text;
   const figure = (number: number) => conditionValue(Number(number.toPrecision(6)), { unit }, phrases);
@@ -201,13 +204,13 @@ function notesOf(step: AutomationStep, fact: CardStep | undefined, phrases: Phra
 
 /** `Living room TRV: target temperature 17 °C`, with each value. */
 function stepText(
-  { action, parameters, agent, of }: AutomationStep,
+  { action, parameters, agent, key, of }: AutomationStep,
   fact: CardStep | undefined,
   phrases: Phrases,
 ): string {
   const { part } = of === "hosted" ? actionParts(action) : {};
   const place = phrases.parts(
-    placeText(fact?.device ?? { id: agent, name: agent }, phrases),
+    placeText(fact?.device ?? { id: agent, key, name: agent }, phrases),
     part === undefined ? "" : slotText(part.replaceAll("_", " "), phrases),
   );
   return phrases.say("named", { name: place, text: actText({ action, parameters, of }, fact, phrases) });
@@ -241,12 +244,15 @@ function actText(
   return phrases.parts(verb, ...settings);
 }
 
-/** A name that reads like more than a label is not shown: the id is beside nothing then. */
-function placeText({ id, name, area, isShared }: CardDevice, phrases: Phrases): string {
-  const shown = isLabel(name) ? plainText(name, PLACE_MAX) : plainText(id, PLACE_MAX);
-  const where = area !== undefined && isLabel(area) ? plainText(area, PLACE_MAX) : "";
+/** A name that reads like more than a label is not shown, and neither is an id that was made of it, unless that is short. */
+function placeText({ id, key, name, area, isShared }: CardDevice, phrases: Phrases): string {
+  const shownId = id.split(/[-_]+/).length <= ID_WORDS_MAX ? spacedText(id, PLACE_MAX) : "";
+  const kind = `${phrases.kind("device", 1)} ${spacedText(key, KEY_SHOWN)}`;
+  const isNamed = isLabel(name);
+  const shown = isNamed ? spacedText(name, PLACE_MAX) : shownId || kind;
+  const where = area !== undefined && isLabel(area) ? spacedText(area, PLACE_MAX) : "";
   const place = phrases.parts(shown, where);
-  return isShared && isLabel(name) ? `${place} (${plainText(id, PLACE_MAX)})` : place;
+  return isShared && isNamed ? `${place} (${shownId || kind})` : place;
 }
 
 function ifNotLine({ do: steps, go_on }: Automation, facts: CardFacts, phrases: Phrases): string {
@@ -301,7 +307,7 @@ function oftenLine({ dryRun }: CardFacts, phrases: Phrases): string {
 
 function dryRunText({ zone }: Automation, { dryRun, now }: CardFacts, phrases: Phrases): string {
   if (!dryRun) return "";
-  if ("why" in dryRun) return phrases.sayOf(CARD_WORDS, "noHistory", { why: plainText(dryRun.why, 100) });
+  if ("why" in dryRun) return phrases.sayOf(CARD_WORDS, "noHistory", { why: spacedText(dryRun.why, 100) });
   const { count, since, leftOut } = dryRun;
   const shown = dryRun.times.slice(0, TIMES_SHOWN).map((at) => phrases.time(at, zone, now));
   const more = count > shown.length ? "…" : "";
@@ -323,10 +329,10 @@ function conflictsText({ circles, against }: CardFacts, phrases: Phrases): strin
     ...circles
       .filter((name) => name !== "")
       .slice(0, RULES_SHOWN)
-      .map((name) => phrases.sayOf(CARD_WORDS, "actOnEachOther", { name: plainText(name, RULE_NAME_MAX) })),
+      .map((name) => phrases.sayOf(CARD_WORDS, "actOnEachOther", { name: spacedText(name, RULE_NAME_MAX) })),
     ...against
       .slice(0, RULES_SHOWN)
-      .map((name) => phrases.sayOf(CARD_WORDS, "against", { name: plainText(name, RULE_NAME_MAX) })),
+      .map((name) => phrases.sayOf(CARD_WORDS, "against", { name: spacedText(name, RULE_NAME_MAX) })),
   );
 }
 
@@ -352,6 +358,6 @@ function secondTaps(rule: Automation, facts: CardFacts, phrases: Phrases): strin
 }
 
 function namesText(names: readonly string[], phrases: Phrases): string {
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => plainText(name, PLACE_MAX));
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => spacedText(name, PLACE_MAX));
   return phrases.list(names.length > NAMES_SHOWN ? [...shown, "…"] : shown, "plain");
 }

@@ -1,5 +1,6 @@
 /** Finds a device, and an action of it, by what a model calls it. The error names the nearest. */
 import { type Parsed, wrong } from "../protocol/parse.ts";
+import { shownText } from "../rules/plain-text.ts";
 import { closest } from "../text/closest.ts";
 import { isLabel } from "../text/label.ts";
 import type { RuleDevice } from "./device.ts";
@@ -20,7 +21,7 @@ export function findDevice(asked: string, devices: readonly RuleDevice[]): Parse
   if (only) return wrong(`several devices are called so: ${listOf(named.map(({ id }) => id))}`);
   const near = nearest(asked, devices);
   return wrong(
-    `there is no device '${asked.slice(0, 60)}'${near === undefined ? "" : `. Did you mean '${near}'?`}`,
+    `there is no device '${shownText(asked, 60)}'${near === undefined ? "" : `. Did you mean '${near}'?`}`,
   );
 }
 
@@ -34,10 +35,10 @@ export function findAction(asked: string, { id, actions, withheld = {} }: RuleDe
   if (actions.length === 0) return wrong(`${id} has nothing that a rule may change`);
   const switches = /^(?:turn|switch)_(on|off)$/.exec(wanted)?.[1];
   if (switches !== undefined && actions.includes("set"))
-    return wrong(`${id} has no '${asked}'; use set with {"on": ${switches === "on"}}`);
+    return wrong(`${id} has no '${shownText(asked, 60)}'; use set with {"on": ${switches === "on"}}`);
   const near = closest(asked, actions);
   const meant = near === undefined ? "" : ` Did you mean '${near}'?`;
-  return wrong(`${id} has no action '${asked.slice(0, 60)}'. It has: ${listOf(actions)}.${meant}`);
+  return wrong(`${id} has no action '${shownText(asked, 60)}'. It has: ${listOf(actions)}.${meant}`);
 }
 
 function nearest(asked: string, devices: readonly RuleDevice[]): string | undefined {

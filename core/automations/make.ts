@@ -5,7 +5,7 @@
 import type { Automation, AutomationCondition, AutomationStep } from "../protocol/automation.ts";
 import { WAIT_MINUTES_MAX } from "../protocol/automation.ts";
 import { type Parsed, wrong } from "../protocol/parse.ts";
-import { makeWatch, type ReadingOption } from "../rules/make-watch.ts";
+import { makeWatch } from "../rules/make-watch.ts";
 import {
   conditionOf,
   FOR_MINUTES_MAX,
@@ -13,10 +13,12 @@ import {
   PRESENCE,
   RULE_NAME_MAX,
   SAY_MAX,
+  type WatchRule,
 } from "../rules/watch-rule.ts";
 import { readWindow } from "../rules/window.ts";
 import { MINUTE_MS } from "../time/zone.ts";
 import { oneLine } from "../tools/one-line.ts";
+import { visible } from "../tools/visible.ts";
 import type { Foreseen, RuleDevice } from "./device.ts";
 import { findAction, findDevice } from "./find-device.ts";
 import { type Fault, type GivenInput, readInput } from "./input.ts";
@@ -33,7 +35,12 @@ export type RuleHome = {
   place?: { lat: number; lon: number } | undefined;
 };
 
-export type MadeCondition = { made: AutomationCondition; device: RuleDevice; reading: ReadingOption };
+/** @property words of a boolean, when it is true and when it is false */
+export type MadeCondition = {
+  made: AutomationCondition;
+  device: RuleDevice;
+  words: WatchRule["words"];
+};
 export type MadeStep = { made: AutomationStep; device: RuleDevice; foreseen: Foreseen };
 
 export type MadeAutomation = {
@@ -50,6 +57,7 @@ const PAUSE_MS = MINUTE_MS;
 const AN_HOUR = 12;
 /** As many characters of an error reach the model. */
 const ERROR_MAX = 1_200;
+const FAULT_MAX = 400;
 /** More of a parameter no person reads on a card. */
 const PARAMETERS_MAX = 200;
 const VALUE_MAX = 60;
@@ -144,19 +152,15 @@ function conditionMade(
     return undefined;
   }
   const device = found.value;
-  const isPresence = given.is === "offline" || given.is === "online";
-  if (device.of === "agent" && !isPresence) {
-    no(
-      `${field}.reading`,
-      `of ${device.id} a rule that acts knows only whether it is online (reading: ${PRESENCE}, is: offline). 'watch' tells of its values`,
-    );
+  const unknown = unknownText(given, device);
+  if (unknown !== undefined) {
+    no(`${field}.${unknown.field}`, unknown.error);
     return undefined;
   }
   const { of, key, readings } = device;
   const watch = makeWatch(
     {
       ...given,
-      reading: isPresence ? PRESENCE : given.reading,
       name: "rule",
       ...(for_minutes !== undefined && { for_minutes: Math.min(Math.max(for_minutes, 0), FOR_MINUTES_MAX) }),
     },
@@ -172,16 +176,22 @@ function conditionMade(
     return undefined;
   }
   const condition = { ...conditionOf(watch.value), version };
-  const reading: ReadingOption = readings.find(({ name }) => name === condition.reading) ?? {
-    name: PRESENCE,
-    type: "boolean",
-  };
-  const words = watch.value.words ?? reading.words;
-  return {
-    made: { of, key, agent: device.id, condition },
-    device,
-    reading: { ...reading, ...(words && { words }) },
-  };
+  return { made: { of, key, agent: device.id, condition }, device, words: watch.value.words };
+}
+
+/** What no rule that acts looks at, although a watch does. */
+function unknownText({ is, reading }: When, { of, id }: RuleDevice): Fault | undefined {
+  if (of === "agent")
+    return {
+      field: "agent_id",
+      error: `a rule that acts looks at no values of ${id}, a paired agent; 'watch' tells of them`,
+    };
+  if (is === "offline" || is === "online" || reading.trim().toLowerCase() === PRESENCE)
+    return {
+      field: "is",
+      error: "a rule that acts does not look at whether a device is online; 'watch' tells of it",
+    };
+  return undefined;
 }
 
 /** Of the rule's id and the place in it: known at the bridge alone. */
@@ -374,7 +384,8 @@ function present<T>(all: readonly (T | undefined)[]): T[] {
 function errorText(faults: readonly Fault[]): string {
   let text = "";
   for (const [at, { field, error }] of faults.entries()) {
-    const line = `${field === "" ? "" : `${field}: `}${error}`;
+    // It quotes what a model or a device has written.
+    const line = visible(oneLine(`${field === "" ? "" : `${field}: `}${error}`, FAULT_MAX));
     const more = `and ${faults.length - at} more`;
     if (text.length + line.length + more.length + 2 > ERROR_MAX)
       return text === "" ? line.slice(0, ERROR_MAX) : `${text}\n${more}`;
