@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { HomeCommands, NO_COMMANDS } from "@edgecall/core/automations/home-limits.ts";
-import { AutomationNews, AutomationRun, SaidPresence } from "@edgecall/core/protocol/automation.ts";
+import { AutomationNews, SaidPresence } from "@edgecall/core/protocol/automation.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -18,11 +18,10 @@ const count = z.int().check(z.minimum(0));
 const Seen = z.object({ version: count, at: z.number(), firing: count, dropped: z.boolean() });
 export type Seen = z.infer<typeof Seen>;
 
-/** One rule. Its state and its runs are read by themselves: one that is damaged stops only its rule. */
+/** One rule. Its state is read by itself: one that is damaged stops only its rule. */
 const StoredRule = z.object({
   text: z.string(),
   state: z.unknown(),
-  runs: z.unknown(),
   /** Runs that were not told, since the last news of it. */
   silent: count,
   /** Only its present run is left of it. */
@@ -94,11 +93,6 @@ export async function readAutomations(path: string, log: Log): Promise<Automatio
     said,
     welcomed,
   };
-}
-
-/** The runs of a rule that can be read. */
-export function readRuns(stored: unknown): AutomationRun[] {
-  return Array.isArray(stored) ? valid(AutomationRun, stored) : [];
 }
 
 function valid<T>(schema: z.ZodMiniType<T>, all: readonly unknown[]): T[] {

@@ -21,11 +21,14 @@ import {
   actionId,
   type Effect,
   initialAutomation,
+  type LedgerSays,
   readAutomationState,
   type Surroundings,
   type Why,
 } from "@edgecall/core/automations/state.ts";
+import { actionOf } from "@edgecall/core/automations/steps.ts";
 import { combined, type Truth } from "@edgecall/core/automations/truth.ts";
+import { isUndo } from "@edgecall/core/automations/turn.ts";
 import {
   type AllowedAutomation,
   AUTOMATIONS_MAX,
@@ -52,25 +55,19 @@ import type { DeviceCalls } from "../devices/calls.ts";
 import type { LiveReadings } from "../devices/live-readings.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import type { GatewayPin } from "../gateway/gateway-pin.ts";
-import {
-  type AutomationsContent,
-  contentText,
-  readAutomations,
-  readRuns,
-  type Seen,
-} from "./automations-file.ts";
+import { type AutomationsContent, contentText, readAutomations, type Seen } from "./automations-file.ts";
 import { GatewayActs } from "./gateway-acts.ts";
 import { NewsQueue } from "./news.ts";
 import type { HomePresenceSources } from "./presence.ts";
 import { RuleCommands } from "./rule-commands.ts";
 import { statusOf, undoneOf } from "./rule-status.ts";
 import { RuleValues } from "./rule-values.ts";
+import { RunRecords } from "./run-records.ts";
 import { readSignedRule } from "./signed-rule.ts";
 import type { Ending } from "./step-outcome.ts";
 
 const FILE = "automations.json";
-/** Of each rule. */
-const RUNS_KEPT = 20;
+const RUNS_FILE = "automation-runs.json";
 /** Rules that are gone, whose versions are remembered. */
 const SEEN_MAX = 500;
 /** A write that failed is tried again so often. */
@@ -87,6 +84,8 @@ const WELCOME_KEPT_MS = 6 * 3_600_000;
 const GONE_MS = windowMs(600_000, 2_000);
 /** Something that was due so long ago is overdue. */
 const OVERDUE_MS = 120_000;
+/** After a start, devices are waited for so long. */
+const KNOWN_MS = windowMs(60_000, 10_000);
 /** A person who takes a run back waits no longer for the answer. */
 const UNDO_MS = 60_000;
 
@@ -115,7 +114,6 @@ type Entry = {
   text: string;
   rule: AllowedAutomation;
   state: AutomationState;
-  runs: AutomationRun[];
   silent: number;
   /** Only its present run is left of it. */
   isLeaving: boolean;
@@ -135,6 +133,7 @@ export class BridgeAutomations {
   readonly #acts: GatewayActs;
   readonly #commands: RuleCommands;
   readonly #news: NewsQueue;
+  readonly #records: RunRecords;
   #entries: Entry[] = [];
   /** In the order of their last change. */
   readonly #seen = new Map<string, Seen>();
@@ -150,6 +149,8 @@ export class BridgeAutomations {
   #wanted = 0;
   #durable = 0;
   #later: Later[] = [];
+  /** What waits for the devices. */
+  readonly #waiting: { work(): void; over: NodeJS.Timeout }[] = [];
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -163,10 +164,11 @@ export class BridgeAutomations {
   #work: Promise<void> = Promise.resolve();
   readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
 
-  private constructor(parts: BridgeAutomationsParts, content: AutomationsContent) {
+  private constructor(parts: BridgeAutomationsParts, content: AutomationsContent, records: RunRecords) {
     const { clock, gateway, live, folder } = parts;
     this.#parts = parts;
     this.#path = join(folder, FILE);
+    this.#records = records;
     this.#time = new SteadyTime(clock);
     this.#values = new RuleValues(live);
     this.#acts = new GatewayActs(gateway);
@@ -181,7 +183,8 @@ export class BridgeAutomations {
   /** Reads the file, and verifies each rule anew. */
   static async open(parts: BridgeAutomationsParts): Promise<BridgeAutomations> {
     const content = await readAutomations(join(parts.folder, FILE), parts.log);
-    const automations = new BridgeAutomations(parts, content);
+    const records = await RunRecords.open(join(parts.folder, RUNS_FILE), parts.log);
+    const automations = new BridgeAutomations(parts, content, records);
     await automations.#begin(content);
     return automations;
   }
@@ -321,6 +324,7 @@ export class BridgeAutomations {
   /** Looks at all values: what became unavailable by its silence alone comes in no message. */
   look(): void {
     if (this.#entries.length === 0) return;
+    if (!this.#parts.isBusy()) this.#runWaiting();
     for (const entry of [...this.#entries]) {
       this.#give(entry);
       this.#judge(entry);
@@ -359,7 +363,9 @@ export class BridgeAutomations {
   #status(wanted: readonly string[]): AutomationOrdered {
     const at = this.#now();
     const found = this.#entries.filter(({ rule, isLeaving }) => !isLeaving && wanted.includes(rule.id));
-    const status = found.map(({ rule, state, runs }) => statusOf(rule, state, runs, this.#because(rule), at));
+    const status = found.map(({ rule, state }) =>
+      statusOf(rule, state, this.#records.of(rule.id), this.#because(rule), at),
+    );
     const { shown } = this.#parts.presence;
     return { status, ...(shown && { presence: shown }) };
   }
@@ -386,10 +392,12 @@ export class BridgeAutomations {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#retry);
+    for (const { over } of this.#waiting) clearTimeout(over);
     this.#acts.stop();
     this.#news.stop();
     if (this.#wanted > this.#durable) await this.#write();
     await this.#writing;
+    await this.#records.stop();
   }
 
   // ── rules come and go ─────────────────────────────────────────────────────────────────────────────────
@@ -397,7 +405,7 @@ export class BridgeAutomations {
   async #begin({ rules, said }: AutomationsContent): Promise<void> {
     const { pin, log, calls } = this.#parts;
     const now = this.#now();
-    for (const { text, state, runs, silent, leaving } of rules) {
+    for (const { text, state, silent, leaving } of rules) {
       const read = readSignedRule(text, pin, leaving ? 0 : now);
       const known = readAutomationState(state);
       if (!read.ok) log("warn", "automations.refused", { reason: read.error });
@@ -413,21 +421,24 @@ export class BridgeAutomations {
         known.value.version === rule.version &&
         known.value.conditions.length === rule.when.length;
       const begun = isRight ? known.value : initialAutomation(rule, now, this.#seen.get(rule.id)?.firing);
-      const more = { runs: readRuns(runs), silent, isLeaving: leaving };
+      const more = { silent, isLeaving: leaving };
       this.#entries.push({ place: this.#newPlace(), text, rule, state: begun, due: undefined, ...more });
     }
     this.#parts.presence.said(said);
     const wanted = this.#entries.flatMap(({ rule, state: { run } }) =>
-      run ? [...rule.do, ...rule.end].map((_, step) => actionId(rule, run.firing, step)) : [],
+      run ? numbersOf(rule).map((step) => actionId(rule, run.firing, step)) : [],
     );
     calls.settleAllBut(new Set(wanted));
-    for (const entry of this.#entries) {
-      const steps = [...entry.rule.do, ...entry.rule.end];
-      const stepOf = (id: string) => steps[Number(id.split(":")[3])];
-      this.#step(entry, { of: "restarted", ledger: (id) => this.#commands.ledger(id, stepOf(id)) });
-    }
+    for (const entry of this.#entries)
+      this.#step(entry, { of: "restarted", ledger: (id) => this.#ledger(entry, id) });
     this.#hash = await rulesHash(this.#held());
     this.#arm();
+  }
+
+  #ledger({ rule, state: { run } }: Entry, id: string): LedgerSays {
+    const number = numbersOf(rule).find((step) => id === actionId(rule, run?.firing ?? 0, step)) ?? 0;
+    const isBack = number >= rule.do.length && isUndo(rule, run?.ending?.why);
+    return this.#commands.ledger(id, isBack ? undefined : actionOf(rule, number));
   }
 
   #held(): { id: string; version: number }[] {
@@ -461,10 +472,9 @@ export class BridgeAutomations {
       present.rule = rule;
       return undefined;
     }
-    const runs = present?.runs ?? [];
     if (present) this.#leave(present, "changed_rule");
     const state = initialAutomation(rule, this.#now(), firing);
-    const more = { runs: [...runs], silent: 0, isLeaving: false, due: undefined };
+    const more = { silent: 0, isLeaving: false, due: undefined };
     this.#entries.push({ place: this.#newPlace(), text, rule, state, ...more });
     return undefined;
   }
@@ -490,6 +500,7 @@ export class BridgeAutomations {
     if (!entry.isLeaving || entry.state.run) return;
     this.#entries = this.#entries.filter((one) => one !== entry);
     this.#values.forget(entry.place);
+    if (this.#entries.every(({ rule }) => rule.id !== entry.rule.id)) this.#records.forget(entry.rule.id);
   }
 
   #remember(id: string, seen: Seen): void {
@@ -644,6 +655,7 @@ export class BridgeAutomations {
 
   /** What goes into this write at once, and what is done after it. */
   #take(entry: Entry, effect: Effect, at: number): void {
+    const given = this.#parts.clock.now();
     switch (effect.of) {
       case "tell":
         this.#tell(entry, effect);
@@ -657,15 +669,36 @@ export class BridgeAutomations {
       case "do":
         this.#home = withCommand(this.#home, effect.action, at);
         this.#values.commanded(effect.id, effect.depth);
-        this.#afterWrite(() => this.#do(entry, effect, this.#parts.clock.now()));
+        this.#afterWrite(this.#onceKnown(() => this.#do(entry, effect, given)));
         break;
       case "undo":
         this.#home = withCommand(this.#home, effect.undoes, at);
         this.#values.commanded(effect.id, effect.depth);
-        this.#afterWrite(() => this.#commands.undo(effect, (ending) => this.#ended(entry, effect, ending)));
+        this.#afterWrite(
+          this.#onceKnown(() => this.#commands.undo(effect, (ending) => this.#ended(entry, effect, ending))),
+        );
         break;
       case "look":
-        this.#afterWrite(() => this.#look(entry, effect));
+        this.#afterWrite(this.#onceKnown(() => this.#look(entry, effect)));
+    }
+  }
+
+  /** After a start its devices are not known at once. @returns work that waits for them, but not for long */
+  #onceKnown(work: () => void): () => void {
+    return () => {
+      if (!this.#parts.isBusy()) {
+        work();
+        return;
+      }
+      const once = { work, over: setTimeout(() => this.#runWaiting(), KNOWN_MS) };
+      this.#waiting.push(once);
+    };
+  }
+
+  #runWaiting(): void {
+    for (const { work, over } of this.#waiting.splice(0)) {
+      clearTimeout(over);
+      if (!this.#isStopped) work();
     }
   }
 
@@ -703,11 +736,7 @@ export class BridgeAutomations {
   }
 
   #tell(entry: Entry, { run, aloud, critical }: Extract<Effect, { of: "tell" }>): void {
-    entry.runs = [
-      ...entry.runs.filter(({ firing, version }) => firing !== run.firing || version !== run.version),
-      run,
-    ];
-    entry.runs = entry.runs.slice(-RUNS_KEPT);
+    this.#records.set(run);
     const { id, version } = entry.rule;
     if (run.state !== "running") {
       const waiting = this.#undone.get(`${id} ${run.firing}`);
@@ -771,10 +800,9 @@ export class BridgeAutomations {
   }
 
   #content(): string {
-    const rules = this.#entries.map(({ text, state, runs, silent, isLeaving: leaving }) => ({
+    const rules = this.#entries.map(({ text, state, silent, isLeaving: leaving }) => ({
       text,
       state,
-      runs,
       silent,
       leaving,
     }));
@@ -791,6 +819,11 @@ export class BridgeAutomations {
       welcomed: this.#welcomed,
     });
   }
+}
+
+/** Numbers of all its steps; those of an undo are as many as those of `do`. */
+function numbersOf({ do: steps, end }: AllowedAutomation): number[] {
+  return Array.from({ length: steps.length + Math.max(steps.length, end.length) }, (_, number) => number);
 }
 
 function usesOf({ when, do: steps, end }: AllowedAutomation): string[] {

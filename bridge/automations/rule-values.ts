@@ -53,8 +53,9 @@ export class RuleValues {
     if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
       return undefined;
     this.#given.set(at, { message, value });
-    // What was kept from before tells of no moment. It may be the value with which the next one is compared.
-    const isNoMoment = isMomentary(condition) && isOld;
+    // What was kept from before, or comes behind a gap, tells of no moment. It is the value with which the next one is compared.
+    const isAcrossGap = condition.is === "changes" && (given === undefined || given === "missing");
+    const isNoMoment = isMomentary(condition) && (isOld || isAcrossGap);
     if (isNoMoment && condition.is === "happens") return undefined;
     const depth = reading.own && this.#depths.get(reading.own.call);
     const own = depth !== undefined || isNoMoment;

@@ -135,6 +135,8 @@ export class DeviceHost {
   #isBorn = false;
   #isStopped = false;
   #isTimeSure = false;
+  /** The first burst after a source was connected is over. */
+  #isKnown = false;
 
   constructor(parts: HostParts) {
     const { settings, prefix, log, clock, broker } = parts;
@@ -224,7 +226,7 @@ export class DeviceHost {
         this.#isTimeSure ||= gateway.timeAgrees || isTimeSet();
         return this.#isTimeSure;
       },
-      isBusy: () => this.#burst !== undefined,
+      isBusy: () => !this.#isKnown || this.#burst !== undefined,
     });
   }
 
@@ -520,6 +522,7 @@ export class DeviceHost {
     const { agents, log } = this.#parts;
     const catalog = this.#catalog;
     this.#burst = undefined;
+    this.#isKnown ||= this.#live.isUp;
     agents.release();
     this.#judge();
     const { configs, ignored } = catalog.counts();

@@ -1,0 +1,83 @@
+/**
+ * The last runs of each rule that acts, for people. They have a file of their own, written some seconds later: the file by which rules
+ * act is written at each step, and stays small.
+ */
+import { readFile } from "node:fs/promises";
+import { AutomationRun } from "@edgecall/core/protocol/automation.ts";
+import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
+
+/** Of each rule. */
+const RUNS_KEPT = 20;
+const WRITE_AFTER_MS = 5_000;
+
+const File = z.object({ version: z.literal(1), runs: z.record(z.string(), z.array(z.unknown())) });
+
+export class RunRecords {
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #runs = new Map<string, AutomationRun[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** A damaged file counts as none, and a damaged run too. */
+  static async open(path: string, log: Log): Promise<RunRecords> {
+    const records = new RunRecords(path, log);
+    const text = await readFile(path, "utf8").catch(() => "");
+    const file = text === "" ? undefined : checkJson(File, text);
+    if (file && !file.ok) log("warn", "automations.runs_unreadable", { error: file.error.slice(0, 300) });
+    for (const [rule, runs] of Object.entries(file?.ok ? file.value.runs : {}))
+      records.#runs.set(
+        rule,
+        runs.flatMap((one) => {
+          const run = check(AutomationRun, one);
+          return run.ok ? [run.value] : [];
+        }),
+      );
+    return records;
+  }
+
+  /** Oldest first. */
+  of(rule: string): readonly AutomationRun[] {
+    return this.#runs.get(rule) ?? [];
+  }
+
+  /** Takes a run, in place of what was known of it. */
+  set(run: AutomationRun): void {
+    const others = this.of(run.rule).filter(
+      ({ firing, version }) => firing !== run.firing || version !== run.version,
+    );
+    this.#runs.set(run.rule, [...others, run].slice(-RUNS_KEPT));
+    this.#writeSoon();
+  }
+
+  forget(rule: string): void {
+    if (this.#runs.delete(rule)) this.#writeSoon();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) this.#write();
+    await this.#writing;
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS);
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(async () => {
+      const text = JSON.stringify({ version: 1, runs: Object.fromEntries(this.#runs) });
+      await writeAtomic(this.#path, text).catch((error: unknown) =>
+        this.#log("warn", "automations.runs_not_written", { error: messageOf(error) }),
+      );
+    });
+  }
+}
