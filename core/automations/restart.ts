@@ -68,12 +68,12 @@ function lookUp(turn: Turn, run: Run, ledger: (id: string) => LedgerSays): void 
 
 /** A late confirmation is watched for on. */
 function lookOn({ state: { run, last }, rule, now, effects }: Turn): void {
-  for (const of of [last, run])
-    for (const { step, outcome, at } of of?.steps ?? []) {
+  for (const one of [last, run])
+    for (const { step, outcome, at } of one?.steps ?? []) {
       const action = actionOf(rule, step);
-      if (!of || !action || !isOpen({ outcome, at }, now.at)) continue;
-      const id = actionId(rule, of.firing, step);
-      effects.push({ of: "look", firing: of.firing, step, id, action, until: at + LATE_CONFIRMATION_MS });
+      if (!one || !action || !isOpen({ outcome, at }, now.at)) continue;
+      const id = actionId(rule, one.firing, step);
+      effects.push({ of: "look", firing: one.firing, step, id, action, until: at + LATE_CONFIRMATION_MS });
     }
 }
 
@@ -82,7 +82,7 @@ function lookOn({ state: { run, last }, rule, now, effects }: Turn): void {
  * where it is when the clock goes ahead, since the time that the bridge was off is in it.
  */
 export function onClockSet(turn: Turn, by: number): void {
-  const { state, rule, now } = turn;
+  const { state, now } = turn;
   const moved = (at: number) => at + by;
   const { run, missed, resting, moment, gap } = state;
   turn.state = {
@@ -97,20 +97,21 @@ export function onClockSet(turn: Turn, by: number): void {
     moment: moment && { ...moment, at: moved(moment.at) },
     // A time that was left out is late; one that comes again was done (`days`).
     next: by < 0 ? undefined : state.next,
-    run: run && movedRun(run),
+    run: run && movedRun(turn, run, by),
   };
+}
 
-  function movedRun(of: Run): Run {
-    // At another time than at a start, all of it was measured.
-    const own = state.unsure && of.interrupted !== undefined && by > 0 ? 0 : by;
-    // An end of what does harm comes too early rather than too late.
-    const end = needsEnd(rule) ? Math.min(own, 0) : own;
-    return {
-      ...of,
-      from: of.from === undefined ? undefined : of.from + own,
-      interrupted: of.interrupted === undefined ? undefined : of.interrupted + own,
-      at_most: of.at_most === undefined ? undefined : of.at_most + end,
-      ending: of.ending && { ...of.ending, at: of.ending.at + by },
-    };
-  }
+function movedRun({ rule, state }: Turn, run: Run, by: number): Run {
+  // At another time than at a start, all of it was measured.
+  const own = state.unsure && run.interrupted !== undefined && by > 0 ? 0 : by;
+  // An end of what does harm comes too early rather than too late.
+  const end = needsEnd(rule) ? Math.min(own, 0) : own;
+  const { from, interrupted, at_most, ending } = run;
+  return {
+    ...run,
+    from: from === undefined ? undefined : from + own,
+    interrupted: interrupted === undefined ? undefined : interrupted + own,
+    at_most: at_most === undefined ? undefined : at_most + end,
+    ending: ending && { ...ending, at: ending.at + by },
+  };
 }

@@ -6,6 +6,7 @@ import { RuleValue } from "../protocol/rules.ts";
 import { initialState, RuleState } from "../rules/evaluate.ts";
 import type { RawValue } from "../rules/value.ts";
 import type { Presence } from "./only-if.ts";
+import { nextMoment } from "./times.ts";
 
 /** Epoch ms, as all times here. */
 const instant = z.number();
@@ -231,10 +232,17 @@ export function initialAutomation(rule: Automation, at: number, firing = 0): Aut
     firing,
     begun: [],
     counted: 0,
+    next: nextMoment(rule, at),
     days: [],
     quiet_until: at,
     unsure: false,
   };
+}
+
+/** It may begin again after a stop. As a new one, it has to be false first; a run that has not ended yet ends. */
+export function resumedAutomation(rule: Automation, state: AutomationState, at: number): AutomationState {
+  const { run, last, days, begun } = state;
+  return { ...initialAutomation(rule, at, state.firing), run, last, days, begun };
 }
 
 /** Reads a state from a file. */

@@ -231,13 +231,13 @@ function withStep({ steps }: Run, one: Run["steps"][number]): Run["steps"] {
 export function onLate(turn: Turn, { firing, step, text }: Extract<AutomationInput, { of: "late" }>): void {
   const { run, last } = turn.state;
   const { now } = turn;
-  const of = run?.firing === firing ? run : last?.firing === firing ? last : undefined;
-  const before = of?.steps.find((one) => one.step === step);
-  if (!of || !before || !isOpen(before, now.at)) return;
-  const steps = withStep(of, { step, outcome: "late", text: cutText(text, TEXT_MAX), at: now.at });
-  const changed: Run = { ...of, steps };
-  turn.state = { ...turn.state, ...(of === run ? { run: changed } : { last: changed }) };
-  tell(turn, changed, { aloud: true, ended: of !== run });
+  const told = run?.firing === firing ? run : last?.firing === firing ? last : undefined;
+  const before = told?.steps.find((one) => one.step === step);
+  if (!told || !before || !isOpen(before, now.at)) return;
+  const steps = withStep(told, { step, outcome: "late", text: cutText(text, TEXT_MAX), at: now.at });
+  const changed: Run = { ...told, steps };
+  turn.state = { ...turn.state, ...(told === run ? { run: changed } : { last: changed }) };
+  tell(turn, changed, { aloud: true, ended: told !== run });
 }
 
 /** A confirmation may still come. */

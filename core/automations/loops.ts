@@ -1,0 +1,86 @@
+/**
+ * Rules that act on each other: a graph of readings that an action may change, and of readings that conditions look at. It is looked at
+ * when a rule is made. At run time the depth of a run stops what passes it (run.ts).
+ */
+
+import type { z } from "../protocol/parse.ts";
+import type { RuleValue, WatchCondition } from "../protocol/rules.ts";
+import { isTrue } from "../rules/evaluate.ts";
+
+type Value = z.infer<typeof RuleValue>;
+
+/** A reading that a step of `do` or of the end may change. `to`: the value that it gets; absent: not known. */
+export type ChangedReading = { key: string; reading: string; to?: Value | undefined };
+
+/** A rule as a node. `reads`: its conditions, with the devices' keys. */
+export type RuleNode = {
+  id: string;
+  reads: readonly { key: string; condition: WatchCondition }[];
+  changes: readonly ChangedReading[];
+};
+
+/**
+ * @property own a reading by which the rule makes its own condition true, without a hold: it is refused
+ * @property circles rules that make each other run, each from the new rule on; the shortest first
+ * @property against other rules that bring the same reading to another value
+ */
+export type Loops = {
+  own?: { key: string; reading: string };
+  circles: string[][];
+  against: { id: string; key: string; reading: string }[];
+};
+
+/** A home has 50 rules; a card names no more. */
+const CIRCLES_MAX = 3;
+
+export function loopsOf(rule: RuleNode, others: readonly RuleNode[]): Loops {
+  const own = rule.reads.find(
+    ({ key, condition }) => condition.hold_ms === 0 && mayMakeTrue(rule, key, condition),
+  );
+  const against = others.flatMap(({ id, changes }) => {
+    const other = changes.find((one) => rule.changes.some((ours) => isOpposite(ours, one)));
+    return other ? [{ id, key: other.key, reading: other.reading }] : [];
+  });
+  return {
+    ...(own && { own: { key: own.key, reading: own.condition.reading } }),
+    circles: circlesOf(rule, others),
+    against,
+  };
+}
+
+/** By breadth, so the shortest circles come first. Each other rule closes one at most. */
+function circlesOf(rule: RuleNode, others: readonly RuleNode[]): string[][] {
+  const circles: string[][] = [];
+  const seen = new Set([rule.id]);
+  let paths: RuleNode[][] = [[rule]];
+  while (paths.length > 0) {
+    const next: RuleNode[][] = [];
+    for (const path of paths) {
+      const last = path.at(-1) ?? rule;
+      if (path.length > 1 && runs(last, rule)) circles.push(path.map(({ id }) => id));
+      for (const other of others) {
+        if (seen.has(other.id) || !runs(last, other)) continue;
+        seen.add(other.id);
+        next.push([...path, other]);
+      }
+    }
+    paths = next;
+  }
+  return circles.slice(0, CIRCLES_MAX);
+}
+
+/** What one rule does may make a condition of the other true. */
+function runs(from: RuleNode, to: RuleNode): boolean {
+  return to.reads.some(({ key, condition }) => mayMakeTrue(from, key, condition));
+}
+
+function mayMakeTrue({ changes }: RuleNode, key: string, condition: WatchCondition): boolean {
+  return changes.some((change) => {
+    if (change.key !== key || change.reading !== condition.reading) return false;
+    return change.to === undefined || condition.is === "changes" || isTrue(condition, change.to);
+  });
+}
+
+function isOpposite(a: ChangedReading, b: ChangedReading): boolean {
+  return a.key === b.key && a.reading === b.reading && (a.to === undefined || a.to !== b.to);
+}
