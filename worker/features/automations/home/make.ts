@@ -26,13 +26,16 @@ import { type AutomationMaker, type AutomationRow, automationsOf } from "./autom
 import { draftRule, inputOf } from "./draft.ts";
 
 const OPEN_MS = 10 * 60_000;
+/** In a large home the model was shown no schema. */
+const SHAPE =
+  'As in {"name":"…","when":[{"agent_id":"…","reading":"…","is":"equal","value":"open","for_minutes":5}],"do":[{"agent_id":"…","action":"set","parameters":{}}],"over":"leave"}';
 
 /** Only a person of the home, in a conversation of their own, asks for a rule that acts. */
 export async function automate(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> {
   if (!readSettings(home.env).tools.rules || !mayAsk(request))
     return refused("not_found", errorText.unknownTool(AUTOMATE, [EDGE_CALL]));
   const checked = checkArguments(AUTOMATE_TOOL, request);
-  if (!checked.ok) return checked.outcome;
+  if (!checked.ok) return { ...checked.outcome, text: `${checked.outcome.text}\n${SHAPE}` };
   // SAFETY: they were parsed with the schema of this tool.
   const input = checked.input as AutomateInput;
   const known = automationsOf(home)

@@ -1,0 +1,146 @@
+/** What the bridge tells of rules that act: once, to whom, with which buttons, and what pressing them does. */
+import { reset } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { acting, allows, CARD, listed, run, sets, tells } from "../../../../test/acting-home.ts";
+import { permissions } from "../../../../test/permission-home.ts";
+import { at, MINUTE, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
+import { rowsOf } from "../../../../test/stopping.ts";
+import { TOKENS } from "../../../../test/tokens.ts";
+import { setVariables } from "../../../../test/variables.ts";
+import { until } from "../../../../test/wait.ts";
+import { ask, type TestBridge } from "../../../../test/workerd.ts";
+
+let bridge: TestBridge;
+let id: string;
+
+beforeEach(async () => {
+  setVariables({ GATEWAY_TOOLS: "rules history", TIMEZONE: "Europe/Berlin", CHANNELS: "" });
+  at(T0);
+  bridge = await acting();
+  ({ id } = await allows());
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await reset();
+});
+
+const stored = (upto: number) =>
+  until(() => bridge.received.some((frame) => frame.t === "news_stored" && frame.upto === upto), {
+    what: `news up to ${upto} is stored`,
+  });
+/** What was told of the rule, once its alarm had gone off. */
+async function heard(): Promise<string[]> {
+  await passUntil(Date.now());
+  return (await told("c")).filter((text) => !text.includes("allowed"));
+}
+const press = (what: string, occurrence: number, init: Parameters<typeof ask>[1] = {}) =>
+  ask(`/v1/rules/${id}/press`, { method: "POST", body: JSON.stringify({ do: what, occurrence }), ...init });
+const buttons = async () => {
+  const [row] = await rowsOf<{ notice: string }>(ruleHome(), "SELECT notice FROM notice");
+  return row && (JSON.parse(row.notice) as { say: { buttons: object[] } }).say.buttons;
+};
+
+test("a run is told once to its maker, however often the bridge says it, and it counts as a use of the permission", async () => {
+  for (let again = 0; again < 3; again += 1) tells(bridge, { n: 1, rule: id, version: 1, run: run(id) });
+  await stored(1);
+  expect(await heard()).toHaveLength(1);
+  const [permission] = await permissions();
+  expect(permission).toMatchObject({ uses: 1, used_at: expect.any(Number) });
+});
+
+test("older, foreign and forged news tells nothing, and is stored all the same", async () => {
+  tells(bridge, { n: 5, rule: id, version: 1, run: run(id) });
+  await stored(5);
+  expect(await heard()).toHaveLength(1);
+  tells(
+    bridge,
+    { n: 4, rule: id, version: 1, run: run(id, { firing: 2 }) },
+    { n: 6, rule: "a-00000000", version: 1, run: run("a-00000000") },
+    { n: 7, rule: id, version: 2, run: run(id, { version: 2 }) },
+  );
+  await stored(7);
+  expect(await heard()).toHaveLength(1);
+});
+
+test("a run stands in the record, with the rule as its caller and who allowed it", async () => {
+  tells(bridge, { n: 1, rule: id, version: 1, run: run(id) });
+  await stored(1);
+  const { entries } = (await (await ask("/v1/audit?agent=lamp")).json()) as { entries: object[] };
+  const [permission] = await permissions();
+  expect(entries).toMatchObject([
+    {
+      tool: "set",
+      call_id: `${id}:1:1:0`,
+      caller: { principal: `rule:${id}`, channel: "rule" },
+      approval: { approved: true, by: "anna", permission: permission?.id },
+    },
+  ]);
+});
+
+describe("its buttons", () => {
+  test("undo asks the bridge, and its words are the answer", async () => {
+    const orders: unknown[] = [];
+    bridge.onOrder = (order) => {
+      orders.push(order);
+      return { text: "Lamp: off again.", confirmed: true };
+    };
+    tells(bridge, { n: 1, rule: id, version: 1, run: run(id, { undo: true, firing: 3 }) });
+    await until(async () => (await buttons())?.length === 2, { what: "the buttons" });
+    expect(await buttons()).toMatchObject([
+      { label: "Undo", do: "undo", rule: id, occurrence: 3 },
+      { label: "Stop this rule", do: "stop", rule: id },
+    ]);
+    expect(await (await press("undo", 3)).json()).toEqual({ done: true, text: "Lamp: off again." });
+    expect(orders).toMatchObject([{ do: "undo", rule: id, firing: 3, by: "anna" }]);
+  });
+
+  test("stop takes the rule from the bridge, and ends its permission", async () => {
+    const pressed = await press("stop", 0, { token: TOKENS.member });
+    expect(await pressed.json()).toMatchObject({
+      done: true,
+      text: expect.stringContaining("Stopped by mia"),
+    });
+    expect(sets(bridge).at(-1)).toMatchObject({ set: [], drop: [id] });
+    expect(await permissions()).toEqual([]);
+    expect(await listed()).toMatchObject({ automations: [{ id, status: "paused", card: CARD }] });
+  });
+
+  test("are for nobody who is a guest, and undo is for owners, its maker and those who read it", async () => {
+    for (const what of ["undo", "stop", "ack"])
+      expect(await (await press(what, 1, { token: TOKENS.guest })).json()).toMatchObject({ done: false });
+    expect(await (await press("undo", 1, { token: TOKENS.member })).json()).toMatchObject({ done: false });
+    expect(await listed()).toMatchObject({ automations: [{ status: "active" }] });
+  });
+});
+
+test("an end of something dangerous that was not confirmed is told again until a person answers", async () => {
+  tells(bridge, { n: 1, rule: id, version: 1, critical: true, run: run(id, { state: "stopped" }) });
+  await stored(1);
+  expect(await heard()).toHaveLength(1);
+  await passUntil(T0 + 6 * MINUTE);
+  expect(await heard()).toHaveLength(2);
+  await passUntil(T0 + 60 * MINUTE);
+  const before = (await heard()).length;
+  expect(before).toBeGreaterThanOrEqual(4);
+  expect(await (await press("ack", 1)).json()).toMatchObject({ done: true });
+  await passUntil(T0 + 24 * 60 * MINUTE);
+  expect(await heard()).toHaveLength(before);
+});
+
+test("a rule that stopped by itself is paused, and says why", async () => {
+  tells(bridge, { n: 1, rule: id, version: 1, paused: "Lamp does something else now." });
+  await stored(1);
+  expect(await listed()).toMatchObject({
+    automations: [{ status: "paused", why: "Lamp does something else now." }],
+  });
+  expect(await permissions()).toEqual([]);
+  expect((await heard()).join()).toContain("does something else now");
+});
+
+test("the end of a run is told after its rule was ended", async () => {
+  expect((await ask(`/v1/automations/${id}`, { method: "DELETE" })).status).toBe(204);
+  tells(bridge, { n: 1, rule: id, version: 1, run: run(id, { state: "stopped" }) });
+  await stored(1);
+  expect(await heard()).toHaveLength(1);
+  expect((await listed()).automations).toEqual([]);
+});
