@@ -123,22 +123,27 @@ export class Acting {
   }
 
   /** The thermometer is above this many °C. */
-  above({ id, key }: Device, value: number, more: Partial<Condition["condition"]> = {}): Condition {
+  above(device: Device, value: number, more: Partial<Condition["condition"]> = {}): Condition {
+    return this.reading(device, { value, ...more });
+  }
+
+  /** A condition; without more it is about the thermometer. */
+  reading({ id, key }: Device, more: Partial<Condition["condition"]>): Condition {
     return {
       of: "hosted",
       key,
       agent: id,
       condition: {
-        ...{
-          id: "w-0001",
-          version: 1,
-          reading: "Temperature",
-          type: "number",
-          is: "above",
-          value,
-          unit: "°C",
-        },
-        ...{ hysteresis: 1, hold_ms: 0, clear_hold_ms: 0, repeat: "each_time", tell_own: false },
+        id: "w-0001",
+        version: 1,
+        reading: "Temperature",
+        type: "number",
+        is: "above",
+        hysteresis: 1,
+        hold_ms: 0,
+        clear_hold_ms: 0,
+        repeat: "each_time",
+        tell_own: false,
         ...more,
       },
     };
