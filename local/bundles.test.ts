@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { decodeHTML, encodeHTML } from "entities";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bundleAgent, bundleBridge, bundleCommand, bundleWorker } from "./bundles.ts";
+import { builtConsole } from "./console-files.ts";
 
 test("the released agent has its tools, and none of those for tests", async () => {
   const code = await bundleAgent();
@@ -32,6 +38,36 @@ test("only a bundle for tests has the short times, whatever the environment says
 test("the MCP server in the Worker is our own", async () => {
   // The SDK's would be 60 KiB of gzip.
   expect(await bundleWorker()).not.toContain("@modelcontextprotocol/server");
+});
+
+test("the Worker knows HTML's names of characters once it is given their file, and numbers before", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-names-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = (name: string) => JSON.stringify(fileURLToPath(new URL(`../${name}`, import.meta.url)));
+  const entry = join(folder, "entry.ts");
+  writeFileSync(
+    entry,
+    `export { giveCharacterNames } from ${path("core/web/character-names.ts")};
+     export { htmlToMarkdown } from ${path("core/web/html-markdown.ts")};
+     export { markdownContent } from ${path("worker/features/chat/platforms/format/parse.ts")};`,
+  );
+  const code = await bundleWorker({ entry });
+  const { giveCharacterNames, htmlToMarkdown, markdownContent } = await import(
+    `data:text/javascript,${encodeURIComponent(code)}`
+  );
+  const pageOf = (html: string) => htmlToMarkdown(`<pre>${html}</pre>`, undefined, 1_000_000).text;
+  const answerOf = (markdown: string) => markdownContent(markdown).blocks[0].runs[0].text;
+  const written = "&#233;&#x1F600;&eacute;&amp;&nGt;&notit";
+  expect(pageOf(written)).toContain("é😀&eacute;&amp;&nGt;&notit");
+  expect(answerOf(written)).toBe("é😀&eacute;&amp;&nGt;&notit");
+  const { files } = await builtConsole();
+  giveCharacterNames(JSON.parse(files["character-names.json"] ?? ""));
+  expect(pageOf(written)).toContain("é😀é&≫⃒¬it");
+  expect(answerOf(written)).toBe("é😀é&≫⃒&notit");
+  const named = Array.from({ length: 0x1_fa00 }, (_, code) => encodeHTML(String.fromCodePoint(code)));
+  const names = named.filter((name) => /^&[A-Za-z]/.test(name)).join(" ");
+  expect(names.split(" ").length).toBeGreaterThan(1_000);
+  expect(pageOf(names)).toContain(decodeHTML(names).trim());
 });
 
 test.each(["worker/kernel/home/schema.ts", "worker/kernel/conversation/store/schema.ts"])(

@@ -1,10 +1,11 @@
 /**
  * The console's files: those under worker/features/console/public, the scripts that are built from worker/features/console/page, the
- * stylesheet from worker/features/console/style, and the languages.
+ * stylesheet from worker/features/console/style, the languages, and the names of characters.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { htmlDecodeTree } from "entities/decode";
 import { PROGRAM, type ServedFile } from "./built-gateway.ts";
 import {
   bundleConsole,
@@ -52,7 +53,7 @@ function sizesOf({ code, first }: ConsoleScripts, page: string, style: string): 
   return sizes;
 }
 
-/** The files that are made of sources: page, scripts, stylesheet, languages. */
+/** The files that are made of sources: page, scripts, stylesheet, languages, names of characters. */
 export async function builtConsole(): Promise<{ files: Record<string, string>; sizes: Sizes }> {
   const [scripts, style] = await Promise.all([bundleConsole(), bundleConsoleStyle()]);
   const preload = scripts.first
@@ -63,7 +64,14 @@ export async function builtConsole(): Promise<{ files: Record<string, string>; s
     // Without it the browser asks for these when it has read console.js.
     .replace("<!-- scripts -->", () => preload);
   return {
-    files: { "index.html": page, ...scripts.code, "console.css": style, ...languageFiles() },
+    files: {
+      "index.html": page,
+      ...scripts.code,
+      "console.css": style,
+      ...languageFiles(),
+      // core/web/character-names.ts
+      "character-names.json": JSON.stringify([...htmlDecodeTree]),
+    },
     sizes: sizesOf(scripts, page, style),
   };
 }

@@ -19,6 +19,7 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
   expect(names.sort()).toEqual([
     "api.html",
     "api.js",
+    "character-names.json",
     "console.css",
     "console.js",
     "edgecall.cjs",

@@ -25,6 +25,8 @@ test.each<[number, string | null, string, RetryKind]>([
   [502, null, "", "now"],
   [503, null, "", "now"],
   [503, "2", "", "later"],
+  [503, null, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', "later"],
+  [503, null, '{"error":{"message":"Error loading model.bin: no space"}}', "now"],
   [529, null, "", "later"],
   [429, null, "", "later"],
   [429, null, '{"error":{"code":"insufficient_quota"}}', "never"],

@@ -79,6 +79,8 @@ export function retryDelay(error: ModelError, attempts: number): number | undefi
   return wait > LONGEST_WAIT_MS ? undefined : wait;
 }
 
+/** llama.cpp answers so from its start until it has read the model, which takes seconds to minutes. */
+const LOADS = /^loading (?:the )?model\b|model is (?:still |currently )?loading/i;
 /** The codes alone: the words of passing limits mention billing too. */
 const OUT_OF_MONEY = /insufficient_quota|billing_(?:hard_limit_reached|not_active)/;
 const NO_MONEY_WORDS =
@@ -120,7 +122,7 @@ export function errorOfStatus(
       ? new ModelError("never", message, { ...more, spent })
       : new ModelError("later", message, more);
   }
-  if (status === 529 || (status === 503 && retryAfterMs !== undefined))
+  if (status === 529 || (status === 503 && (retryAfterMs !== undefined || LOADS.test(words))))
     return new ModelError("later", message, more);
   if (status >= 500 || status === 408 || status === 409 || status === 425) {
     // Local servers answer 500 to what they will never take: no memory for the model, a template that fails.

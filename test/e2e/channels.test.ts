@@ -199,9 +199,9 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", 
     );
     // From a file, because a question has its own limit.
     writeFileSync(join(stack.workspaceOf("eye"), "log.txt"), lines.slice(0, lines.length / 2).join("\n"));
-    const text = "The **log** <now>:\n\n```sh\n$results\n$results\n```\n\nThe end & more.";
+    const text = "The **log** <now>:\n\n```sh\n$results\n$results\n```\n\nThe end &amp; more&hellip;";
     const sent = await person.say(script(call("read", { path: "log.txt" }), { text }), OWNER);
-    await waitForText(sent, /The end (&|&amp;) more\./);
+    await waitForText(sent, /The end (&|&amp;) more…/);
     await waitForText(sent, TITLE[person.channel] ?? "");
     const parts = sent.messages().filter((message) => /\bline \d+ \./.test(message.text));
     expect(parts.length).toBeGreaterThan(2);

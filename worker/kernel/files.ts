@@ -6,7 +6,7 @@ import { logError } from "./log.ts";
 const FILES = "https://files.invalid";
 
 /** @returns JSON; null: there is no such file; undefined: it cannot be read now */
-export async function readFile(env: Env, name: string): Promise<unknown> {
+export async function readFile(env: Pick<Env, "ASSETS">, name: string): Promise<unknown> {
   try {
     const file = await env.ASSETS?.fetch(new Request(`${FILES}/${name}`));
     if (file?.ok) return await file.json();

@@ -8,15 +8,16 @@ import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { graphemeCut } from "@edgecall/core/text/cut.ts";
 import type { Address } from "../../../kernel/api/turns.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { phrasesOf } from "../../../kernel/phrases.ts";
 import { SqlStore } from "../../../kernel/sql-store.ts";
 import type { ChatPlatform } from "../platforms/chat-platform.ts";
 import { type Content, withLine } from "../platforms/format/blocks.ts";
-import { markdownContent } from "../platforms/format/parse.ts";
 import { split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform-request.ts";
 import { callLine, type Named } from "./call-line.ts";
+import { readMarkdown } from "./markdown.ts";
 import type { PlatformLine, Way } from "./platform-line.ts";
 
 /** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */
@@ -131,7 +132,8 @@ export class Live extends SqlStore {
       const edit = opening ?? own ?? this.#message(DRAFT);
       if (words === "" && edit === undefined) return;
       const listed = isList ? this.#lines(turn) : "";
-      const content = isList ? markdownContent(listed) : draft(words, channel);
+      const { env } = this.#context;
+      const content = isList ? await readMarkdown(env, listed) : await draft(env, words, channel);
       const sent = JSON.stringify(content.blocks);
       if (sent === shown.sent) return;
       shown.sent = sent;
@@ -222,8 +224,12 @@ export class Live extends SqlStore {
 }
 
 /** The part of the words that fits the first message of the answer. An open code fence is closed in it. */
-function draft(words: string, { format, textMax }: ChatPlatform): Content {
-  const begun = markdownContent(words.slice(0, graphemeCut(words, DRAFT_READ * textMax)));
+async function draft(
+  env: Pick<Env, "ASSETS">,
+  words: string,
+  { format, textMax }: ChatPlatform,
+): Promise<Content> {
+  const begun = await readMarkdown(env, words.slice(0, graphemeCut(words, DRAFT_READ * textMax)));
   return withLine(split(begun, format, textMax - MORE_ROOM)[0] ?? { blocks: [] }, MORE);
 }
 

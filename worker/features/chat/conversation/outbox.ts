@@ -31,12 +31,12 @@ import {
   type TextSending,
 } from "../platforms/chat-platform.ts";
 import { type Content, plainContent } from "../platforms/format/blocks.ts";
-import { markdownContent } from "../platforms/format/parse.ts";
 import { sizeOf, split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform-request.ts";
 import { choicesOf, closedText, questionText } from "../platforms/question-text.ts";
 import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
+import { readMarkdown } from "./markdown.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
@@ -388,7 +388,7 @@ export class Outbox extends SqlStore {
 
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */
   async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
-    const all = contentOf(row, row.text);
+    const all = await this.#contentOf(row, row.text);
     const [first = plainContent(EMPTY_TEXT), ...more] = split(all, channel.format, channel.textMax);
     const parts = [first, ...more];
     const files = row.turn === null ? [] : filesOfTurn(this.#context.transcript, row.turn);
@@ -440,7 +440,7 @@ export class Outbox extends SqlStore {
       : buttonsOf(this.#context.transcript, row).map(ruleButton);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
     const room = channel.close ? DECISION_ROOM : 0;
-    const whole = contentOf(row, words);
+    const whole = await this.#contentOf(row, words);
     const fits = sizeOf(whole, channel.format) <= channel.questionMax - room;
     const before = fits ? [] : split(whole, channel.format, channel.textMax);
     for (const [at, part] of before.entries()) {
@@ -452,7 +452,7 @@ export class Outbox extends SqlStore {
     const about = question ? `Your decision about the above, for **${question.agent}**:` : "About the above:";
     const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
-    const message = await channel.question(line, contentOf(row, asked), buttons, { nonce });
+    const message = await channel.question(line, await this.#contentOf(row, asked), buttons, { nonce });
     this.#noteSent(row, channel, message);
     this.sql.exec`UPDATE reply SET sent_at = ${Date.now()}, message = ${message ?? null}, text = ${asked}
       WHERE id = ${row.id}`;
@@ -473,13 +473,17 @@ export class Outbox extends SqlStore {
     // An earlier press closed it while this one waited: what came of this one is said all the same.
     if (!asked && row.text === "") return;
     if (asked && asked.message !== null && channel.close) {
-      const content = contentOf(row, `${asked.text}\n\n${words}`);
+      const content = await this.#contentOf(row, `${asked.text}\n\n${words}`);
       await channel.close(line, asked.message, content).catch((error: unknown) => {
         // Its message is gone, and its buttons with it.
         if (!(error instanceof PlatformError) || error.refusal.kind === "again") throw error;
       });
-    } else await channel.text(line, contentOf(row, words), { nonce: `${row.nonce}.0` });
+    } else await channel.text(line, await this.#contentOf(row, words), { nonce: `${row.nonce}.0` });
     if (asked) this.#delete(asked.id);
+  }
+
+  async #contentOf(row: ReplyRow, text: string): Promise<Content> {
+    return isPlain(row) ? plainContent(text) : await readMarkdown(this.#context.env, text);
   }
 
   #phrasesOf({ turn }: ReplyRow): Phrases {
@@ -507,10 +511,6 @@ function isPlain({ question }: Pick<ReplyRow, "question">): boolean {
 
 function isOfRule({ question }: Pick<ReplyRow, "question">): boolean {
   return question?.startsWith(OF_RULE) ?? false;
-}
-
-function contentOf(row: Pick<ReplyRow, "question">, text: string): Content {
-  return isPlain(row) ? plainContent(text) : markdownContent(text);
 }
 
 /** Ids of the pictures and files that a turn brought, in their order. */
