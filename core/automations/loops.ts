@@ -48,9 +48,9 @@ export function loopsOf(rule: RuleNode, others: readonly RuleNode[]): Loops {
   };
 }
 
-/** By breadth, so the shortest circles come first. Each other rule closes one at most. */
+/** By breadth, so the shortest circles come first. Each other rule closes one at most, and the rule alone one. */
 function circlesOf(rule: RuleNode, others: readonly RuleNode[]): string[][] {
-  const circles: string[][] = [];
+  const circles: string[][] = runs(rule, rule) ? [[rule.id]] : [];
   const seen = new Set([rule.id]);
   let paths: RuleNode[][] = [[rule]];
   while (paths.length > 0) {

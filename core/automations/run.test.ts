@@ -597,6 +597,66 @@ describe("loops", () => {
     expect(brief(second.effects)).toContain("pause loop");
   });
 
+  test("any rules come to rest after what people did, and each has its end", () => {
+    const state = fc.record({ device: fc.nat({ max: 2 }), value: fc.boolean() });
+    const anyRule = fc.record({
+      when: state,
+      to: state,
+      minutes: fc.constantFrom(0, 1, 3),
+      over: fc.constantFrom("leave" as const, "off" as const),
+    });
+    const touched = fc.array(state, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(anyRule, { minLength: 1, maxLength: 4 }), touched, (rules, people) => {
+        const benches = rules.map(({ when, to, minutes, over }, index) => ({
+          reads: when.device,
+          bench: new Bench({
+            id: `a-000${index}`,
+            when: [conditionOf({ value: when.value, hold_ms: minutes * MINUTE_MS })],
+            do: [stepOf({ key: `${to.device}`, action: `${to.value}` })],
+            end: [stepOf({ key: `${to.device}`, action: `${!to.value}` })],
+            over,
+          }),
+        }));
+        const values = [false, false, false];
+        const set = (device: number, value: boolean, cause: { own?: boolean; depth?: number }) => {
+          if (values[device] === value) return;
+          values[device] = value;
+          for (const { reads, bench } of benches) if (reads === device) bench.value(value, 0, cause);
+        };
+        /** Does what was given out. @returns how many runs began */
+        const doAll = (bench: Bench): number => {
+          const given = bench.effects.splice(0);
+          for (const effect of given) {
+            if (effect.of !== "do") continue;
+            const { firing, step, action, depth } = effect;
+            set(Number(action.key), action.action === "true", { own: true, depth: depth + 1 });
+            bench.give({ of: "outcome", firing, step, outcome: "confirmed", text: "" });
+          }
+          const begun = given.filter(({ of }) => of === "begun").length;
+          return bench.effects.length > 0 ? begun + doAll(bench) : begun;
+        };
+        const anHour = () => {
+          let begun = 0;
+          for (let minute = 0; minute < 60; minute += 1)
+            for (const { bench } of benches) {
+              bench.pass(MINUTE_MS);
+              begun += doAll(bench);
+            }
+          return begun;
+        };
+        for (const { reads, bench } of benches) bench.value(values[reads]);
+        anHour();
+        for (const { device, value } of people) set(device, value, {});
+        anHour();
+        anHour();
+        expect(anHour() + anHour()).toBe(0);
+        for (const { bench } of benches) if (bench.state.run) expect(bench.state.run.phase).toBe("held");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test("without a hold what rules did makes none run", () => {
     const bench = new Bench();
     bench.value(false);
