@@ -25,6 +25,7 @@ const BACK_WITHIN_MS = 20_000;
 /** What comes twice comes within this time after everything was told. */
 const AFTER_MS = 4_000;
 const LATE_MS = 20_000;
+const GONE_WITHIN_MS = 10_000;
 
 /** @param options.seed of the run */
 export async function runHouse(
@@ -62,6 +63,8 @@ class HouseRun {
     for (const { name, kind } of quiet)
       if (kind === "dropped") {
         await this.#house.gateway.drop(this.#idOf(name));
+        const isGone = async () => (await this.#house.gateway.rules())?.get(name)?.runs === undefined;
+        await until(isGone, { within: GONE_WITHIN_MS, every: 100, what: "the bridge has dropped the rule" });
         this.#house.devices.number(name, HIGH);
       }
     for (const [at, rule] of rules.entries()) {

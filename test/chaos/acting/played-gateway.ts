@@ -221,7 +221,7 @@ function ruleOf(
     unit: "°C",
     hysteresis: 1,
   });
-  const contact = condition(2, { reading: "Contact", type: "text", is: "equal", value: "open" });
+  const contact = condition(2, { reading: "Contact", type: "boolean", is: "equal", value: true });
   const step = (n: number, on: boolean): AutomationStep => {
     const plug = of(`Plug ${plugOf(name, n)}`);
     const waitMs = on ? (steps[n]?.waitMs ?? 0) : 0;
