@@ -1,0 +1,310 @@
+/** What allowed a rule ends: the rule is taken from the bridge, and its maker and the owners read why. And how one is resumed. */
+import { reset } from "cloudflare:test";
+import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  acting,
+  allows,
+  CARD,
+  DEVICES,
+  drafts,
+  listed,
+  run,
+  sets,
+  tells,
+  verified,
+} from "../../../../test/acting-home.ts";
+import { device } from "../../../../test/hosted-device.ts";
+import { permissions } from "../../../../test/permission-home.ts";
+import { at, make, passUntil, T0, told } from "../../../../test/rule-clock.ts";
+import { script } from "../../../../test/scripted-model.ts";
+import { TOKENS, testVars } from "../../../../test/tokens.ts";
+import { leave } from "../../../../test/turns.ts";
+import { setVariables } from "../../../../test/variables.ts";
+import { until } from "../../../../test/wait.ts";
+import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
+
+const DAY_MS = 86_400_000;
+
+let bridge: TestBridge;
+let id: string;
+
+beforeEach(async () => {
+  setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", CHANNELS: "" });
+  at(T0);
+  bridge = await acting();
+  ({ id } = await allows());
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await reset();
+});
+
+/** The rule is paused, gone from the bridge, and its maker knows. */
+async function stopped(why: string): Promise<void> {
+  await until(async () => (await listed()).automations[0]?.why === why, { what: why });
+  expect(await listed()).toMatchObject({ automations: [{ id, status: "paused", permissions: [] }] });
+  expect(sets(bridge).some(({ drop }) => drop.includes(id))).toBe(true);
+  expect(await permissions()).toEqual([]);
+  await passUntil(Date.now());
+  expect((await told("c")).join("\n")).toContain(`has stopped: ${why}.`);
+}
+/** Time passes with a bridge that is there, and says of the rule whether it has just run. */
+async function runsUntil(time: number, hasRun: boolean): Promise<void> {
+  bridge.onOrder = () => ({
+    status: [{ rule: id, version: 1, state: "armed", now: [], runs: hasRun ? [run(id)] : [] }],
+  });
+  for (let now = Date.now(); now < time; now = Date.now()) {
+    at(Math.min(now + DAY_MS / 2, time));
+    await heard();
+    await passUntil(Date.now());
+  }
+}
+let said = 0;
+/** The bridge says something: it is there. */
+async function heard(): Promise<void> {
+  said += 1;
+  const n = said;
+  bridge.send({ t: "agents", agents: [], n });
+  await until(() => bridge.received.some((frame) => frame.t === "stored" && frame.n === n));
+}
+const tokensWithout = (name: string, role = "guest") =>
+  JSON.stringify(
+    (JSON.parse(testVars.API_TOKENS) as Array<{ name: string }>).map((one) =>
+      one.name === name ? { ...one, role } : one,
+    ),
+  );
+
+describe("a rule stops", () => {
+  test("when a person ends its permission", async () => {
+    const [row] = await permissions();
+    await ask(`/v1/permissions/${row?.id}`, { method: "DELETE" });
+    await stopped("a person ended its permission");
+  });
+
+  test("when its device does something else", async () => {
+    bridge.send({ t: "agent", agent: device("lamp", { hosted: { allow: "another" } }) });
+    await stopped("a device of it does something else now");
+  });
+
+  test.each(["off", "read"])("when its device is set to '%s'", async (mode) => {
+    await ask("/v1/devices/lamp", { method: "PATCH", body: JSON.stringify({ mode }) });
+    await stopped("a device of it may not be changed any more");
+  });
+
+  test("when a device that it looks at is forgotten", async () => {
+    bridge.send({ t: "agent", agent: { ...(DEVICES[0] as (typeof DEVICES)[number]), online: false } });
+    await until(async () => (await ask("/v1/devices/front-door", { method: "DELETE" })).status === 204);
+    await stopped("its device is gone from this home");
+  });
+
+  test("when whoever allowed it is no owner any more: at the bridge's next hello", async () => {
+    setVariables({ API_TOKENS: tokensWithout("anna", "member") });
+    await leave(bridge);
+    bridge = await acting({ hash: await rulesHash([{ id, version: 1 }]) });
+    await until(() => sets(bridge).length > 0, { what: "the bridge is told" });
+    expect(sets(bridge).flatMap(({ set }) => set)).toEqual([]);
+    setVariables({ API_TOKENS: testVars.API_TOKENS });
+    expect(await listed()).toMatchObject({
+      automations: [{ status: "paused", why: "whoever allowed it is no owner any more" }],
+    });
+  });
+
+  test("when its time is over, on the day", async () => {
+    tells(bridge, { n: 1, rule: id, version: 1, run: run(id) });
+    await runsUntil(T0 + 89 * DAY_MS, true);
+    expect(await listed()).toMatchObject({ automations: [{ status: "active" }] });
+    await runsUntil(T0 + 91 * DAY_MS, true);
+    await stopped("it was allowed for a time that is over; an owner can allow it anew");
+  });
+
+  test("when it did not run for 60 days; silent runs, which the bridge alone knows, count", async () => {
+    await runsUntil(T0 + 65 * DAY_MS, true);
+    expect(await listed()).toMatchObject({ automations: [{ status: "active" }] });
+    expect(await permissions()).toMatchObject([{ uses: 1 }]);
+  });
+
+  test("when it did not run at all for 60 days", async () => {
+    await runsUntil(T0 + 58 * DAY_MS, false);
+    expect(await listed()).toMatchObject({ automations: [{ status: "active" }] });
+    await runsUntil(T0 + 61 * DAY_MS, false);
+    await stopped("it was allowed for a time that is over; an owner can allow it anew");
+  });
+});
+
+test("no row of others lets it run, and none of its own is another's", async () => {
+  const [row] = await permissions();
+  expect(row).toMatchObject({ who: { rule: id, version: 1 }, conversation: null });
+  const text = script(
+    { calls: [{ name: "edge_call", arguments: { agent_id: "lamp", action: "set", params: { on: true } } }] },
+    { text: "x" },
+  );
+  const turn = say("other", text);
+  await until(
+    async () => ((await (await ask("/v1/questions")).json()) as { questions: object[] }).questions.length > 0,
+  );
+  await ask("/v1/conversations/other", { method: "DELETE" });
+  await turn.catch(() => {});
+  expect(bridge.calls()).toEqual([]);
+});
+
+describe("the bridge comes back", () => {
+  test("with the same rules: it is sent none", async () => {
+    await leave(bridge);
+    bridge = await acting({ hash: await rulesHash([{ id, version: 1 }]) });
+    await listed();
+    expect(sets(bridge)).toEqual([]);
+  });
+
+  test("with others: it is sent all, and news begin anew where it lost them", async () => {
+    tells(bridge, { n: 9, rule: id, version: 1, run: run(id) });
+    await until(() => bridge.received.some(({ t }) => t === "news_stored"));
+    await leave(bridge);
+    bridge = await acting();
+    await until(() => sets(bridge).length === 1);
+    expect(sets(bridge)).toMatchObject([{ all: true, drop: [] }]);
+    expect(await verified(sets(bridge)[0]?.set[0] ?? "")).toMatchObject({ id, version: 1 });
+    tells(bridge, { n: 1, rule: id, version: 1, run: run(id, { firing: 2 }) });
+    await until(() => bridge.received.some(({ t }) => t === "news_stored"));
+    await passUntil(Date.now());
+    expect((await told("c")).filter((text) => text.includes("Door open, lamp on"))).toHaveLength(2);
+  });
+
+  test("a name that was changed while it was away comes along", async () => {
+    await leave(bridge);
+    await ask(`/v1/automations/${id}`, {
+      method: "PATCH",
+      body: JSON.stringify({ name: "Lamp at the door" }),
+    });
+    bridge = await acting({ hash: await rulesHash([{ id, version: 1 }]) });
+    await until(() => sets(bridge).length === 1);
+    expect(await verified(sets(bridge)[0]?.set[0] ?? "")).toMatchObject({
+      name: "Lamp at the door",
+      version: 1,
+    });
+  });
+});
+
+describe("over the API", () => {
+  const card = async () =>
+    (await (await ask(`/v1/automations/${id}/card`, { method: "POST" })).json()) as {
+      allow: string;
+      card: string[];
+    };
+  const change = (body: object, init: Parameters<typeof ask>[1] = {}) =>
+    ask(`/v1/automations/${id}`, { method: "PATCH", body: JSON.stringify(body), ...init });
+
+  test("an owner pauses it, reads its card, and resumes it as another version", async () => {
+    expect((await change({ status: "paused" })).status).toBe(200);
+    const asked = drafts(bridge);
+    const shown = await card();
+    expect(shown).toMatchObject({ card: CARD, second_tap: [] });
+    expect(asked).toMatchObject([{ rule: { id, version: 2 } }]);
+    expect((await change({ status: "active" })).status).toBe(409);
+    expect((await change({ status: "active", allow: "0".repeat(64) })).status).toBe(409);
+    const resumed = await change({ status: "active", allow: shown.allow });
+    expect(await resumed.json()).toMatchObject({ id, version: 2, status: "active", allowed_by: "anna" });
+    expect(await verified(sets(bridge).at(-1)?.set[0] ?? "")).toMatchObject({ id, version: 2 });
+    expect(await permissions()).toMatchObject([{ who: { rule: id, version: 2 } }]);
+  });
+
+  test("what would be another rule by now is not allowed by the card of before", async () => {
+    await change({ status: "paused" });
+    const shown = await card();
+    drafts(bridge, (rule) => ({ ...rule, an_hour: 60 }));
+    expect((await change({ status: "active", allow: shown.allow })).status).toBe(409);
+    expect(await listed()).toMatchObject({ automations: [{ status: "paused" }] });
+  });
+
+  test("members pause, and neither resume, end, rename nor undo; guests see nothing", async () => {
+    const member = { token: TOKENS.member };
+    expect((await change({ name: "Mine" }, member)).status).toBe(403);
+    expect((await ask(`/v1/automations/${id}`, { method: "DELETE", ...member })).status).toBe(404);
+    expect(
+      (
+        await ask(`/v1/automations/${id}/undo`, {
+          method: "POST",
+          body: JSON.stringify({ firing: 1 }),
+          ...member,
+        })
+      ).status,
+    ).toBe(403);
+    expect((await change({ status: "paused" }, member)).status).toBe(200);
+    const { allow } = await card();
+    expect((await change({ status: "active", allow }, member)).status).toBe(403);
+    expect((await listed({ token: TOKENS.guest })).automations).toEqual([]);
+    expect((await change({ status: "paused" }, { token: TOKENS.guest })).status).toBe(404);
+    expect((await listed(member)).automations).toMatchObject([{ id, status: "paused" }]);
+  });
+
+  test("words and name change without a card, and are signed anew", async () => {
+    expect((await change({ say: "The door!", name: "Door" })).status).toBe(200);
+    expect(await verified(sets(bridge).at(-1)?.set[0] ?? "")).toMatchObject({
+      name: "Door",
+      say: "The door!",
+      version: 1,
+    });
+    await change({ say: null });
+    expect(await verified(sets(bridge).at(-1)?.set[0] ?? "")).not.toHaveProperty("say");
+    expect(await permissions()).toHaveLength(1);
+  });
+});
+
+describe("by name, with the tool of rules", () => {
+  const rules = async (args: object, init: Parameters<typeof say>[2] = {}) =>
+    (await say("c", script(make("rules", args), { text: "$results" }), init)).body.answer;
+
+  test("it is listed with watches, paused and cancelled", async () => {
+    expect(await rules({ do: "list" })).toContain(`${id}: “Door open, lamp on”`);
+    expect(await rules({ do: "pause", name: "door open, lamp on" })).toContain("is paused");
+    expect(sets(bridge).at(-1)).toMatchObject({ drop: [id] });
+    expect(await rules({ do: "list" })).toContain("(paused)");
+    expect(await rules({ do: "cancel", id })).toContain("is cancelled");
+    expect(await rules({ do: "list" })).not.toContain(id);
+  });
+
+  test("to resume it asks an owner with its card", async () => {
+    await rules({ do: "pause", id });
+    const turn = rules({ do: "resume", id });
+    const question = await until(
+      async () =>
+        ((await (await ask("/v1/questions")).json()) as { questions: Array<{ id: string; text: string }> })
+          .questions[0],
+    );
+    expect(question.text).toBe(CARD[0]);
+    await ask(`/v1/questions/${question.id}`, {
+      method: "POST",
+      body: JSON.stringify({ answer: "approve" }),
+    });
+    expect(await turn).toContain("acts from now on");
+    expect(await listed()).toMatchObject({ automations: [{ id, version: 2, status: "active" }] });
+  });
+});
+
+describe("who is at home", () => {
+  const words = () => bridge.received.filter((frame) => frame.t === "presence_said");
+  const says = (away: boolean, token = TOKENS.owner) =>
+    ask("/v1/presence", { method: "PUT", body: JSON.stringify({ away }), token });
+
+  test("a person's word goes to the bridge, and again to one that comes", async () => {
+    expect((await says(true)).status).toBe(204);
+    expect(words()).toMatchObject([{ all: [{ person: "anna", away: true }] }]);
+    expect(await listed()).toMatchObject({ away: [{ person: "anna" }] });
+    await leave(bridge);
+    bridge = await acting({ hash: await rulesHash([{ id, version: 1 }]) });
+    await until(() => words().length === 1);
+    expect(words()).toMatchObject([{ all: [{ person: "anna", away: true }] }]);
+  });
+
+  test("that somebody is back holds for a day, and that they are away until they say otherwise", async () => {
+    await says(true, TOKENS.member);
+    await says(false);
+    await runsUntil(T0 + 2 * DAY_MS, false);
+    expect(words().at(-1)).toMatchObject({ all: [{ person: "mia", away: true }] });
+  });
+
+  test("is said by members, and not by guests", async () => {
+    expect((await says(true, TOKENS.guest)).status).toBe(403);
+    expect(words()).toEqual([]);
+  });
+});
