@@ -13,8 +13,8 @@ import { clockText } from "../rules/window.ts";
 import { isLabel } from "../text/label.ts";
 import { MINUTE_MS, WEEKDAYS } from "../time/zone.ts";
 import { visibleJson } from "../tools/visible.ts";
-import { CARD_WORDS } from "./card-words.ts";
 import type { Foreseen } from "./device.ts";
+import { CARD_WORDS } from "./words/card-words.ts";
 
 /** A device as the card names it. @property isShared another device is called so too: then its id is beside the name */
 export type CardDevice = {

@@ -1,15 +1,120 @@
-/** What is told of a rule that acts. */
+/** What is told of a rule that acts, as a person reads it. The bridge says what became of it; the words are the gateway's. */
 import type { Phrases } from "../phrases/phrases.ts";
-import type { Automation, AutomationNews } from "../protocol/automation.ts";
+import type { Automation, AutomationNews, AutomationRun, StepRun } from "../protocol/automation.ts";
+import { plainText } from "../rules/plain-text.ts";
+import { NEWS_WORDS, WHY_WORDS } from "./words/news-words.ts";
 
+/** @property nameOf what people call a step's device; absent: its id is told */
 export type ToldNews = {
   news: AutomationNews;
   automation: Automation;
+  nameOf?: ((step: Automation["do"][number]) => string) | undefined;
   zone: string;
   now: number;
   phrases: Phrases;
 };
 
-export function newsText({ news: { run, paused }, automation }: ToldNews): string {
-  return [automation.name, automation.say ?? "", paused ?? "", run?.state ?? ""].join(" ").trim();
+const NAME_MAX = 60;
+const TEXT_MAX = 300;
+
+export function newsText(told: ToldNews): string {
+  const { news, automation, phrases } = told;
+  const name = plainText(automation.name, NAME_MAX);
+  const { run, paused, silent = 0 } = news;
+  const before = silent > 0 ? phrases.sayOf(NEWS_WORDS, "ranBefore", { count: silent }) : "";
+  if (paused !== undefined)
+    return phrases.sentences(
+      phrases.sayOf(NEWS_WORDS, "isPaused", { name, why: whyText(paused, phrases) }),
+      before,
+    );
+  return phrases.sentences(run ? runText(run, name, told) : name, before);
+}
+
+/** The reason of a run or a pause, as a part of a sentence. What is no reason that we know is said as it came. */
+export function whyText(why: string, phrases: Phrases): string {
+  return isWhy(why) ? phrases.sayOf(WHY_WORDS, why) : plainText(why, TEXT_MAX);
+}
+
+/** What was while the gateway was away: how often each rule ran, and by name what was not confirmed. @param told at least two pieces of news */
+export function meanwhileText(told: readonly ToldNews[]): string {
+  const [first] = told;
+  if (!first) return "";
+  const { phrases } = first;
+  const counts = new Map<string, number>();
+  for (const { automation, news } of told) {
+    const name = plainText(automation.name, NAME_MAX);
+    const count = (news.silent ?? 0) + (news.run && news.run.state !== "not_run" ? 1 : 0);
+    counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+  const ran = [...counts].filter(([, count]) => count > 0);
+  const names = ran.map(([name, count]) => phrases.sayOf(NEWS_WORDS, "ranTimes", { name, count }));
+  const others = told.filter(({ news: { run, paused } }) => paused !== undefined || (run && !isRight(run)));
+  return [
+    ...(names.length > 0
+      ? [phrases.sayOf(NEWS_WORDS, "meanwhile", { names: phrases.list(names, "plain") })]
+      : []),
+    ...others.map((one) => newsText({ ...one, news: { ...one.news, silent: 0 } })),
+  ].join("\n");
+}
+
+function runText(run: AutomationRun, name: string, told: ToldNews): string {
+  const { news, automation, phrases, zone, now } = told;
+  const time = phrases.time(run.at, zone, now);
+  if (run.state === "not_run")
+    return phrases.sayOf(NEWS_WORDS, "notRun", { name, time, why: whyText(run.why ?? "", phrases) });
+  const failures = run.steps.filter(({ outcome }) => isFailure(outcome)).map((step) => stepText(step, told));
+  const late = run.steps.filter(({ outcome }) => outcome === "late").map((step) => stepText(step, told));
+  const isLeft = run.state === "stopped" && !automation.go_on && run.steps.length < automation.do.length;
+  const text = phrases.sentences(
+    ...failures,
+    ...late,
+    isLeft ? phrases.sayOf(NEWS_WORDS, "restLeft") : "",
+    news.critical ? phrases.sayOf(NEWS_WORDS, "isCritical") : "",
+    failures.length + late.length === 0 ? doneText(run, automation, phrases) : "",
+    becauseText(run, phrases),
+  );
+  return phrases.sayOf(NEWS_WORDS, failures.length > 0 || news.critical ? "failed" : "ran", {
+    name,
+    time,
+    text,
+  });
+}
+
+function doneText({ state, why }: AutomationRun, { say }: Automation, phrases: Phrases): string {
+  if (state === "undone") return phrases.sayOf(NEWS_WORDS, "isUndone");
+  if (state === "stopped" && why !== undefined)
+    return phrases.say("sentence", { text: whyText(why, phrases) });
+  return say === undefined ? phrases.sayOf(NEWS_WORDS, "isDone") : plainText(say, TEXT_MAX);
+}
+
+function becauseText({ because }: AutomationRun, phrases: Phrases): string {
+  const values = phrases.list(
+    because.map((value) => plainText(value, NAME_MAX * 2)),
+    "plain",
+  );
+  return values === "" ? "" : phrases.sayOf(NEWS_WORDS, "becauseOf", { values });
+}
+
+/** Our own words are English; in it they say what the device reported. */
+function stepText({ step, outcome, text }: StepRun, { automation, nameOf, phrases }: ToldNews): string {
+  const { do: steps, end } = automation;
+  const of = steps[step] ?? end[step - steps.length] ?? steps[step - steps.length];
+  const name = plainText(of ? (nameOf?.(of) ?? of.agent) : "", NAME_MAX);
+  if (outcome === "late") return phrases.sayOf(NEWS_WORDS, "reportedLate", { name });
+  if (phrases.language === "en" && text !== "")
+    return phrases.say("named", { name, text: plainText(text, TEXT_MAX) });
+  if (outcome === "not_sent") return phrases.sayOf(NEWS_WORDS, "nothingSent", { name });
+  return phrases.say(outcome === "unknown" ? "mayBeDone" : "notConfirmed", { name });
+}
+
+function isRight({ state, steps }: AutomationRun): boolean {
+  return state !== "not_run" && !steps.some(({ outcome }) => isFailure(outcome) || outcome === "late");
+}
+
+function isFailure(outcome: StepRun["outcome"]): boolean {
+  return outcome === "not_sent" || outcome === "unconfirmed" || outcome === "unknown";
+}
+
+function isWhy(why: string): why is keyof typeof WHY_WORDS {
+  return Object.hasOwn(WHY_WORDS, why);
 }
