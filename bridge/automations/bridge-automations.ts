@@ -21,6 +21,7 @@ import {
   actionId,
   type Effect,
   initialAutomation,
+  isToBeKept,
   type LedgerSays,
   readAutomationState,
   type Surroundings,
@@ -828,16 +829,4 @@ function numbersOf({ do: steps, end }: AllowedAutomation): number[] {
 
 function usesOf({ when, do: steps, end }: AllowedAutomation): string[] {
   return [...when, ...steps, ...end].flatMap(({ of, key }) => (of === "hosted" ? [key] : []));
-}
-
-/** What a restart has to know of a rule. A value alone is not: the disk does not wear while nothing happens. */
-function isToBeKept(before: AutomationState, after: AutomationState): boolean {
-  return keptOf(before) !== keptOf(after);
-}
-
-function keptOf({ at: _, conditions, quiet_until: __, ...rest }: AutomationState): string {
-  const levels = conditions.map(({ rule: { seq, open, unknown, excused, base, ended }, depth }) => [
-    ...[seq, open, unknown, excused, base, ended, depth],
-  ]);
-  return JSON.stringify([rest, levels]);
 }
