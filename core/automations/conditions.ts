@@ -62,13 +62,15 @@ export function depthOf(rule: Automation, state: AutomationState): number {
 }
 
 /**
- * Keeps what tells a step to true that counts: `armed` since it was false, and whether it came about while nothing was known.
+ * Keeps what tells a step to true that counts: `armed` since it was false, and whether it came about while nothing was known. While the rule
+ * runs nothing counts, so a sensor that flaps costs no writes.
  */
 export function withTruth(rule: Automation, state: AutomationState): AutomationState {
   const { at, armed, level, gap, missed } = state;
   const present = combinedOf(rule, state, presentTruth);
   if (present === undefined) return { ...state, gap: gap ?? at };
-  if (!present) return { ...state, armed: true, level: false, gap: undefined, missed: undefined };
+  if (!present)
+    return { ...state, armed: armed || !state.run, level: false, gap: undefined, missed: undefined };
   const isAnew =
     gap !== undefined &&
     state.conditions.some((one) => (one.rule.turning ?? Number.NEGATIVE_INFINITY) >= gap);

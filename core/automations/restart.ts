@@ -1,7 +1,7 @@
 /** What a start of the bridge, or a clock that was set, makes of a rule's state. */
 import { type RuleState, restarted, withClockSet } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
-import { MINUTE_MS } from "../time/zone.ts";
+import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { actionId, type LedgerSays, type Run } from "./state.ts";
 import { actionOf, isOpen, LATE_CONFIRMATION_MS, onOutcome, presentStep } from "./steps.ts";
 import { needsEnd, type Turn } from "./turn.ts";
@@ -27,6 +27,8 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
     gap: now.at,
     missed: undefined,
     begun: state.begun.map((at) => Math.min(at, now.at)),
+    refused: undefined,
+    resting: state.resting === undefined ? undefined : Math.min(state.resting, now.at + HOUR_MS),
     quiet_until: now.at,
     unsure: true,
   };
@@ -84,7 +86,7 @@ function lookOn({ state: { run, last }, rule, now, effects }: Turn): void {
 export function onClockSet(turn: Turn, by: number): void {
   const { state, now } = turn;
   const moved = (at: number) => at + by;
-  const { run, missed, resting, moment, gap } = state;
+  const { run, missed, resting, moment, gap, refused } = state;
   turn.state = {
     ...state,
     at: now.at,
@@ -94,6 +96,7 @@ export function onClockSet(turn: Turn, by: number): void {
     gap: gap === undefined ? undefined : moved(gap),
     missed: missed === undefined ? undefined : moved(missed),
     resting: resting === undefined ? undefined : moved(resting),
+    refused: refused === undefined ? undefined : moved(refused),
     moment: moment && { ...moment, at: moved(moment.at) },
     // A time that was left out is late; one that comes again was done (`days`).
     next: by < 0 ? undefined : state.next,

@@ -8,6 +8,7 @@ import {
   type AutomationState,
   type Effect,
   initialAutomation,
+  isToBeKept,
   type LedgerSays,
   readAutomationState,
   resumedAutomation,
@@ -231,6 +232,25 @@ describe("when it runs", () => {
     expect(begun.every((at, index) => at - (begun[index - 12] ?? 0) >= HOUR_MS)).toBe(true);
     expect(begun).toHaveLength(36);
     expect(brief(bench.effects).filter((one) => one === "pause too_often")).toHaveLength(3);
+  });
+});
+
+describe("writes", () => {
+  test.each([
+    ["that runs and rests", {}, 6],
+    ["that only_if refuses", { only_if: { presence: "nobody_home" as const } }, 130],
+    ["that waits within its run", { do: [stepOf(), stepOf({ wait_minutes: 600 })] }, 6],
+  ])("a sensor that flaps each second for an hour costs few of a rule %s", (_, more, max) => {
+    const bench = new Bench({ an_hour: 1, ...more });
+    let writes = 0;
+    for (let at = 0; at < 3_600; at += 1) {
+      const before = bench.state;
+      const effects = bench.value(at % 2 === 1);
+      if (effects.some(({ of }) => of === "do")) bench.ends("confirmed");
+      if (effects.length > 0 || isToBeKept(before, bench.state)) writes += 1;
+      bench.at += 1_000;
+    }
+    expect(writes).toBeLessThanOrEqual(max);
   });
 });
 

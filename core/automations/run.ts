@@ -20,6 +20,8 @@ import { isHeld, isUndoable, type Turn, tellNotRun } from "./turn.ts";
 
 /** A step to true that was not seen has to last for so long. */
 const MISSED_HOLD_MS = windowMs(MINUTE_MS, 2_000);
+/** Between two looks at `only_if`. */
+const REFUSED_MS = windowMs(MINUTE_MS, 2_000);
 /** A moment waits for its turn among the home's rules for so long at most. */
 const MOMENT_MS = MINUTE_MS;
 /** The time in which `an_hour` counts. */
@@ -43,6 +45,7 @@ export function advance(
   if (input.of === "restarted") onRestart(turn, input.ledger);
   const { state: stepped, pulses, depth } = stepConditions(rule, turn.state, input, now.at);
   turn.state = withTruth(rule, stepped);
+  if (turn.state.run && stepped.level === false && turn.state.level) countOne(turn);
   if (input.of === "connected") quiet(turn);
   if (input.of === "stop") stop(turn, input.why);
   if (input.of === "outcome") onOutcome(turn, input);
@@ -56,8 +59,8 @@ export function advance(
     onTime(turn);
   }
   carryOn(turn);
-  if (now.sure) turn.state = { ...turn.state, unsure: false };
-  return { state: turn.state, effects: turn.effects };
+  const after = withTruth(rule, turn.state);
+  return { state: now.sure ? { ...after, unsure: false } : after, effects: turn.effects };
 }
 
 /** When to call `advance` with a tick, epoch ms; undefined when nothing but an input can change anything. */
@@ -110,13 +113,8 @@ function onMoment(turn: Turn, pulse: Moment | undefined): void {
 function onLevel(turn: Turn): void {
   const { rule, state, now } = turn;
   if (!state.armed || isHeld(turn) !== true) return;
-  const isCounted = state.run !== undefined || isResting(turn);
-  if (!isCounted && now.at < freeFrom(rule, state, now.begin_from)) return;
+  if (state.run || now.at < freeFrom(rule, state, now.begin_from)) return;
   turn.state = { ...state, armed: false, missed: undefined };
-  if (isCounted) {
-    countOne(turn);
-    return;
-  }
   const because = now.because();
   if (state.missed !== undefined && rule.do.some(({ danger }) => danger !== undefined))
     tellNotRun(turn, "missed_danger", because, true);
@@ -146,6 +144,7 @@ function onTime(turn: Turn): void {
 function begin(turn: Turn, moment: boolean, { depth, because }: Moment): void {
   const { rule, state, now } = turn;
   if (isAllowedNow(rule.only_if, { ...now, zone: rule.zone }) !== true) {
+    turn.state = { ...state, refused: now.at };
     tellNotRun(turn, "only_if", because, false);
     return;
   }
@@ -173,19 +172,21 @@ function begin(turn: Turn, moment: boolean, { depth, because }: Moment): void {
 
 /** When a step to true may run at the earliest. */
 function freeFrom(rule: Automation, state: AutomationState, beginFrom: number): number {
-  const { quiet_until, missed, begun } = state;
+  const { quiet_until, missed, resting = 0 } = state;
   const missedUntil = missed === undefined ? 0 : missed + MISSED_HOLD_MS;
-  return Math.max(quiet_until, missedUntil, pauseEnd(rule, begun), beginFrom);
+  return Math.max(quiet_until, missedUntil, resting, pauseEnd(rule, state), beginFrom);
 }
 
-function pauseEnd({ pause_ms }: Automation, begun: readonly number[]): number {
+/** What `only_if` refused is looked at again after a minute at the earliest: a sensor that flaps makes no record each time. */
+function pauseEnd({ pause_ms }: Automation, { begun, refused }: AutomationState): number {
   const last = begun.at(-1);
-  return last === undefined ? 0 : last + windowMs(pause_ms, Math.min(pause_ms, 2_000));
+  const ran = last === undefined ? 0 : last + windowMs(pause_ms, Math.min(pause_ms, 2_000));
+  return Math.max(ran, refused === undefined ? 0 : refused + REFUSED_MS);
 }
 
 function isBusy(turn: Turn): boolean {
   const { rule, state, now } = turn;
-  return state.run !== undefined || isResting(turn) || now.at < pauseEnd(rule, state.begun);
+  return state.run !== undefined || isResting(turn) || now.at < pauseEnd(rule, state);
 }
 
 function isResting({ state, now }: Turn): boolean {

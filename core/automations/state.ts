@@ -111,6 +111,8 @@ export const AutomationState = z.object({
   begun: z.array(instant),
   /** Firings that were only counted, since it ran last. */
   counted: count,
+  /** When `only_if` was not so last. */
+  refused: z.optional(instant),
   run: z.optional(Run),
   /** The run before: a late confirmation and a person's "undo" are about it. */
   last: z.optional(Run),
@@ -260,6 +262,8 @@ const NOT_KEPT: ReadonlySet<string> = new Set([
   "missed",
   "quiet_until",
   "moment",
+  "counted",
+  "refused",
 ]);
 
 /**
