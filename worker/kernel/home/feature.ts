@@ -150,7 +150,7 @@ export type HomeFeature = {
   /** The rules of `spokenRules`, in words: for the list of all rules. */
   listRules?(home: HomeContext, request: HomeToolRequest): Promise<string[]>;
   /** What of this feature changed a device then (epoch ms), in words. @returns undefined: nothing that it knows of */
-  causeOf?(home: HomeContext, agent: string, at: number, zone: string): Promise<string | undefined>;
+  causeOf?(home: HomeContext, agent: string, at: number, viewer: Viewer): Promise<string | undefined>;
   /**
    * @returns the conversation of a person's private chat, and whether it takes messages only when the person has written there;
    * undefined: the platform has none that the gateway could name
@@ -184,6 +184,18 @@ export function spokenRules(home: HomeContext, asker: Asker): SpokenRule[] {
 export async function listedElsewhere(home: HomeContext, request: HomeToolRequest): Promise<string[]> {
   const lists = featuresOf(home).map(({ listRules }) => listRules?.(home, request) ?? []);
   return (await Promise.all(lists)).flat();
+}
+
+/** What of the features changed a device then (epoch ms), in words. */
+export async function causeOf(
+  home: HomeContext,
+  ...what: Tail<Parameters<NonNullable<HomeFeature["causeOf"]>>>
+): Promise<string | undefined> {
+  for (const feature of featuresOf(home)) {
+    const cause = await feature.causeOf?.(home, ...what);
+    if (cause !== undefined) return cause;
+  }
+  return undefined;
 }
 
 /** The first feature that answers without a model. One that fails answers nothing: the question is left to a model. */

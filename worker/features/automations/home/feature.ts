@@ -6,6 +6,7 @@ import { nextDue, onAlarm } from "./alarm-part.ts";
 import { draftsOf, onOrdered } from "./ask-bridge.ts";
 import { automationsOf } from "./automation-store.ts";
 import { listed, runTool, spoken } from "./by-name.ts";
+import { causeOf } from "./cause.ts";
 import { onNews } from "./news.ts";
 import { makerHolds, onAgentsGone, onPermissionEnded } from "./pause.ts";
 import { pressAutomation } from "./press.ts";
@@ -30,6 +31,7 @@ export const automations = {
   listRules: listed,
   press: pressAutomation,
   answerRule,
+  causeOf,
   hasAsker(home, who) {
     const row = "rule" in who ? automationsOf(home).get(who.rule) : undefined;
     const isIts = "rule" in who && row?.automation.version === who.version;

@@ -3,12 +3,13 @@ import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { acting, allows, CARD, listed, run, sets, tells } from "../../../../test/acting-home.ts";
 import { permissions } from "../../../../test/permission-home.ts";
-import { at, MINUTE, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
+import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
+import { script } from "../../../../test/scripted-model.ts";
 import { rowsOf } from "../../../../test/stopping.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
-import { ask, type TestBridge } from "../../../../test/workerd.ts";
+import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
 
 let bridge: TestBridge;
 let id: string;
@@ -144,3 +145,31 @@ test("the end of a run is told after its rule was ended", async () => {
   expect(await heard()).toHaveLength(1);
   expect((await listed()).automations).toEqual([]);
 });
+
+test("why a device changed: the run is named, its rule, and who allowed it, also where nothing of it was told", async () => {
+  await bridgeWithPast(T0 - 5_000);
+  const why = async (viewer?: string) => {
+    const text = script(make("past", { agent_id: "lamp", reading: "State", ask: "why" }), {
+      text: "$results",
+    });
+    return (await say("why", text, viewer ? { token: viewer, body: JSON.stringify({ text }) } : {})).body
+      .answer;
+  };
+  const runs = [
+    run(id, { at: T0 - 6_000, steps: [{ step: 0, outcome: "confirmed", text: "on", at: T0 - 4_000 }] }),
+  ];
+  bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state: "armed", now: [], runs }] });
+  expect(await why()).toContain(
+    `By the rule “Door open, lamp on” (${id}) of anna, allowed by anna: it ran at`,
+  );
+  expect(await why()).toContain("since Front door: open.");
+  bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state: "armed", now: [], runs: [] }] });
+  expect(await why()).toContain("Not by edgecall");
+});
+
+/** The bridge says when the lamp changed last. */
+async function bridgeWithPast(last: number): Promise<void> {
+  bridge.close();
+  bridge = await acting({ features: ["devices", "kept", "automations", "history"] });
+  bridge.onPast = () => ({ text: "Lamp: on.", last });
+}

@@ -15,6 +15,7 @@ import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { devicePastOf } from "../../../kernel/home/devices/device-past.ts";
+import { causeOf } from "../../../kernel/home/feature.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
 import type { HistoryApi } from "../history-api.ts";
 import { whyText } from "./why.ts";
@@ -24,6 +25,17 @@ const NAME_MAX = 60;
 /** @returns undefined: it is another tool */
 export function runPast(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> | undefined {
   return request.name === PAST_TOOL.name ? past(home, request) : undefined;
+}
+
+/** A rule's run says more than the record of its call. */
+async function whyChanged(
+  home: HomeContext,
+  agent: string,
+  at: number,
+  zone: string,
+  viewer: HomeToolRequest["viewer"],
+): Promise<string> {
+  return (await causeOf(home, agent, at, viewer)) ?? whyText(home, agent, at, zone, viewer);
 }
 
 async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> {
@@ -53,7 +65,9 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
   if ("error" in reply) return invalid(plainText(reply.error, PAST_ERROR_MAX));
   const { text, last, tainted, picture } = reply;
   const why =
-    ask === "why" && last !== undefined ? `\n${whyText(home, device.id, last, zone, request.viewer)}` : "";
+    ask === "why" && last !== undefined
+      ? `\n${await whyChanged(home, device.id, last, zone, request.viewer)}`
+      : "";
   const sources: Source[] = tainted ? [STRANGER] : [];
   return { status: "success", text: text + why, sources, ...mediaOf(picture) };
 }
