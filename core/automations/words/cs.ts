@@ -16,6 +16,10 @@ export const news: NewsWords = {
   ranBefore: "Předtím proběhlo {count}krát, vše potvrzeno.",
   meanwhile: "Mezitím doma proběhla pravidla: {names}.",
   ranTimes: "{name} {count}krát",
+  ruleActs: "✔ Pravidlo „{name}“ ({id}) od teď jedná.",
+  saidAway: "Zapsáno: mimo domov.",
+  saidBack: "Zapsáno: doma.",
+  stopRule: "Zastavit toto pravidlo",
   not_sent: "příkaz se nepodařilo odeslat",
   unconfirmed: "zařízení se včas neozvalo",
   unknown: "není známo, zda byl příkaz odeslán",
@@ -31,6 +35,11 @@ export const news: NewsWords = {
   loop: "pravidla se spouštěla navzájem",
   too_often: "proběhlo příliš často",
   not_allowed: "už není povoleno",
+  ruleTimeOver: "doba, na kterou bylo povoleno, uplynula; vlastník je může povolit znovu",
+  ruleDeviceChanged: "jeho zařízení teď dělá něco jiného",
+  ruleDeviceOff: "jeho zařízení se už nesmí měnit",
+  ruleOwnerGone: "kdo je povolil, už není vlastník",
+  ruleEnded: "někdo ukončil jeho povolení",
 };
 
 export const card: CardWords = {

@@ -16,6 +16,10 @@ export const news: NewsWords = {
   ranBefore: "Davor lief sie {count}-mal, alles bestätigt.",
   meanwhile: "Inzwischen liefen zu Hause Regeln: {names}.",
   ranTimes: "{name} {count}-mal",
+  ruleActs: "✔ Die Regel „{name}“ ({id}) handelt ab jetzt.",
+  saidAway: "Du giltst als abwesend.",
+  saidBack: "Du giltst als zu Hause.",
+  stopRule: "Diese Regel stoppen",
   not_sent: "ein Befehl ließ sich nicht senden",
   unconfirmed: "ein Gerät meldete sich nicht rechtzeitig",
   unknown: "ob ein Befehl gesendet wurde, ist nicht bekannt",
@@ -31,6 +35,11 @@ export const news: NewsWords = {
   loop: "Regeln haben einander ausgelöst",
   too_often: "sie lief zu oft",
   not_allowed: "sie ist nicht mehr erlaubt",
+  ruleTimeOver: "die Zeit ist um, für die sie erlaubt war; ein Besitzer kann sie neu erlauben",
+  ruleDeviceChanged: "ein Gerät der Regel tut jetzt etwas anderes",
+  ruleDeviceOff: "ein Gerät der Regel darf nicht mehr geändert werden",
+  ruleOwnerGone: "wer sie erlaubt hat, ist kein Besitzer mehr",
+  ruleEnded: "eine Person hat die Erlaubnis beendet",
 };
 
 export const card: CardWords = {

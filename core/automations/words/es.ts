@@ -17,6 +17,10 @@ export const news: NewsWords = {
     "Antes se ejecutó {count} vez, todo confirmado.|Antes se ejecutó {count} veces, todo confirmado.",
   meanwhile: "Mientras tanto actuaron reglas en tu casa: {names}.",
   ranTimes: "{name} {count} vez|{name} {count} veces",
+  ruleActs: "✔ La regla «{name}» ({id}) actúa desde ahora.",
+  saidAway: "Consta que estás fuera.",
+  saidBack: "Consta que estás en casa.",
+  stopRule: "Detener esta regla",
   not_sent: "no se pudo enviar una orden",
   unconfirmed: "un dispositivo no respondió a tiempo",
   unknown: "no se sabe si se envió una orden",
@@ -32,6 +36,11 @@ export const news: NewsWords = {
   loop: "unas reglas se activaron a otras",
   too_often: "se ejecutó demasiadas veces",
   not_allowed: "ya no está permitida",
+  ruleTimeOver: "pasó el tiempo para el que estaba permitida; un propietario puede permitirla de nuevo",
+  ruleDeviceChanged: "un dispositivo suyo hace ahora otra cosa",
+  ruleDeviceOff: "un dispositivo suyo ya no se puede cambiar",
+  ruleOwnerGone: "quien la permitió ya no es propietario",
+  ruleEnded: "una persona terminó su permiso",
 };
 
 export const card: CardWords = {

@@ -16,6 +16,10 @@ export const news: NewsWords = {
   ranBefore: "Avant cela, elle s'est lancée {count} fois, tout est confirmé.",
   meanwhile: "Entre-temps, des règles ont agi chez toi : {names}.",
   ranTimes: "{name} {count} fois",
+  ruleActs: "✔ La règle « {name} » ({id}) agit désormais.",
+  saidAway: "Ton absence est notée.",
+  saidBack: "Ta présence à la maison est notée.",
+  stopRule: "Arrêter cette règle",
   not_sent: "une commande n'a pas pu être envoyée",
   unconfirmed: "un appareil n'a pas répondu à temps",
   unknown: "on ne sait pas si une commande a été envoyée",
@@ -31,6 +35,12 @@ export const news: NewsWords = {
   loop: "des règles se sont lancées l'une l'autre",
   too_often: "elle s'est lancée trop souvent",
   not_allowed: "elle n'est plus permise",
+  ruleTimeOver:
+    "la durée pour laquelle elle était autorisée est passée ; un propriétaire peut l'autoriser de nouveau",
+  ruleDeviceChanged: "un de ses appareils fait maintenant autre chose",
+  ruleDeviceOff: "un de ses appareils ne peut plus être modifié",
+  ruleOwnerGone: "la personne qui l'a autorisée n'est plus propriétaire",
+  ruleEnded: "une personne a mis fin à son autorisation",
 };
 
 export const card: CardWords = {

@@ -17,6 +17,10 @@ export const news: NewsWords = {
     "Prima è partita {count} volta, tutto confermato.|Prima è partita {count} volte, tutto confermato.",
   meanwhile: "Nel frattempo a casa hanno agito delle regole: {names}.",
   ranTimes: "{name} {count} volta|{name} {count} volte",
+  ruleActs: "✔ La regola «{name}» ({id}) agisce da ora.",
+  saidAway: "Risulti fuori casa.",
+  saidBack: "Risulti a casa.",
+  stopRule: "Ferma questa regola",
   not_sent: "un comando non si è potuto inviare",
   unconfirmed: "un dispositivo non ha risposto in tempo",
   unknown: "non si sa se un comando è stato inviato",
@@ -32,6 +36,11 @@ export const news: NewsWords = {
   loop: "delle regole si sono fatte partire a vicenda",
   too_often: "è partita troppo spesso",
   not_allowed: "non è più permessa",
+  ruleTimeOver: "il tempo per cui era permessa è passato; un proprietario può permetterla di nuovo",
+  ruleDeviceChanged: "un suo dispositivo ora fa altro",
+  ruleDeviceOff: "un suo dispositivo non si può più cambiare",
+  ruleOwnerGone: "chi l'ha permessa non è più proprietario",
+  ruleEnded: "una persona ha terminato il suo permesso",
 };
 
 export const card: CardWords = {

@@ -18,6 +18,10 @@ export const NEWS_WORDS = {
     "It ran {count} time before this, all confirmed.|It ran {count} times before this, all confirmed.",
   meanwhile: "Meanwhile your home ran rules: {names}.",
   ranTimes: "{name} {count} time|{name} {count} times",
+  ruleActs: "✔ The rule “{name}” ({id}) acts from now on.",
+  saidAway: "You count as away.",
+  saidBack: "You count as being at home.",
+  stopRule: "Stop this rule",
 } as const;
 
 /** Why a rule did not run, stopped or paused (state.ts), each as a part of a sentence. */
@@ -37,4 +41,9 @@ export const WHY_WORDS = {
   loop: "rules made each other run",
   too_often: "it ran too often",
   not_allowed: "it is not allowed any more",
+  ruleTimeOver: "it was allowed for a time that is over; an owner can allow it anew",
+  ruleDeviceChanged: "a device of it does something else now",
+  ruleDeviceOff: "a device of it may not be changed any more",
+  ruleOwnerGone: "whoever allowed it is no owner any more",
+  ruleEnded: "a person ended its permission",
 } as const;

@@ -16,6 +16,10 @@ export const news: NewsWords = {
   ranBefore: "Daarvoor liep hij {count} keer, alles bevestigd.",
   meanwhile: "Intussen liepen er thuis regels: {names}.",
   ranTimes: "{name} {count} keer",
+  ruleActs: "✔ De regel “{name}” ({id}) handelt vanaf nu.",
+  saidAway: "Je geldt als afwezig.",
+  saidBack: "Je geldt als thuis.",
+  stopRule: "Deze regel stoppen",
   not_sent: "een opdracht kon niet verzonden worden",
   unconfirmed: "een apparaat meldde zich niet op tijd",
   unknown: "of een opdracht verzonden is, is niet bekend",
@@ -31,6 +35,11 @@ export const news: NewsWords = {
   loop: "regels lieten elkaar lopen",
   too_often: "hij liep te vaak",
   not_allowed: "hij is niet meer toegestaan",
+  ruleTimeOver: "de tijd waarvoor ze was toegestaan is voorbij; een eigenaar kan haar opnieuw toestaan",
+  ruleDeviceChanged: "een apparaat ervan doet nu iets anders",
+  ruleDeviceOff: "een apparaat ervan mag niet meer veranderd worden",
+  ruleOwnerGone: "wie haar toestond, is geen eigenaar meer",
+  ruleEnded: "iemand heeft de toestemming beëindigd",
 };
 
 export const card: CardWords = {

@@ -17,6 +17,10 @@ export const news: NewsWords = {
     "Wcześniej zadziałała {count} raz, wszystko potwierdzone.|Wcześniej zadziałała {count} razy, wszystko potwierdzone.|Wcześniej zadziałała {count} razy, wszystko potwierdzone.",
   meanwhile: "Tymczasem w domu działały reguły: {names}.",
   ranTimes: "{name} {count} raz|{name} {count} razy|{name} {count} razy",
+  ruleActs: "✔ Reguła „{name}” ({id}) działa od teraz.",
+  saidAway: "Zapisano: poza domem.",
+  saidBack: "Zapisano: w domu.",
+  stopRule: "Zatrzymaj tę regułę",
   not_sent: "nie udało się wysłać polecenia",
   unconfirmed: "urządzenie nie zgłosiło się na czas",
   unknown: "nie wiadomo, czy polecenie wysłano",
@@ -32,6 +36,11 @@ export const news: NewsWords = {
   loop: "reguły uruchamiały się nawzajem",
   too_often: "działała zbyt często",
   not_allowed: "nie jest już dozwolona",
+  ruleTimeOver: "minął czas, na który była dozwolona; właściciel może na nią znów pozwolić",
+  ruleDeviceChanged: "jej urządzenie robi teraz coś innego",
+  ruleDeviceOff: "jej urządzenia nie wolno już zmieniać",
+  ruleOwnerGone: "kto na nią pozwolił, nie jest już właścicielem",
+  ruleEnded: "ktoś zakończył jej zezwolenie",
 };
 
 export const card: CardWords = {

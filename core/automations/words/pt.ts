@@ -1,4 +1,4 @@
-/** Portuguese. */
+/** Portuguese of Portugal: tu. */
 import type { CardWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
@@ -6,7 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} não funcionou às {time}: {why}.",
   isPaused: "⏸ {name} está em pausa: {why}.",
-  isCritical: "Devia terminar e não está confirmado. Vá lá ver.",
+  isCritical: "Devia terminar e não está confirmado. Vai lá ver.",
   isDone: "Feito.",
   isUndone: "Desfeito.",
   reportedLate: "{name}: avisou tarde, por isso foi feito.",
@@ -16,6 +16,10 @@ export const news: NewsWords = {
   ranBefore: "Antes funcionou {count} vez, tudo confirmado.|Antes funcionou {count} vezes, tudo confirmado.",
   meanwhile: "Entretanto, regras agiram em casa: {names}.",
   ranTimes: "{name} {count} vez|{name} {count} vezes",
+  ruleActs: "✔ A regra «{name}» ({id}) age a partir de agora.",
+  saidAway: "Fica registado que estás fora.",
+  saidBack: "Fica registado que estás em casa.",
+  stopRule: "Parar esta regra",
   not_sent: "um comando não pôde ser enviado",
   unconfirmed: "um dispositivo não respondeu a tempo",
   unknown: "não se sabe se um comando foi enviado",
@@ -31,6 +35,11 @@ export const news: NewsWords = {
   loop: "regras ativaram-se umas às outras",
   too_often: "funcionou vezes demais",
   not_allowed: "já não é permitida",
+  ruleTimeOver: "passou o tempo para o qual estava permitida; um proprietário pode permiti-la de novo",
+  ruleDeviceChanged: "um dispositivo dela faz agora outra coisa",
+  ruleDeviceOff: "um dispositivo dela já não pode ser alterado",
+  ruleOwnerGone: "quem a permitiu já não é proprietário",
+  ruleEnded: "uma pessoa terminou a permissão",
 };
 
 export const card: CardWords = {
@@ -55,17 +64,17 @@ export const card: CardWords = {
   waits: "depois de {span}: {step}",
   valueNow: "agora {value}",
   cannotSay: "não pode dizer se funcionou",
-  asksThen: "pergunta-lhe nesse momento",
+  asksThen: "pergunta-te nesse momento",
   byGateway: "precisa do gateway",
-  ifNotStop: "Se um dispositivo não o confirmar em {span}: parar e avisar.",
-  ifNotGoOn: "Se um dispositivo não o confirmar em {span}: avisar. Os outros continuam.",
+  ifNotStop: "Se um dispositivo não o confirmar em {span}: parar e avisar-te.",
+  ifNotGoOn: "Se um dispositivo não o confirmar em {span}: avisar-te. Os outros continuam.",
   overLeave: "Quando termina: nada.",
   over: "Quando terminou há {span}: {text}.",
   overOrAfter: "Quando terminou há {span}, ou no máximo após {most}: {text}.",
   overAfter: "Após {most}: {text}.",
   backToBefore: "volta a como estava, exceto se alguém o alterou",
-  tellsThen: "Depois diz: “{text}”",
-  tellsFailures: "Só diz o que não foi confirmado.",
+  tellsThen: "Depois diz-te: “{text}”",
+  tellsFailures: "Só te diz o que não foi confirmado.",
   limits:
     "No máximo {count} vez por hora, com pelo menos {span} de intervalo.|No máximo {count} vezes por hora, com pelo menos {span} de intervalo.",
   atHome: "Funciona em casa, também sem Internet.",

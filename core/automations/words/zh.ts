@@ -16,6 +16,10 @@ export const news: NewsWords = {
   ranBefore: "在此之前它运行了 {count} 次，全部已确认。",
   meanwhile: "这段时间家里运行了规则：{names}。",
   ranTimes: "{name} {count} 次",
+  ruleActs: "✔ 规则“{name}”（{id}）从现在起生效。",
+  saidAway: "已记下：你不在家。",
+  saidBack: "已记下：你在家。",
+  stopRule: "停止此规则",
   not_sent: "有一个命令无法发送",
   unconfirmed: "有一个设备没有及时报告",
   unknown: "不知道命令是否已发送",
@@ -31,6 +35,11 @@ export const news: NewsWords = {
   loop: "规则之间互相触发",
   too_often: "它运行得太频繁",
   not_allowed: "它不再被允许",
+  ruleTimeOver: "允许的期限已过；所有者可以重新允许",
+  ruleDeviceChanged: "其中的设备现在的动作不同了",
+  ruleDeviceOff: "其中的设备不再允许更改",
+  ruleOwnerGone: "允许它的人已不是所有者",
+  ruleEnded: "有人结束了它的许可",
 };
 
 export const card: CardWords = {

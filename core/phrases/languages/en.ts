@@ -150,17 +150,6 @@ export const en = {
     makerIsGuest: "whoever made it is a guest now",
     deviceIsGone: "its device is gone from this home",
 
-    // A rule that acts is allowed, or stopped.
-    ruleActs: "✔ The rule “{name}” ({id}) acts from now on.",
-    ruleTimeOver: "it was allowed for a time that is over; an owner can allow it anew",
-    ruleDeviceChanged: "a device of it does something else now",
-    ruleDeviceOff: "a device of it may not be changed any more",
-    ruleOwnerGone: "whoever allowed it is no owner any more",
-    ruleEnded: "a person ended its permission",
-    stopRule: "Stop this rule",
-    saidAway: "You count as away.",
-    saidBack: "You count as being at home.",
-
     // A person answers a watch.
     isOverAlready: "This is over already.",
     notTold: "Only whoever is told of this may answer.",

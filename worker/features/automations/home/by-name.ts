@@ -1,4 +1,5 @@
 /** The tool `rules`, where it means a rule that acts, or a person's word about being at home. */
+import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { findRule } from "@edgecall/core/rules/rule-names.ts";
@@ -138,7 +139,7 @@ async function sayByTool(home: HomeContext, request: HomeToolRequest, away: bool
     );
   const phrases = await readLanguage(home.env, request.language ?? "en");
   sayPresence(home, request.viewer, away);
-  return told(phrases.say(away ? "saidAway" : "saidBack"));
+  return told(phrases.sayOf(NEWS_WORDS, away ? "saidAway" : "saidBack"));
 }
 
 /** A person says that they are away, or back. */

@@ -1,5 +1,7 @@
 /** The tool `automate`: a rule is drafted, an owner allows it on a card, and the call is made again then. */
+
 import { AUTOMATE_TOOL, type AutomateInput } from "@edgecall/core/automations/tool.ts";
+import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { approvalHash, canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { AUTOMATIONS_FEATURE, AUTOMATIONS_MAX, type Automation } from "@edgecall/core/protocol/automation.ts";
@@ -187,7 +189,7 @@ async function made(
   { automation: { id, name } }: AutomationRow,
   { language = "en" }: HomeToolRequest,
 ): Promise<ToolAnswer> {
-  const text = (await readLanguage(home.env, language)).say("ruleActs", { name, id });
+  const text = (await readLanguage(home.env, language)).sayOf(NEWS_WORDS, "ruleActs", { name, id });
   return {
     status: "success",
     text: `${id}: ${text}`,

@@ -1,9 +1,9 @@
 /** The bridge tells what became of rules that act. Each piece of news is stored before the bridge learns so, and comes again until then. */
-import { newsText } from "@edgecall/core/automations/news-text.ts";
+import { newsText, whyText } from "@edgecall/core/automations/news-text.ts";
+import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AutomationNews, AutomationRun } from "@edgecall/core/protocol/automation.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
-import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { MINUTE_MS } from "@edgecall/core/time/zone.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
@@ -54,7 +54,7 @@ function apply(home: HomeContext, row: AutomationRow, news: AutomationNews): voi
   if (isPresent && news.run) record(home, row, news.run);
   // A person may have stopped it meanwhile.
   if (news.paused !== undefined && isPresent && row.status === "active")
-    stopRule(home, row, "paused", plainText(news.paused, WHY_MAX));
+    stopRule(home, row, "paused", whyText(news.paused, phrasesOf(row.maker.language)).slice(0, WHY_MAX));
   tell(home, row, news);
 }
 
@@ -63,7 +63,7 @@ function tell(home: HomeContext, row: AutomationRow, news: AutomationNews): void
   const phrases = phrasesOf(maker.language);
   const now = Date.now();
   const { zone } = clockOf(home).read();
-  const text = newsText({ news, automation, zone, now, phrases });
+  const text = newsText({ news, automation, nameOf: (step) => nameOf(home, step), zone, now, phrases });
   send(home, row, news.n, text, news);
   if (!news.critical) return;
   const current = automationsOf(home).get(automation.id) ?? row;
@@ -87,7 +87,7 @@ function send(
     ...(critical ? [button(phrases.say("gotIt"), "ack")] : []),
     ...(run?.undo ? [button(phrases.say("undo"), "undo", run.firing)] : []),
     ...(automationsOf(home).get(automation.id)?.status === "active"
-      ? [button(phrases.say("stopRule"), "stop")]
+      ? [button(phrases.sayOf(NEWS_WORDS, "stopRule"), "stop")]
       : []),
   ];
   const owners = ownersHear(home);
@@ -98,6 +98,13 @@ function send(
   const next = owners.filter((one) => !to.includes(one));
   const notice = { id, text, rules: [automation.id], buttons, critical, at: Date.now(), next };
   sendNotice(home, to, { ...notice, sources: isPlain(home, row) ? [] : [STRANGER] }, maker.conversation);
+}
+
+/** As people call the device of a step; its id where it is gone. */
+function nameOf(home: HomeContext, step: AutomationRow["automation"]["do"][number]): string {
+  const id = idOf(home, step) ?? step.agent;
+  const device = hostedDevicesOf(home).get(id);
+  return device ? (device.setting?.name ?? device.hosted.name) : id;
 }
 
 /** True if none of its devices has words of strangers. */

@@ -1,5 +1,6 @@
 /** A rule stops: a person stops it, or what allowed it does not hold any more. Its runs end at home, and their ends are carried out there. */
 
+import { WHY_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
 import type { EndReason } from "../../../kernel/api/permissions.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -27,14 +28,7 @@ export function stopRule(
   return stopped;
 }
 
-type Why =
-  | "ruleTimeOver"
-  | "ruleEnded"
-  | "ruleDeviceChanged"
-  | "ruleDeviceOff"
-  | "ruleOwnerGone"
-  | "deviceIsGone"
-  | "makerHasNoAccess";
+type Why = Extract<keyof typeof WHY_WORDS, `rule${string}`> | "deviceIsGone" | "makerHasNoAccess";
 
 /** The gateway stops it, and tells its maker and the owners. */
 function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
@@ -43,7 +37,8 @@ function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
     const phrases = await readLanguage(home.env, row.maker.language);
     const { id, name } = row.automation;
     const now = automationsOf(home).get(id) ?? stopped;
-    const reason = phrases.say(why);
+    const reason =
+      why === "deviceIsGone" || why === "makerHasNoAccess" ? phrases.say(why) : phrases.sayOf(WHY_WORDS, why);
     if (now.status === "paused") automationsOf(home).put({ ...now, why: reason });
     const text = phrases.say("ruleStopped", { name, id, why: reason });
     const notice = {
