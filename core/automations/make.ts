@@ -36,12 +36,12 @@ export type RuleHome = {
 };
 
 /** @property words of a boolean, when it is true and when it is false */
-export type MadeCondition = {
+type MadeCondition = {
   made: AutomationCondition;
   device: RuleDevice;
   words: WatchRule["words"];
 };
-export type MadeStep = { made: AutomationStep; device: RuleDevice; foreseen: Foreseen };
+type MadeStep = { made: AutomationStep; device: RuleDevice; foreseen: Foreseen };
 
 export type MadeAutomation = {
   automation: Automation;
@@ -195,7 +195,7 @@ function unknownText({ is, reading }: When, { of, id }: RuleDevice): Fault | und
 }
 
 /** Of the rule's id and the place in it: known at the bridge alone. */
-export function conditionId(rule: string, at: number): string {
+function conditionId(rule: string, at: number): string {
   return `w-${`${rule.slice(2)}${at}`.slice(-12)}`;
 }
 

@@ -21,7 +21,7 @@ const count = z.int().check(z.minimum(0));
  * - `paused`, `dropped`, `changed_rule`: a person's doing. `device_changed`, `device_gone`, `loop`, `too_often`, `not_allowed`: the rule's
  *   own.
  */
-export const WHYS = [
+const WHYS = [
   "not_sent",
   "unconfirmed",
   "unknown",

@@ -24,14 +24,14 @@ export const CONDITIONS_MAX = 4;
 export const STEPS_MAX = 6;
 /** Of all waits of a rule's steps together, and of `at_most_minutes`. */
 export const WAIT_MINUTES_MAX = 720;
-export const RUNS_AN_HOUR_MAX = 60;
+const RUNS_AN_HOUR_MAX = 60;
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
 const count = z.int().check(z.minimum(0));
 const minutes = (max: number) => z.number().check(z.minimum(0), z.maximum(max));
 
 /** What is expected of the kind of an action; `heat` needs an end and a second tap, `way_in` asks a person at that moment. */
-export const DANGERS = ["way_in", "way_closes", "heat", "noise"] as const;
+const DANGERS = ["way_in", "way_closes", "heat", "noise"] as const;
 export type Danger = (typeof DANGERS)[number];
 
 /** An action of a hosted device, or of a paired agent (`agent` alone: `key` is the fingerprint of its key). */
@@ -149,7 +149,7 @@ export type AutomationDrafted = z.infer<typeof AutomationDrafted>;
  * `confirmed`: the device reported it. `sent`: such a command is never confirmed. `not_sent`: it certainly did not run.
  * `unconfirmed`: sent, and not confirmed in its time. `unknown`: it may have run. `late`: confirmed after it was told as unconfirmed.
  */
-export const STEP_OUTCOMES = ["confirmed", "sent", "not_sent", "unconfirmed", "unknown", "late"] as const;
+const STEP_OUTCOMES = ["confirmed", "sent", "not_sent", "unconfirmed", "unknown", "late"] as const;
 export type StepOutcome = (typeof STEP_OUTCOMES)[number];
 
 export const StepRun = z.object({
@@ -162,7 +162,7 @@ export const StepRun = z.object({
 });
 export type StepRun = z.infer<typeof StepRun>;
 
-export const RUN_STATES = ["running", "done", "stopped", "not_run", "undone"] as const;
+const RUN_STATES = ["running", "done", "stopped", "not_run", "undone"] as const;
 
 /** A firing. `rule`, `version` and `firing` name it; `firing:step` with them names an action for the command ledger. */
 export const AutomationRun = z.object({

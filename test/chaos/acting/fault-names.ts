@@ -1,6 +1,6 @@
 /** The faults around rules that act, by name. */
 
-export const ACTING_FAULTS = {
+const ACTING_FAULTS = {
   none: "nothing: the machine alone",
   "kill:bridge": "SIGKILL of the bridge, started again at once",
   "away:bridge": "the bridge is killed and comes back seconds later",

@@ -4,7 +4,7 @@ import { ACTING_FAULT_NAMES, type ActingFault } from "./fault-names.ts";
 
 /** `plain`: a switch that reports its state. `blind`: one that has no state, so nothing ever confirms a command. */
 export type DeviceKind = "plain" | "blind";
-export type PlannedStep = {
+type PlannedStep = {
   device: DeviceKind;
   /** Before it, in ms. */
   waitMs: number;
@@ -70,7 +70,7 @@ export type PlannedHouse = {
  * `never`: its value stays below the limit. `from the start`: it is so when the rule is made, and stays so. `later`: it has a time in two
  * hours, which no set clock brings nearer. `dropped`: it is taken away before its value crosses. `unknown`: its value comes and goes.
  */
-export const QUIET_KINDS = ["never", "from the start", "later", "dropped", "unknown"] as const;
+const QUIET_KINDS = ["never", "from the start", "later", "dropped", "unknown"] as const;
 export type QuietRule = { name: string; kind: (typeof QUIET_KINDS)[number] };
 
 /** A home has room for 50. */

@@ -58,7 +58,7 @@ export type AutomationView = {
 };
 
 /** A person's word that they are away. */
-export type AwayView = { person: string; name: string; at: number };
+type AwayView = { person: string; name: string; at: number };
 
 /** `GET /v1/automations`. */
 export type AutomationList = {

@@ -58,12 +58,12 @@ export function mayAsk({ viewer, from, origin: { limits, channel } }: HomeToolRe
   return isOwn && viewer.role !== "guest" && channel !== "mcp" && channel !== "openai";
 }
 
-export function isNamed({ name }: Automation, other: string): boolean {
+function isNamed({ name }: Automation, other: string): boolean {
   return name.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
 /** Asks the owners for exactly this rule, and makes it once they said yes. */
-export async function allowedRule(
+async function allowedRule(
   home: HomeContext,
   request: HomeToolRequest,
   input: AutomateInput,
