@@ -20,6 +20,7 @@ export const news: NewsWords = {
   saidAway: "Zapsáno: mimo domov.",
   saidBack: "Zapsáno: doma.",
   stopRule: "Zastavit toto pravidlo",
+  verbAllow: "Povolit",
   not_sent: "příkaz se nepodařilo odeslat",
   unconfirmed: "zařízení se včas neozvalo",
   unknown: "není známo, zda byl příkaz odeslán",

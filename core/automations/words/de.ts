@@ -20,6 +20,7 @@ export const news: NewsWords = {
   saidAway: "Du giltst als abwesend.",
   saidBack: "Du giltst als zu Hause.",
   stopRule: "Diese Regel stoppen",
+  verbAllow: "Erlauben",
   not_sent: "ein Befehl ließ sich nicht senden",
   unconfirmed: "ein Gerät meldete sich nicht rechtzeitig",
   unknown: "ob ein Befehl gesendet wurde, ist nicht bekannt",

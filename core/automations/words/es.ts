@@ -21,6 +21,7 @@ export const news: NewsWords = {
   saidAway: "Consta que estás fuera.",
   saidBack: "Consta que estás en casa.",
   stopRule: "Detener esta regla",
+  verbAllow: "Permitir",
   not_sent: "no se pudo enviar una orden",
   unconfirmed: "un dispositivo no respondió a tiempo",
   unknown: "no se sabe si se envió una orden",

@@ -20,6 +20,7 @@ export const news: NewsWords = {
   saidAway: "Ton absence est notée.",
   saidBack: "Ta présence à la maison est notée.",
   stopRule: "Arrêter cette règle",
+  verbAllow: "Autoriser",
   not_sent: "une commande n'a pas pu être envoyée",
   unconfirmed: "un appareil n'a pas répondu à temps",
   unknown: "on ne sait pas si une commande a été envoyée",

@@ -21,6 +21,7 @@ export const news: NewsWords = {
   saidAway: "Risulti fuori casa.",
   saidBack: "Risulti a casa.",
   stopRule: "Ferma questa regola",
+  verbAllow: "Permettere",
   not_sent: "un comando non si è potuto inviare",
   unconfirmed: "un dispositivo non ha risposto in tempo",
   unknown: "non si sa se un comando è stato inviato",

@@ -22,6 +22,7 @@ export const NEWS_WORDS = {
   saidAway: "You count as away.",
   saidBack: "You count as being at home.",
   stopRule: "Stop this rule",
+  verbAllow: "Allow",
 } as const;
 
 /** Why a rule did not run, stopped or paused (state.ts), each as a part of a sentence. */

@@ -20,6 +20,7 @@ export const news: NewsWords = {
   saidAway: "Je geldt als afwezig.",
   saidBack: "Je geldt als thuis.",
   stopRule: "Deze regel stoppen",
+  verbAllow: "Toestaan",
   not_sent: "een opdracht kon niet verzonden worden",
   unconfirmed: "een apparaat meldde zich niet op tijd",
   unknown: "of een opdracht verzonden is, is niet bekend",

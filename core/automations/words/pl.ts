@@ -21,6 +21,7 @@ export const news: NewsWords = {
   saidAway: "Zapisano: poza domem.",
   saidBack: "Zapisano: w domu.",
   stopRule: "Zatrzymaj tę regułę",
+  verbAllow: "Pozwól",
   not_sent: "nie udało się wysłać polecenia",
   unconfirmed: "urządzenie nie zgłosiło się na czas",
   unknown: "nie wiadomo, czy polecenie wysłano",

@@ -20,6 +20,7 @@ export const news: NewsWords = {
   saidAway: "Fica registado que estás fora.",
   saidBack: "Fica registado que estás em casa.",
   stopRule: "Parar esta regra",
+  verbAllow: "Permitir",
   not_sent: "um comando não pôde ser enviado",
   unconfirmed: "um dispositivo não respondeu a tempo",
   unknown: "não se sabe se um comando foi enviado",

@@ -20,6 +20,7 @@ export const news: NewsWords = {
   saidAway: "已记下：你不在家。",
   saidBack: "已记下：你在家。",
   stopRule: "停止此规则",
+  verbAllow: "允许",
   not_sent: "有一个命令无法发送",
   unconfirmed: "有一个设备没有及时报告",
   unknown: "不知道命令是否已发送",

@@ -226,7 +226,6 @@ export const cs: PhraseData = {
     verbAppend: "Připsat",
     verbChange: "Změnit",
     verbSend: "Poslat",
-    verbAllow: "Povolit",
     alsoAccept: "{verb} a přijmout text",
     verbAlways: "{verb}, vždy",
     keptAlways: "„{button}“: od teď i bez otázky, jen pro: {who}, do {date}: {bounds}. Jinak se ptá.",

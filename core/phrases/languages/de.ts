@@ -227,7 +227,6 @@ export const de: PhraseData = {
     verbAppend: "Anhängen",
     verbChange: "Ändern",
     verbSend: "Senden",
-    verbAllow: "Erlauben",
     alsoAccept: "{verb} und Text annehmen",
     verbAlways: "{verb}, immer",
     keptAlways:

@@ -260,7 +260,6 @@ export const en = {
     verbAppend: "Append",
     verbChange: "Change",
     verbSend: "Send",
-    verbAllow: "Allow",
     alsoAccept: "{verb}, and accept its text",
     verbAlways: "{verb}, always",
     keptAlways:

@@ -225,7 +225,6 @@ export const es: PhraseData = {
     verbAppend: "Añadir",
     verbChange: "Cambiar",
     verbSend: "Enviar",
-    verbAllow: "Permitir",
     alsoAccept: "{verb} y aceptar su texto",
     verbAlways: "{verb}, siempre",
     keptAlways:

@@ -226,7 +226,6 @@ export const fr: PhraseData = {
     verbAppend: "Ajouter",
     verbChange: "Modifier",
     verbSend: "Envoyer",
-    verbAllow: "Autoriser",
     alsoAccept: "{verb} et accepter son texte",
     verbAlways: "{verb}, toujours",
     keptAlways:

@@ -226,7 +226,6 @@ export const it: PhraseData = {
     verbAppend: "Aggiungere",
     verbChange: "Modificare",
     verbSend: "Inviare",
-    verbAllow: "Permettere",
     alsoAccept: "{verb} e accettare il testo",
     verbAlways: "{verb}, sempre",
     keptAlways:

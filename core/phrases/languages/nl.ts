@@ -225,7 +225,6 @@ export const nl: PhraseData = {
     verbAppend: "Toevoegen",
     verbChange: "Wijzigen",
     verbSend: "Sturen",
-    verbAllow: "Toestaan",
     alsoAccept: "{verb} en tekst aanvaarden",
     verbAlways: "{verb}, altijd",
     keptAlways:

@@ -228,7 +228,6 @@ export const pl: PhraseData = {
     verbAppend: "Dopisać",
     verbChange: "Zmienić",
     verbSend: "Wysłać",
-    verbAllow: "Pozwól",
     alsoAccept: "{verb} i przyjąć tekst",
     verbAlways: "{verb}, zawsze",
     keptAlways:

@@ -225,7 +225,6 @@ export const pt: PhraseData = {
     verbAppend: "Acrescentar",
     verbChange: "Alterar",
     verbSend: "Enviar",
-    verbAllow: "Permitir",
     alsoAccept: "{verb} e aceitar o texto",
     verbAlways: "{verb}, sempre",
     keptAlways:

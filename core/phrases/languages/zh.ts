@@ -219,7 +219,6 @@ export const zh: PhraseData = {
     verbAppend: "追加",
     verbChange: "修改",
     verbSend: "发送",
-    verbAllow: "允许",
     alsoAccept: "{verb}并接受其文本",
     verbAlways: "{verb}，始终",
     keptAlways: "“{button}”同时允许 {who} 从现在起直到 {date} 无需询问：{bounds}。其他情况仍会询问。",

@@ -139,7 +139,7 @@ async function ask(
       ...approval,
       card: {
         ...shown,
-        verb: phrases.say("verbAllow"),
+        verb: phrases.sayOf(NEWS_WORDS, "verbAllow"),
         lines: rest,
         ...(isTap && { danger: true as const }),
       },
