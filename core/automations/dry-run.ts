@@ -2,6 +2,10 @@
 
 import type { Gap, Sample } from "../history/sample.ts";
 import type { Automation } from "../protocol/automation.ts";
+import type { WatchCondition } from "../protocol/rules.ts";
+import { isTrue } from "../rules/evaluate.ts";
+import { readValue } from "../rules/value.ts";
+import { isMomentary } from "../rules/watch-rule.ts";
 import { advance, nextDue } from "./run.ts";
 import {
   type AutomationInput,
@@ -13,8 +17,8 @@ import {
 
 /** More than this is said as "more than". */
 const TIMES_MAX = 1_000;
-/** Inputs and ticks of a week; a rule that needs more is not looked at further. */
-const STEPS_MAX = 200_000;
+/** Steps of a week; a rule that needs more is not looked at further, since a bridge has other work. */
+const STEPS_MAX = 50_000;
 
 /**
  * @property samples of each condition's reading, in the order of `when` and of their times, with the one that held at `from`
@@ -96,8 +100,12 @@ function askable(rule: Automation, { presence: known }: Past): Automation {
 /** All values in the order of their times. In a gap, and after it until the next one, there is none. */
 function inputsOf({ when }: Automation, { from, to, samples, gaps }: Past): Given[] {
   const all = samples.flatMap((own, condition) => {
-    const values = own.filter(({ at }) => !gaps.some((gap) => at >= gap.from && at < gap.to));
-    const isEvent = when[condition]?.condition.is === "happens";
+    const rule = when[condition]?.condition;
+    const values = turns(
+      rule,
+      own.filter(({ at }) => !gaps.some((gap) => at >= gap.from && at < gap.to)),
+    );
+    const isEvent = rule?.is === "happens";
     const held = isEvent ? undefined : values.findLast(({ at }) => at <= from);
     const later = values.filter(({ at }) => at > from && at < to);
     const missing = gaps
@@ -113,4 +121,20 @@ function inputsOf({ when }: Automation, { from, to, samples, gaps }: Past): Give
     );
   });
   return all.toSorted((a, b) => a.at - b.at);
+}
+
+/** The values at which a condition may turn: a power that changes each minute is of no matter while it stays below the limit. */
+function turns(condition: WatchCondition | undefined, samples: readonly Sample[]): readonly Sample[] {
+  if (!condition || isMomentary(condition)) return samples;
+  const { is, value: limit, hysteresis, type, unit } = condition;
+  const back = is === "above" ? -hysteresis : hysteresis;
+  const shifted = typeof limit === "number" ? { ...condition, value: limit + back } : condition;
+  let last: string | undefined;
+  return samples.filter(({ value: raw }) => {
+    const value = raw === null ? undefined : readValue({ value: raw }, type, unit);
+    const zone = value === undefined ? "" : `${isTrue(condition, value)} ${isTrue(shifted, value)}`;
+    const isOther = zone !== last;
+    last = zone;
+    return isOther;
+  });
 }

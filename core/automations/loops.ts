@@ -35,7 +35,7 @@ const CIRCLES_MAX = 3;
 
 export function loopsOf(rule: RuleNode, others: readonly RuleNode[]): Loops {
   const own = rule.reads.find(
-    ({ key, condition }) => condition.hold_ms === 0 && mayMakeTrue(rule, key, condition),
+    ({ key, condition }) => condition.hold_ms === 0 && makesTrue(rule, key, condition, false),
   );
   const against = others.flatMap(({ id, changes }) => {
     const other = changes.find((one) => rule.changes.some((ours) => isOpposite(ours, one)));
@@ -50,7 +50,8 @@ export function loopsOf(rule: RuleNode, others: readonly RuleNode[]): Loops {
 
 /** By breadth, so the shortest circles come first. Each other rule closes one at most, and the rule alone one. */
 function circlesOf(rule: RuleNode, others: readonly RuleNode[]): string[][] {
-  const circles: string[][] = runs(rule, rule) ? [[rule.id]] : [];
+  const isOwn = rule.reads.some(({ key, condition }) => makesTrue(rule, key, condition, false));
+  const circles: string[][] = isOwn ? [[rule.id]] : [];
   const seen = new Set([rule.id]);
   let paths: RuleNode[][] = [[rule]];
   while (paths.length > 0) {
@@ -71,16 +72,20 @@ function circlesOf(rule: RuleNode, others: readonly RuleNode[]): string[][] {
 
 /** What one rule does may make a condition of the other true. */
 function runs(from: RuleNode, to: RuleNode): boolean {
-  return to.reads.some(({ key, condition }) => mayMakeTrue(from, key, condition));
+  return to.reads.some(({ key, condition }) => makesTrue(from, key, condition, true));
 }
 
-function mayMakeTrue({ changes }: RuleNode, key: string, condition: WatchCondition): boolean {
+/** @param unknown what is said of a reading that gets a value which is not known */
+function makesTrue({ changes }: RuleNode, key: string, condition: WatchCondition, unknown: boolean): boolean {
   return changes.some((change) => {
     if (change.key !== key || change.reading !== condition.reading) return false;
-    return change.to === undefined || condition.is === "changes" || isTrue(condition, change.to);
+    if (condition.is === "changes") return true;
+    return change.to === undefined ? unknown : isTrue(condition, change.to);
   });
 }
 
+/** What gets a value that is not known may be the same. */
 function isOpposite(a: ChangedReading, b: ChangedReading): boolean {
-  return a.key === b.key && a.reading === b.reading && (a.to === undefined || a.to !== b.to);
+  const isSame = a.key === b.key && a.reading === b.reading;
+  return isSame && a.to !== undefined && b.to !== undefined && a.to !== b.to;
 }
