@@ -195,6 +195,11 @@ export class BridgeAutomations {
     return this.#hash;
   }
 
+  /** Those that are held. */
+  get rules(): AllowedAutomation[] {
+    return this.#entries.flatMap(({ rule, isLeaving }) => (isLeaving ? [] : [rule]));
+  }
+
   /** What is wrong, for the gateway and for doctors. */
   conditions(): Condition[] {
     const found: Condition[] = [];

@@ -10,16 +10,20 @@ import type { Automation, AutomationDraft, AutomationDrafted } from "@edgecall/c
 import { AutomationDrafted as Drafted } from "@edgecall/core/protocol/automation.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { phrasesIn } from "../history/phrases.ts";
+import { conflictsOf, dryRunOf, type ReadKept } from "./foresight.ts";
 import { RuleDevices, type RuleDevicesParts } from "./rule-devices.ts";
 
 /**
  * @property presence names of what knows who is at home @property place of the home in degrees; undefined: it is not known
- * @property isSo whether the rule's condition is so now
+ * @property isSo whether the rule's condition is so now @property rules those of the home that act
+ * @property kept what was kept of a reading; undefined: nothing is kept here
  */
 export type DraftParts = RuleDevicesParts & {
   presence: () => readonly string[];
   place: () => { lat: number; lon: number } | undefined;
   isSo: (rule: Automation) => boolean;
+  rules: () => readonly Automation[];
+  kept: ReadKept | undefined;
 };
 
 export async function draftAutomation(
@@ -37,6 +41,14 @@ export async function draftAutomation(
   if (!made.ok) return { error: made.error };
   const { automation, when, steps, ends } = made.value;
   await known.nameVersions(automation);
+  const others = parts.rules().filter(({ id }) => id !== automation.id);
+  const { own, ...conflicts } = conflictsOf(automation, others, devices);
+  if (own)
+    return {
+      error: `do: it makes its own condition true again (${own.reading}), and would run on and on; give the condition for_minutes`,
+    };
+  const now = parts.clock.wall();
+  const dryRun = parts.kept && (await dryRunOf(automation, parts.kept, now));
   const facts = {
     when: when.map(({ device, words }) => ({ device: known.shown(device), words })),
     steps: steps.map(({ device, foreseen }) => ({
@@ -47,10 +59,10 @@ export async function draftAutomation(
     presence: parts.presence(),
     isSo: parts.isSo(automation),
     isOnBroker: when.some(({ device }) => device.isOnBroker),
-    circles: [],
-    against: [],
+    ...conflicts,
+    ...(dryRun && { dryRun }),
     seal: sealOf(automation),
-    now: parts.clock.wall(),
+    now,
   };
   const card = cardOf(automation, facts, await phrasesIn(language));
   const drafted = check(Drafted, { automation, ...card });

@@ -160,6 +160,21 @@ export class BridgeHistory {
     return await replyOf(answer, question, now, picture);
   }
 
+  /** What was kept of a reading of a device since `from`. @returns undefined: nothing is */
+  async kept(
+    key: string,
+    reading: string,
+    from: number,
+  ): Promise<(Pick<Slice, "samples" | "gaps"> & { since: number }) | undefined> {
+    const { catalog, clock } = this.#parts;
+    const present = (catalog.sourcedReadings(key, clock.wall()) ?? []).filter(isKept);
+    const all = [...present.map((one) => infoOf(key, one)), ...this.#recorder.readingsOf(key)];
+    const info = all.find((one) => one.reading === reading);
+    const since = this.#since;
+    if (!info || since === null) return undefined;
+    return { ...(await this.#recorder.store.read(info, from, this.#recorder.now())), since };
+  }
+
   /** Looks back step by step, at the most to where the files begin. */
   async #last(asked: Asked): Promise<Parsed<Found>> {
     let kept: Slice | undefined;

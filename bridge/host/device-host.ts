@@ -273,6 +273,8 @@ export class DeviceHost {
           presence: () => presence.map(({ name }) => name),
           place: () => place,
           isSo: (rule) => this.#automations?.isSo(rule) === true,
+          rules: () => this.#automations?.rules ?? [],
+          kept: (key, reading, from) => this.#history?.kept(key, reading, from) ?? Promise.resolve(undefined),
         })
       : { error };
     gateway.send({ t: "drafted", id: draft.id, drafted });

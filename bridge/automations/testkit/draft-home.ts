@@ -31,6 +31,8 @@ export class DraftHome {
   presence: string[] = ["Anna", "Ben"];
   place: { lat: number; lon: number } | undefined = { lat: 52.5, lon: 13.4 };
   isSo = false;
+  rules: Automation[] = [];
+  kept: DraftParts["kept"];
   mode: "allow" | "read" = "allow";
 
   constructor() {
@@ -131,6 +133,8 @@ export class DraftHome {
       presence: () => this.presence,
       place: () => this.place,
       isSo: () => this.isSo,
+      rules: () => this.rules,
+      kept: this.kept,
     };
     const text = typeof input === "string" ? input : JSON.stringify(input);
     const rule = { id: "a-12ab", version: 1 };
