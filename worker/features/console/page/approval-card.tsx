@@ -7,12 +7,12 @@ import { approvalText } from "@edgecall/core/approvals/approval-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { RuleLines } from "./automations/rule-lines.tsx";
 import { Small } from "./controls.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { useAsker } from "./me.ts";
 import { type Keep, NextTime } from "./next-time.tsx";
 import { sentenceOf } from "./open-questions.tsx";
+import { RuleLines } from "./rule-lines.tsx";
 import { isLong, ScriptLines } from "./script-lines.tsx";
 import { say } from "./texts/say.ts";
 

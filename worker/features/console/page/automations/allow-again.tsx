@@ -6,10 +6,10 @@ import { client, errorText } from "../api.ts";
 import { useAttempt } from "../attempt.ts";
 import { Small } from "../controls.tsx";
 import { Problem, Skeleton } from "../load.tsx";
+import { RuleLines } from "../rule-lines.tsx";
+import { SecondTap } from "../second-tap.tsx";
 import { say } from "../texts/say.ts";
-import type { Automation } from "./automation-card.tsx";
-import { RuleLines } from "./rule-lines.tsx";
-import { SecondTap } from "./second-tap.tsx";
+import type { Automation } from "./automation.ts";
 
 type Card = AnswerOf<"POST /v1/automations/{automation}/card">;
 type Props = { automation: Automation; onDone: (isAllowed: boolean) => void };

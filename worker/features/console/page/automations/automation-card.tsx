@@ -1,5 +1,5 @@
 /** One rule that acts: its state, its card's words, the values now, its runs, and what a person may do with it. */
-import type { AnswerOf } from "@edgecall/client/client.ts";
+
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useId, useState } from "preact/hooks";
 import { client } from "../api.ts";
@@ -7,13 +7,13 @@ import { useAttempt } from "../attempt.ts";
 import { Small } from "../controls.tsx";
 import { lazyPart } from "../lazy.tsx";
 import { Problem } from "../load.tsx";
+import { RuleLines } from "../rule-lines.tsx";
 import { Sure } from "../sure.tsx";
 import { say, type TextKey } from "../texts/say.ts";
 import { AllowAgain } from "./allow-again.tsx";
-import { RuleLines } from "./rule-lines.tsx";
+import type { Automation } from "./automation.ts";
 import { Run, timeIn } from "./run.tsx";
 
-export type Automation = AnswerOf<"GET /v1/automations">["automations"][number];
 type State = NonNullable<Automation["now"]>["state"];
 type Props = { automation: Automation; mayAllow: boolean; zone: string; onChange: () => void };
 

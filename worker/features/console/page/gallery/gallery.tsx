@@ -3,14 +3,15 @@ import { type ComponentChildren, render } from "preact";
 import { useState } from "preact/hooks";
 import { ApprovalCard } from "../approval-card.tsx";
 import { AtHome } from "../automations/at-home.tsx";
-import { type Automation, AutomationCard } from "../automations/automation-card.tsx";
-import { SecondTap } from "../automations/second-tap.tsx";
+import type { Automation } from "../automations/automation.ts";
+import { AutomationCard } from "../automations/automation-card.tsx";
 import { Small } from "../controls.tsx";
 import { Problem, Skeleton } from "../load.tsx";
 import { AskField } from "../parts/ask-field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { type IconName, PATHS, type Tone } from "../parts/icon-paths.ts";
 import { Banner, Fine, Line, LinkLine, Mark, Nothing, OnOff, Round, Tile } from "../parts/parts.tsx";
+import { SecondTap } from "../second-tap.tsx";
 
 const TONES: readonly Tone[] = ["plain", "on", "bad", "gone"];
 const COLOURS = ["ground", "surface", "sunken", "fill", "raised", "tint", "wait-tint", "bad-tint"];

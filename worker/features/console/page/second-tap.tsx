@@ -1,7 +1,7 @@
 /** Names what does harm, and asks for a second tap. The first button stays where it is and does nothing more, so that a tap that comes twice is one. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef } from "preact/hooks";
-import { say } from "../texts/say.ts";
+import { say } from "./texts/say.ts";
 
 type Props = { texts: readonly string[]; verb: string; disabled: boolean; onYes: () => void };
 
