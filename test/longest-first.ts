@@ -6,9 +6,12 @@ import type { Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** A minute and more, mostly waited for, in files that are small. Each begins before the others of its project. Paths below the root. */
-export const LONGEST = ["test/bare/bare", "core/sentences/properties", "test/e2e/console-layout"].map(
-  (name) => `${name}.test.ts`,
-);
+export const LONGEST = [
+  "test/bare/bare",
+  "core/sentences/properties",
+  "test/e2e/automations-page",
+  "test/e2e/console-layout",
+].map((name) => `${name}.test.ts`);
 
 /** The place in the list, and its length for a file that is not in it. */
 function placeOf({ moduleId }: TestSpecification): number {

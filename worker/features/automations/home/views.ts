@@ -1,6 +1,13 @@
 /** Rules that act as the API shows and changes them. */
+
+import { whyText } from "@edgecall/core/automations/news-text.ts";
+import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
 import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
-import { AUTOMATIONS_FEATURE, type AutomationStatus } from "@edgecall/core/protocol/automation.ts";
+import {
+  AUTOMATIONS_FEATURE,
+  type AutomationRun,
+  type AutomationStatus,
+} from "@edgecall/core/protocol/automation.ts";
 import type { Viewer } from "../../../kernel/api/may-see.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
@@ -151,7 +158,8 @@ function viewOf(home: HomeContext, row: AutomationRow, now?: AutomationStatus): 
     ...new Set(of.flatMap((one) => idOf(home, one) ?? [])),
   ];
   return {
-    ...{ id, name, version, status: status === "active" ? "active" : "paused", why, say, card },
+    ...{ id, name, version, status: status === "active" ? "active" : "paused", say, card },
+    why: why === null ? null : whyText(why, ENGLISH),
     ...{
       reads: ids(when),
       changes: ids(steps),
@@ -161,6 +169,12 @@ function viewOf(home: HomeContext, row: AutomationRow, now?: AutomationStatus): 
     },
     ...{ made_at: madeAt, allowed_by: allowed.by, allowed_at: allowed.at, until: allowed.until },
     permissions: rowsOf(home, automation).map((one) => one.id),
-    now: now ?? null,
+    now: now ? { ...now, runs: now.runs.map(withWords) } : null,
   };
+}
+
+/** The bridge names reasons, also of ends that were meant. */
+function withWords({ why, ...run }: AutomationRun): AutomationRun {
+  const isAsked = run.state === "stopped" || run.state === "not_run";
+  return { ...run, ...(why !== undefined && isAsked && { why: whyText(why, ENGLISH) }) };
 }
