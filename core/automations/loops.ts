@@ -30,7 +30,7 @@ export type Loops = {
   against: { id: string; key: string; reading: string }[];
 };
 
-/** A home has 50 rules; a card names no more. */
+/** A home has 100 rules that act; a card names no more. */
 const CIRCLES_MAX = 3;
 
 export function loopsOf(rule: RuleNode, others: readonly RuleNode[]): Loops {

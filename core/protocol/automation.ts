@@ -19,7 +19,7 @@ export const AUTOMATIONS_FEATURE = "automations";
 /** `a-`: a rule that acts. Its conditions have ids of a watch, `w-`, that are known at the bridge alone. */
 export const AUTOMATION_ID = /^a-[0-9a-f]{4,12}$/;
 
-export const AUTOMATIONS_MAX = 50;
+export const AUTOMATIONS_MAX = 100;
 export const CONDITIONS_MAX = 4;
 export const STEPS_MAX = 6;
 /** Of all waits of a rule's steps together, and of `at_most_minutes`. */

@@ -1,5 +1,5 @@
 /**
- * Fifty rules that act, which is a home's limit, and fifty watches; a day of the demo home passes at speed. While nothing is to be told
+ * A hundred rules that act, which is a home's limit, and as many watches; a day of the demo home passes at speed. While nothing is to be told
  * there is no frame on the line, no row at Home, and no token, also while rules act and their devices confirm it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -53,7 +53,7 @@ const BY_DAY = [
 ] as const;
 const WARM = ["office-thermometer", "garden-thermometer", "bedroom-thermometer", "freezer"];
 
-describe("fifty rules that act", { tags: ["needs/mosquitto"], timeout: 600_000 }, () => {
+describe("a hundred rules that act", { tags: ["needs/mosquitto"], timeout: 600_000 }, () => {
   const bridge: Record<string, string> = { BRIDGE_STATE: folder };
   const stack = useStack({ mosquitto: findMosquitto(), vars: { ...RULE_VARS, API_TOKENS }, bridge });
   const devices = new HostedDevices(stack);
@@ -77,7 +77,7 @@ describe("fifty rules that act", { tags: ["needs/mosquitto"], timeout: 600_000 }
     await tap?.close();
   });
 
-  /** Ten that act and ten watches; some of those that act do so often, and say nothing. */
+  /** Twenty that act and twenty watches; some of those that act do so often, and say nothing. */
   async function make(name: string, n: number): Promise<void> {
     const own = new GatewayClient(stack.gateway.url, tokenOf(name));
     const acting = Array.from({ length: EACH }, (_, k) => {

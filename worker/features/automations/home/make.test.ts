@@ -177,15 +177,15 @@ describe("a rule is allowed", () => {
     expect(sets(bridge)).toEqual([]);
   });
 
-  test("a home has at most 50", async () => {
+  test("a home has at most 100", async () => {
     const { id } = await allows();
     await runInDurableObject(ruleHome(), (instance: Home) => {
       const store = automationsOf(instance.access.home);
       const row = store.get(id);
-      for (let at = 1; row && at < 50; at += 1)
+      for (let at = 1; row && at < 100; at += 1)
         store.put({ ...row, automation: { ...row.automation, id: `a-${1_000 + at}`, name: `Rule ${at}` } });
     });
-    expect((await asks("c", { ...INPUT, name: "One more" })).body.answer).toContain("has 50 rules that act");
+    expect((await asks("c", { ...INPUT, name: "One more" })).body.answer).toContain("has 100 rules that act");
     expect(await openQuestions()).toEqual([]);
   });
 });
