@@ -248,7 +248,8 @@ export class BridgeAutomations {
     this.#inOrder(async () => {
       if (this.#entries.length === 0) return;
       this.#parts.log("warn", "automations.revoked", { rules: this.#entries.length });
-      for (const entry of [...this.#entries]) this.#drop(entry);
+      // A home that takes the bridge back sends them again.
+      for (const entry of [...this.#entries]) this.#leave(entry, "dropped");
       await this.#changed();
     });
   }

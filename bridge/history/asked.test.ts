@@ -77,6 +77,7 @@ function comes({ device, reading, unit, class: of, kind }: SeriesInfo, value: Ke
     at: now,
     tainted: false,
     message: count,
+    known: count,
     retained: false,
     from: "mqtt",
   });

@@ -33,6 +33,7 @@ const reading = (): SourcedReading => ({
   at: now,
   tainted: false,
   message: count,
+  known: count,
   retained: false,
   from: "home-assistant",
 });

@@ -121,7 +121,7 @@ export class PlayedHome {
         ...(devices && { devices }),
         ...(rules && { rules }),
         ...(conditions && { conditions }),
-        ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
+        ...(gatewayKey !== undefined && { gateway_key: gatewayKey, time: Date.now() }),
       };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
       if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));

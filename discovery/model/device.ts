@@ -76,8 +76,12 @@ export type Reading = {
   tainted: boolean;
 };
 
-/** A reading with the message that brought its value. `retained`: it was kept from before, so it is no news. */
-export type SourcedReading = Reading & Pick<Mark, "message"> & { retained: boolean; from: SourceName };
+/**
+ * A reading with the message that brought its value. `retained`: it was kept from before, so it is no news. `known`: the last message that
+ * brought the value or repeated it.
+ */
+export type SourcedReading = Reading &
+  Pick<Mark, "message"> & { retained: boolean; known: number; from: SourceName };
 
 /** A moment in the stream of messages, from `KnownDevices.mark()`. */
 export type Mark = {

@@ -499,7 +499,8 @@ export class KnownDevices {
 function sourced(named: NamedReading, now: number): SourcedReading {
   const value = named.part.value(named.spec.slot, now);
   const { message, retained } = value ?? { message: 0, retained: true };
-  return { ...readingOf(named, now), message, retained, from: named.part.source.name };
+  const known = Math.max(message, named.part.knownBy?.(named.spec.slot) ?? 0);
+  return { ...readingOf(named, now), message, retained, known, from: named.part.source.name };
 }
 
 /**

@@ -53,6 +53,11 @@ export interface Part {
   /** It has values, or something says whether it is there: its silence means something. */
   readonly isEverHeard: boolean;
   value(slot: string, now: number): Value | undefined;
+  /**
+   * The last message that brought the value, or repeated it: until then it is known. A repetition confirms no command. Absent: nothing
+   * repeats values.
+   */
+  knownBy?(slot: string): number;
   /** A value whose time is over, or that has a time and never came. */
   isExpired(slot: string, now: number): boolean;
   /** @returns why it is not there, as a clause; undefined: it is */

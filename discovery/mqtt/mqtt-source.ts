@@ -217,7 +217,10 @@ export class MqttSource implements Source {
     const isSame = former !== undefined && !isPicture && former.text === content;
     const isRepeated = !retained && this.#zigbee.isRepeating(topic, now);
     // Neither what the broker kept, nor what zigbee2mqtt repeats from memory, is news.
-    if (isSame && (retained || isRepeated)) return;
+    if (isSame && (retained || isRepeated)) {
+      for (const part of listeners ?? []) part.repeated(topic, former.number, number);
+      return;
+    }
     // A state that changed while this did not listen may be as old as that.
     const isRetained = retained || (isRepeated && former?.retained !== false);
     const message = new Message(content, { number, now, at: isRetained ? null : now, retained: isRetained });

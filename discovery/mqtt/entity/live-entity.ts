@@ -20,6 +20,8 @@ export class LiveEntity implements Part {
   /** Values of messages up to this number say nothing. */
   #ignoredUntil = 0;
   readonly #values = new Map<string, Value>();
+  /** By the slot: the last message that repeated its value. */
+  readonly #repeats = new Map<string, { of: number; number: number }>();
   /** By its place among the topics; undefined: not known yet. */
   #available: Array<boolean | undefined> = [];
   #latest: boolean | undefined;
@@ -91,6 +93,18 @@ export class LiveEntity implements Part {
     if (!isHeard || message.at === null) return;
     if (!isOfEarlierRun(message)) this.#isHeardInThisRun = true;
     this.lastSeen = Math.max(this.lastSeen ?? 0, message.at);
+  }
+
+  /** A message repeats what the broker, or its publisher, had kept. @param of the number of the message that it repeats */
+  repeated(topic: string, of: number, number: number): void {
+    for (const slot of this.entity.slots)
+      if (slot.topic === topic) this.#repeats.set(slot.name, { of, number });
+  }
+
+  knownBy(name: string): number {
+    const message = this.#values.get(name)?.message ?? 0;
+    const repeat = this.#repeats.get(name);
+    return repeat?.of === message ? repeat.number : message;
   }
 
   /** The clock was set by so many ms. @returns whether that moved `lastSeen` */
