@@ -12,6 +12,7 @@ import {
   withBeginning,
   withCommand,
   withHomeClockSet,
+  withHomeRestart,
 } from "@edgecall/core/automations/home-limits.ts";
 import { advance, canUndo, nextDue } from "@edgecall/core/automations/run.ts";
 import {
@@ -412,6 +413,7 @@ export class BridgeAutomations {
   async #begin({ rules, said }: AutomationsContent): Promise<void> {
     const { pin, log, calls } = this.#parts;
     const now = this.#now();
+    this.#home = withHomeRestart(this.#home, now);
     for (const { text, state, silent, leaving } of rules) {
       const read = readSignedRule(text, pin, leaving ? 0 : now);
       const known = readAutomationState(state);

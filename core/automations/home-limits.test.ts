@@ -8,6 +8,7 @@ import {
   withBeginning,
   withCommand,
   withHomeClockSet,
+  withHomeRestart,
 } from "./home-limits.ts";
 import { NOON, stepOf } from "./testkit/rules.ts";
 
@@ -49,6 +50,14 @@ describe("limits of all rules of a home", () => {
       NO_COMMANDS,
     );
     expect(heldUntil(many, other, NOON)).toBe(NOON + HOUR_MS);
+  });
+
+  test("a start with a clock that is hours behind holds nothing back until then", () => {
+    const before = withHomeRestart(withBeginning(sent(1), NOON), NOON - 3 * HOUR_MS);
+    expect(beginFrom(before)).toBe(NOON - 3 * HOUR_MS + 1_000);
+    expect(before.sent.every(({ at }) => at <= NOON - 3 * HOUR_MS)).toBe(true);
+    const after = withHomeRestart(withBeginning(sent(1), NOON), NOON + HOUR_MS);
+    expect(beginFrom(after)).toBe(NOON + 1_000);
   });
 
   test("a clock that is set makes no span longer or shorter, and they go through a file", () => {

@@ -53,6 +53,17 @@ export function withCommand({ begun, sent }: HomeCommands, step: AutomationStep,
   return { begun, sent: [...sent.filter((before) => before.at > at - HOUR_MS), one].slice(-HOME_MAX) };
 }
 
+/**
+ * The bridge began anew, with a clock that may be before what the file has. What was then is as if it were of now: else nothing would begin
+ * until that time comes.
+ */
+export function withHomeRestart({ begun, sent }: HomeCommands, at: number): HomeCommands {
+  return {
+    begun: Math.min(begun, at),
+    sent: sent.map((one) => ({ ...one, at: Math.min(one.at, at) })),
+  };
+}
+
 /** The clock was set by so many ms. */
 export function withHomeClockSet({ begun, sent }: HomeCommands, by: number): HomeCommands {
   return { begun: begun + by, sent: sent.map((one) => ({ ...one, at: one.at + by })) };

@@ -20,6 +20,8 @@ const MOMENT_WITHIN_MS = 6_000;
 const WHOLE_WITHIN_MS = 15_000;
 /** The bridge waits for a device, tries again what was not sent, and says again what the gateway did not store. */
 const OVER_WITHIN_MS = 240_000;
+/** Longer than any wait of the bridge: what did not change for so long stays so. */
+const STILL_MS = 60_000;
 /** A value goes back at the latest after this, whatever became of its rule. */
 const BACK_WITHIN_MS = 20_000;
 /** What comes twice comes within this time after everything was told. */
@@ -183,8 +185,11 @@ class HouseRun {
   async #untilOver(): Promise<void> {
     const end = performance.now() + OVER_WITHIN_MS;
     let isQuiet = 0;
-    while (performance.now() < end && isQuiet < 2) {
+    let [before, since] = ["", performance.now()];
+    while (performance.now() < end && isQuiet < 2 && performance.now() - since < STILL_MS) {
       const rules = await this.#house.gateway.rules();
+      const now = JSON.stringify([...(rules ?? [])]);
+      if (now !== before) [before, since] = [now, performance.now()];
       const isOver = [...this.#records.values()].every(({ name }) => {
         const runs = rules?.get(name)?.runs ?? [];
         return runs.every(({ state }) => state !== "running") && runs.length > 0;
