@@ -32,7 +32,7 @@ type CardStep = {
 };
 
 /** @property count of runs in the time that is known @property times of at most five of them (epoch ms) @property since the beginning of the history */
-type CardDryRun =
+export type CardDryRun =
   | {
       count: number;
       times: readonly number[];

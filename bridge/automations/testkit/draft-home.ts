@@ -11,7 +11,7 @@ import { type DraftParts, draftAutomation } from "../draft.ts";
 import type { PairedAgent } from "../rule-devices.ts";
 
 /** A Saturday, 12:00 in Berlin. */
-const NOW = Date.parse("2026-11-28T11:00Z");
+export const NOW = Date.parse("2026-11-28T11:00Z");
 export const ZONE = "Europe/Berlin";
 
 export class DraftHome {
