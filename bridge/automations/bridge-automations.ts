@@ -88,6 +88,8 @@ const GONE_MS = windowMs(600_000, 2_000);
 const OVERDUE_MS = 120_000;
 /** After a start, devices are waited for so long. */
 const KNOWN_MS = windowMs(60_000, 10_000);
+/** Of the answer about rules. */
+const STATUS_CHARS = 150_000;
 /** A person who takes a run back waits no longer for the answer. */
 const UNDO_MS = 60_000;
 
@@ -371,11 +373,16 @@ export class BridgeAutomations {
   #status(wanted: readonly string[]): AutomationOrdered {
     const at = this.#now();
     const found = this.#entries.filter(({ rule, isLeaving }) => !isLeaving && wanted.includes(rule.id));
-    const status = found.map(({ rule, state }) =>
-      statusOf(rule, state, this.#records.of(rule.id), this.#because(rule), at),
-    );
     const { shown } = this.#parts.presence;
-    return { status, ...(shown && { presence: shown }) };
+    // A frame has room for all runs of some rules, or for some runs of all.
+    for (const most of [20, 5, 1]) {
+      const status = found.map(({ rule, state }) =>
+        statusOf(rule, state, this.#records.of(rule.id).slice(-most), this.#because(rule), at),
+      );
+      const ordered = { status, ...(shown && { presence: shown }) };
+      if (most === 1 || JSON.stringify(ordered).length <= STATUS_CHARS) return ordered;
+    }
+    return { status: [] };
   }
 
   /** A person takes a run back. Resolves when that has ended. */

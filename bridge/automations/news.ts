@@ -6,6 +6,8 @@ import type { GatewayLink } from "../gateway/gateway.ts";
 /** The oldest give way. */
 const NEWS_MAX = 200;
 const A_FRAME_MAX = 50;
+/** A run with all its steps has some kilobytes. */
+const A_FRAME_CHARS = 100_000;
 /** What the gateway did not take is sent again so often. */
 const AGAIN_MS = windowMs(30_000, 2_000);
 
@@ -76,7 +78,7 @@ export class NewsQueue {
   }
 
   send(): void {
-    const news = this.#news.filter(({ n }) => n <= this.#durable).slice(0, A_FRAME_MAX);
+    const news = this.#next();
     if (!this.#isWanted || this.#isOut || news.length === 0) return;
     if (!this.#gateway.send({ t: "news", news, ...(this.#lost > 0 && { lost: this.#lost }) })) return;
     this.#isOut = true;
@@ -85,6 +87,15 @@ export class NewsQueue {
       this.#isOut = false;
       this.send();
     }, AGAIN_MS);
+  }
+
+  #next(): AutomationNews[] {
+    const all = this.#news.filter(({ n }) => n <= this.#durable).slice(0, A_FRAME_MAX);
+    let left = A_FRAME_CHARS;
+    return all.filter((one, at) => {
+      left -= JSON.stringify(one).length;
+      return at === 0 || left >= 0;
+    });
   }
 
   stop(): void {
