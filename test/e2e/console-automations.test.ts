@@ -1,0 +1,139 @@
+/** The console's rules that act: states, runs, values, pause, resume with its second tap, undo, delete; and who is at home. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DemoHome, startDemoHome } from "../../local/demo/demo.ts";
+import { furnish } from "../../local/demo/furnish.ts";
+import { TOKENS } from "../tokens.ts";
+import { ACTS_WITHIN_MS, ActingRules } from "./acting-rules.ts";
+import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const LEAK = {
+  name: "Leak, light on",
+  when: [{ agent_id: "leak-sensor", reading: "Water leak", is: "equal", value: "wet" }],
+  do: [{ agent_id: "reading-lamp", action: "set", parameters: { on: true } }],
+};
+/** What pumps asks twice. */
+const PUMP = {
+  name: "Water the garden",
+  when: [{ agent_id: "office-thermometer", reading: "Temperature", is: "above", value: 35 }],
+  do: [{ agent_id: "garden-pump", action: "set", parameters: { on: true } }],
+  over: "off",
+  at_most_minutes: 5,
+};
+
+const folder = mkdtempSync(join(tmpdir(), "edgecall-console-automations-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 300_000 }, () => {
+  const bridge = { BRIDGE_STATE: folder, PRESENCE: "Phone=phone:Home" };
+  const stack = useStack({
+    vars: { GATEWAY_TOOLS: "rules,history", TIMEZONE: "Europe/Berlin" },
+    bridge,
+  });
+  const rules = new ActingRules(() => stack.gateway);
+  let house: DemoHome;
+  let page: Page;
+  useChromium(async (browser) => {
+    page = await openWindow(browser, PHONE);
+  });
+
+  beforeAll(async () => {
+    house = await startDemoHome({ url: stack.mqttUrl, seed: 4 });
+    await furnish({ url: stack.gateway.url, token: TOKENS.owner });
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+  }, 120_000);
+  afterAll(() => house?.stop());
+
+  const card = (name: string) => page.getByRole("region", { name });
+  const look = () => page.getByRole("button", { name: "Refresh" }).click();
+  /** The screen asks again by itself, each 15 s. */
+  const shows = async (name: string, text: string | RegExp) =>
+    await card(name).getByText(text).first().waitFor({ timeout: ACTS_WITHIN_MS });
+  const fits = async () => {
+    expect(await axeFinds(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    const beside = await page.evaluate(
+      "[document.documentElement, document.querySelector('main')].map((one) => one.scrollWidth - one.clientWidth)",
+    );
+    expect(beside).toEqual([0, 0]);
+    await page.setViewportSize(PHONE);
+  };
+
+  test("without one, sentences to try are there", async () => {
+    await page.getByRole("link", { name: "Rules" }).click();
+    await page.getByText("When the leak sensor is wet, close the water valve.").waitFor();
+    await card("Who is at home").getByText("Somebody is at home.").waitFor();
+    await card("Who is at home").getByText("Phone").waitFor();
+    await fits();
+  });
+
+  test("a rule has its card's words, its state and the values now", async () => {
+    await rules.make("console", [LEAK, PUMP]);
+    await look();
+    await shows(LEAK.name, "ready");
+    await shows(LEAK.name, "It has not run yet.");
+    await shows(LEAK.name, /^When: Leak sensor/);
+    await shows(LEAK.name, /^Now: .*dry/);
+    await shows(PUMP.name, /Garden pump/);
+    await fits();
+  });
+
+  test("a run says why, how each step ended and when; its values are drawn, with the run; undo takes it back", async () => {
+    house.happen("leak");
+    await shows(LEAK.name, "done");
+    await shows(LEAK.name, /because .*wet/);
+    await shows(LEAK.name, /^confirmed, /);
+    await card(LEAK.name).getByText("Values").click();
+    await card(LEAK.name).getByRole("img").first().waitFor();
+    await card(LEAK.name).getByText("1 run").first().waitFor();
+    await fits();
+    expect(house.get("Reading lamp").on).toBe(true);
+    await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).click();
+    await shows(LEAK.name, "undone");
+    expect(house.get("Reading lamp").on).toBe(false);
+    house.happen("leak dried");
+  });
+
+  test("a paused one is resumed by its card and a second tap, with the keyboard alone", async () => {
+    await page.getByRole("button", { name: `Pause: ${PUMP.name}` }).click();
+    await shows(PUMP.name, "paused");
+    await page.getByRole("button", { name: `Resume: ${PUMP.name}` }).focus();
+    await page.keyboard.press("Enter");
+    const again = page.getByRole("group", { name: `Allow this rule again?: ${PUMP.name}` });
+    await again
+      .getByText(/Garden pump/)
+      .first()
+      .waitFor();
+    await again.getByRole("button", { name: "Allow", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await again.getByText("This may do harm, so it asks twice:").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).toBe(
+      "This may do harm, so it asks twice:",
+    );
+    expect(await axeFinds(page)).toEqual([]);
+    expect((await rules.list()).find(({ name }) => name === PUMP.name)?.status).toBe("paused");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await again.waitFor({ state: "detached" });
+    await shows(PUMP.name, "ready");
+  });
+
+  test("a person says that they are away, and back", async () => {
+    const home = card("Who is at home");
+    await home.getByRole("button", { name: "I am away" }).click();
+    await home.getByText(/said to be away/).waitFor();
+    await home.getByRole("button", { name: "I am back" }).click();
+    await home.getByText(/said to be away/).waitFor({ state: "detached" });
+  });
+
+  test("one is deleted", async () => {
+    await page.getByRole("button", { name: `Delete ${PUMP.name}` }).click();
+    await page.getByRole("button", { name: "Yes, delete" }).click();
+    await card(PUMP.name).waitFor({ state: "detached" });
+    expect((await rules.list()).map(({ name }) => name)).toEqual([LEAK.name]);
+  });
+});
