@@ -40,6 +40,8 @@ import { measureWorkerStart } from "./worker-start.ts";
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
 // And that of what the bridge keeps at home.
 if (process.argv.includes("--history")) await import("./history/main.ts");
+// And that of rules that act.
+if (process.argv.includes("--rules")) await import("./automations/main.ts");
 
 const USAGE = `npm run bench -- [options]
 
@@ -55,6 +57,7 @@ const USAGE = `npm run bench -- [options]
   --json FILE    the figures as JSON too
   --tools        the device's tools; npm run bench -- --tools --help
   --history      400 days of values of 300 devices, and questions about them
+  --rules        50 rules that act, from a value to the command
   --help         this
 
 It needs Mosquitto (apt-get install mosquitto), but for --fronts; and Chromium for the first paint.`;

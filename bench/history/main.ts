@@ -139,6 +139,7 @@ async function ask(): Promise<void> {
             at: now,
             tainted: false,
             message: 1,
+            known: 1,
             retained: false,
             from: "mqtt" as const,
           })),
