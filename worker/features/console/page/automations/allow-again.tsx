@@ -9,7 +9,7 @@ import { Problem, Skeleton } from "../load.tsx";
 import { RuleLines } from "../rule-lines.tsx";
 import { SecondTap } from "../second-tap.tsx";
 import { say } from "../texts/say.ts";
-import type { Automation } from "./automation.ts";
+import { type Automation, wordsOf } from "./automation.ts";
 
 type Card = AnswerOf<"POST /v1/automations/{automation}/card">;
 type Props = { automation: Automation; onDone: (isAllowed: boolean) => void };
@@ -49,7 +49,7 @@ export function AllowAgain({ automation: { id, name }, onDone }: Props) {
     >
       <p class="sentence">{say("actAgain")}</p>
       {!card && !problem && <Skeleton lines={3} />}
-      {card && <RuleLines lines={card.card} />}
+      {card && <RuleLines lines={wordsOf(card.card, name)} />}
       {card && isSecond && (
         <SecondTap texts={card.second_tap} verb={say("allow")} disabled={busy} onYes={allow} />
       )}

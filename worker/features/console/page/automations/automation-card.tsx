@@ -11,7 +11,7 @@ import { RuleLines } from "../rule-lines.tsx";
 import { Sure } from "../sure.tsx";
 import { say, type TextKey } from "../texts/say.ts";
 import { AllowAgain } from "./allow-again.tsx";
-import type { Automation } from "./automation.ts";
+import { type Automation, wordsOf } from "./automation.ts";
 import { Run, timeIn } from "./run.tsx";
 
 type State = NonNullable<Automation["now"]>["state"];
@@ -52,7 +52,7 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
         <span class={`badge ${isUrgent(automation) ? "bad" : ""}`}>{say(state)}</span>
       </div>
       {why !== null && <p class="problem">{visible(why)}</p>}
-      <RuleLines lines={card} />
+      <RuleLines lines={wordsOf(card, name)} />
       {now && now.now.length > 0 && (
         <p>
           {say("actNow")}: {now.now.map(visible).join("; ")}

@@ -64,6 +64,7 @@ const RULE: Automation = {
   why: null,
   say: null,
   card: [
+    "Make this rule? “Door open, heating down”",
     "When: Door contact (contact) is open for 5 min. Only if: nobody is home (Phone).",
     "Then: 1. Living room heating: set temperature to 17 °C; waits up to 15 s until the device reports it.",
     "When it is over: back to 21 °C, unless somebody changed it.",
