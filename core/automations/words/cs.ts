@@ -37,7 +37,6 @@ export const news: NewsWords = {
   too_often: "proběhlo příliš často",
   not_allowed: "už není povoleno",
   ruleTimeOver: "doba, na kterou bylo povoleno, uplynula; vlastník je může povolit znovu",
-  ruleDeviceChanged: "jeho zařízení teď dělá něco jiného",
   ruleDeviceOff: "jeho zařízení se už nesmí měnit",
   ruleOwnerGone: "kdo je povolil, už není vlastník",
   ruleEnded: "někdo ukončil jeho povolení",

@@ -37,7 +37,6 @@ export const news: NewsWords = {
   too_often: "sie lief zu oft",
   not_allowed: "sie ist nicht mehr erlaubt",
   ruleTimeOver: "die Zeit ist um, für die sie erlaubt war; ein Besitzer kann sie neu erlauben",
-  ruleDeviceChanged: "ein Gerät der Regel tut jetzt etwas anderes",
   ruleDeviceOff: "ein Gerät der Regel darf nicht mehr geändert werden",
   ruleOwnerGone: "wer sie erlaubt hat, ist kein Besitzer mehr",
   ruleEnded: "eine Person hat die Erlaubnis beendet",

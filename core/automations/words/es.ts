@@ -38,7 +38,6 @@ export const news: NewsWords = {
   too_often: "se ejecutó demasiadas veces",
   not_allowed: "ya no está permitida",
   ruleTimeOver: "pasó el tiempo para el que estaba permitida; un propietario puede permitirla de nuevo",
-  ruleDeviceChanged: "un dispositivo suyo hace ahora otra cosa",
   ruleDeviceOff: "un dispositivo suyo ya no se puede cambiar",
   ruleOwnerGone: "quien la permitió ya no es propietario",
   ruleEnded: "una persona terminó su permiso",

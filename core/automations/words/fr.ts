@@ -38,7 +38,6 @@ export const news: NewsWords = {
   not_allowed: "elle n'est plus permise",
   ruleTimeOver:
     "la durée pour laquelle elle était autorisée est passée ; un propriétaire peut l'autoriser de nouveau",
-  ruleDeviceChanged: "un de ses appareils fait maintenant autre chose",
   ruleDeviceOff: "un de ses appareils ne peut plus être modifié",
   ruleOwnerGone: "la personne qui l'a autorisée n'est plus propriétaire",
   ruleEnded: "une personne a mis fin à son autorisation",

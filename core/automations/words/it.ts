@@ -38,7 +38,6 @@ export const news: NewsWords = {
   too_often: "è partita troppo spesso",
   not_allowed: "non è più permessa",
   ruleTimeOver: "il tempo per cui era permessa è passato; un proprietario può permetterla di nuovo",
-  ruleDeviceChanged: "un suo dispositivo ora fa altro",
   ruleDeviceOff: "un suo dispositivo non si può più cambiare",
   ruleOwnerGone: "chi l'ha permessa non è più proprietario",
   ruleEnded: "una persona ha terminato il suo permesso",

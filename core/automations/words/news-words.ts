@@ -43,7 +43,6 @@ export const WHY_WORDS = {
   too_often: "it ran too often",
   not_allowed: "it is not allowed any more",
   ruleTimeOver: "it was allowed for a time that is over; an owner can allow it anew",
-  ruleDeviceChanged: "a device of it does something else now",
   ruleDeviceOff: "a device of it may not be changed any more",
   ruleOwnerGone: "whoever allowed it is no owner any more",
   ruleEnded: "a person ended its permission",

@@ -37,7 +37,6 @@ export const news: NewsWords = {
   too_often: "hij liep te vaak",
   not_allowed: "hij is niet meer toegestaan",
   ruleTimeOver: "de tijd waarvoor ze was toegestaan is voorbij; een eigenaar kan haar opnieuw toestaan",
-  ruleDeviceChanged: "een apparaat ervan doet nu iets anders",
   ruleDeviceOff: "een apparaat ervan mag niet meer veranderd worden",
   ruleOwnerGone: "wie haar toestond, is geen eigenaar meer",
   ruleEnded: "iemand heeft de toestemming beëindigd",

@@ -38,7 +38,6 @@ export const news: NewsWords = {
   too_often: "działała zbyt często",
   not_allowed: "nie jest już dozwolona",
   ruleTimeOver: "minął czas, na który była dozwolona; właściciel może na nią znów pozwolić",
-  ruleDeviceChanged: "jej urządzenie robi teraz coś innego",
   ruleDeviceOff: "jej urządzenia nie wolno już zmieniać",
   ruleOwnerGone: "kto na nią pozwolił, nie jest już właścicielem",
   ruleEnded: "ktoś zakończył jej zezwolenie",

@@ -37,7 +37,6 @@ export const news: NewsWords = {
   too_often: "funcionou vezes demais",
   not_allowed: "já não é permitida",
   ruleTimeOver: "passou o tempo para o qual estava permitida; um proprietário pode permiti-la de novo",
-  ruleDeviceChanged: "um dispositivo dela faz agora outra coisa",
   ruleDeviceOff: "um dispositivo dela já não pode ser alterado",
   ruleOwnerGone: "quem a permitiu já não é proprietário",
   ruleEnded: "uma pessoa terminou a permissão",

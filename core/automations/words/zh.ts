@@ -37,7 +37,6 @@ export const news: NewsWords = {
   too_often: "它运行得太频繁",
   not_allowed: "它不再被允许",
   ruleTimeOver: "允许的期限已过；所有者可以重新允许",
-  ruleDeviceChanged: "其中的设备现在的动作不同了",
   ruleDeviceOff: "其中的设备不再允许更改",
   ruleOwnerGone: "允许它的人已不是所有者",
   ruleEnded: "有人结束了它的许可",

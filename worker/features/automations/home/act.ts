@@ -15,7 +15,7 @@ import { readLanguage } from "../../../kernel/phrases.ts";
 import { prepareSteps } from "./allow.ts";
 import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { boundTo, unallowed } from "./faithful.ts";
-import { isCarriedOut } from "./news.ts";
+import { callerOf, isCarriedOut } from "./news.ts";
 
 const TEXT_MAX = 500;
 
@@ -42,7 +42,7 @@ export async function onAct(home: HomeContext, { act }: BridgeFrame & { t: "act"
     {
       id: act.id,
       conversation: null,
-      caller: { principal: `rule:${rule}`, role: "member", channel: "rule" },
+      caller: callerOf(automation),
       args: { agent_id: step.agent, action: step.action, params: step.parameters },
       watched: false,
       tainted: false,

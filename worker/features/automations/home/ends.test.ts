@@ -84,7 +84,7 @@ describe("a rule stops", () => {
 
   test("when its device does something else", async () => {
     bridge.send({ t: "agent", agent: device("lamp", { hosted: { allow: "another" } }) });
-    await stopped("a device of it does something else now");
+    await stopped("a device of it is another one now");
   });
 
   test.each(["off", "read"])("when its device is set to '%s'", async (mode) => {
@@ -95,7 +95,7 @@ describe("a rule stops", () => {
   test("when a device that it looks at is forgotten", async () => {
     bridge.send({ t: "agent", agent: { ...(DEVICES[0] as (typeof DEVICES)[number]), online: false } });
     await until(async () => (await ask("/v1/devices/front-door", { method: "DELETE" })).status === 204);
-    await stopped("its device is gone from this home");
+    await stopped("a device of it is gone");
   });
 
   test("when whoever allowed it is no owner any more: at the bridge's next hello", async () => {

@@ -1,5 +1,7 @@
 /** What the bridge tells of rules that act: once, to whom, with which buttons, and what pressing them does. */
-import { reset } from "cloudflare:test";
+import { reset, runInDurableObject } from "cloudflare:test";
+import { news as germanNews } from "@edgecall/core/automations/words/de.ts";
+import { de } from "@edgecall/core/phrases/languages/de.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { acting, allows, CARD, listed, run, sets, tells } from "../../../../test/acting-home.ts";
 import { permissions } from "../../../../test/permission-home.ts";
@@ -10,6 +12,8 @@ import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
+import type { Home } from "../../../home.ts";
+import { type AutomationRow, automationsOf } from "./automation-store.ts";
 
 let bridge: TestBridge;
 let id: string;
@@ -136,6 +140,32 @@ test("a rule that stopped by itself is paused, and says why", async () => {
   });
   expect(await permissions()).toEqual([]);
   expect((await heard()).join()).toContain("does something else now");
+});
+
+test("after a long absence it is one message, with how often each ran", async () => {
+  const news = [1, 2, 3, 4, 5].map((n) => ({ n, rule: id, version: 1, run: run(id, { firing: n }) }));
+  tells(bridge, ...news);
+  await stored(5);
+  expect(await heard()).toEqual(["Meanwhile your home ran rules: Door open, lamp on 5 times."]);
+});
+
+test("a command that failed is told by the name that people gave its device, in the language of its maker", async () => {
+  const fetch = async ({ url }: Request) =>
+    new URL(url).pathname === "/phrases-de.json"
+      ? Response.json({ ...de, more: germanNews })
+      : new Response("not found", { status: 404 });
+  setVariables({ ASSETS: { fetch } });
+  await ask("/v1/devices/lamp", { method: "PATCH", body: JSON.stringify({ name: "Flurlampe" }) });
+  await runInDurableObject(ruleHome(), (instance: Home) => {
+    const store = automationsOf(instance.access.home);
+    const row = store.get(id) as AutomationRow;
+    store.put({ ...row, maker: { ...row.maker, language: "de" } });
+  });
+  const steps = [{ step: 0, outcome: "unconfirmed" as const, text: "no answer", at: T0 }];
+  tells(bridge, { n: 1, rule: id, version: 1, run: run(id, { state: "stopped", steps }) });
+  await stored(1);
+  expect(await buttons()).toMatchObject([{ label: "Diese Regel stoppen" }]);
+  expect((await heard()).join()).toMatch(/Flurlampe: .*bestätigt/);
 });
 
 test("the end of a run is told after its rule was ended", async () => {

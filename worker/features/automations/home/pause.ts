@@ -28,18 +28,15 @@ export function stopRule(
   return stopped;
 }
 
-type Why = Extract<keyof typeof WHY_WORDS, `rule${string}`> | "deviceIsGone" | "makerHasNoAccess";
-
 /** The gateway stops it, and tells its maker and the owners. */
 function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
-  const stopped = stopRule(home, row);
+  stopRule(home, row);
   const tell = async () => {
     const phrases = await readLanguage(home.env, row.maker.language);
     const { id, name } = row.automation;
-    const now = automationsOf(home).get(id) ?? stopped;
-    const reason =
-      why === "deviceIsGone" || why === "makerHasNoAccess" ? phrases.say(why) : phrases.sayOf(WHY_WORDS, why);
-    if (now.status === "paused") automationsOf(home).put({ ...now, why: reason });
+    const reason = why === "makerHasNoAccess" ? phrases.say(why) : phrases.sayOf(WHY_WORDS, why);
+    const now = automationsOf(home).get(id);
+    if (now?.status === "paused") automationsOf(home).put({ ...now, why: reason });
     const text = phrases.say("ruleStopped", { name, id, why: reason });
     const notice = {
       id: crypto.randomUUID(),
@@ -68,15 +65,17 @@ export function makerHolds(home: HomeContext, { maker }: AutomationRow): boolean
   return role === "owner" || (role === "member" && maker.role === "member");
 }
 
+type Why = keyof typeof WHY_WORDS | "makerHasNoAccess";
+
 const WHY: Readonly<Partial<Record<EndReason, Why>>> = {
   date: "ruleTimeOver",
   unused: "ruleTimeOver",
   ended: "ruleEnded",
   not_me: "ruleEnded",
-  changed: "ruleDeviceChanged",
-  paired_again: "ruleDeviceChanged",
+  changed: "device_changed",
+  paired_again: "device_changed",
   mode: "ruleDeviceOff",
-  device_gone: "deviceIsGone",
+  device_gone: "device_gone",
 };
 
 /** A rule needs all of its permissions. */
@@ -93,6 +92,6 @@ export function onAgentsGone(home: HomeContext): void {
   for (const row of automationsOf(home).active()) {
     const { when, do: steps, end } = row.automation;
     if ([...when, ...steps, ...end].some((of) => idOf(home, of) === undefined))
-      stopBecause(home, row, "deviceIsGone");
+      stopBecause(home, row, "device_gone");
   }
 }
