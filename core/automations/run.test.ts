@@ -477,6 +477,20 @@ describe("its end", () => {
   });
 });
 
+test("what comes true while a person's undo is carried out is counted, and costs no time", () => {
+  const bench = new Bench();
+  bench.fire();
+  bench.ends("confirmed");
+  bench.value(false);
+  bench.give({ of: "undo", firing: 1 });
+  bench.pass(2 * MINUTE_MS);
+  bench.value(true);
+  expect(nextDue(bench.rule, bench.state, around(bench.at))).toBeUndefined();
+  expect(brief(bench.ends("confirmed"))).toEqual(["notes undone undo"]);
+  expect(bench.state.counted).toBe(1);
+  expect(brief(bench.pass(HOUR_MS))).toEqual([]);
+});
+
 describe("a start in the middle", () => {
   const steps = { do: [stepOf(), stepOf({ key: "fan" })] };
   const confirmed = { outcome: "confirmed" as const, text: "on" };

@@ -45,7 +45,10 @@ export function advance(
   if (input.of === "restarted") onRestart(turn, input.ledger);
   const { state: stepped, pulses, depth } = stepConditions(rule, turn.state, input, now.at);
   turn.state = withTruth(rule, stepped);
-  if (turn.state.run && stepped.level === false && turn.state.level) countOne(turn);
+  if (turn.state.run && stepped.level === false && turn.state.level) {
+    countOne(turn);
+    turn.state = { ...turn.state, armed: false };
+  }
   if (input.of === "connected") quiet(turn);
   if (input.of === "stop") stop(turn, input.why);
   if (input.of === "outcome") onOutcome(turn, input);
@@ -79,7 +82,7 @@ export function nextDue(
   if (!stopped) {
     if (moment) times.push(now.begin_from);
     if (next && now.sure) times.push(Math.max(next.at, quiet_until, now.begin_from));
-    if (armed && isHeld({ rule, state }) === true) times.push(freeFrom(rule, state, now.begin_from));
+    if (armed && !run && isHeld({ rule, state }) === true) times.push(freeFrom(rule, state, now.begin_from));
   }
   const first = Math.min(...times.filter((time) => time !== undefined));
   return Number.isFinite(first) ? Math.max(first, at) : undefined;

@@ -99,10 +99,16 @@ export class House {
     this.give({ of: "value", condition, value: value === undefined ? { missing: true } : { value } });
   }
 
-  /** The bridge's clock is set. */
+  /**
+   * The bridge's clock is set. The power holds for this one write: a clock that is set as the power is lost cannot be told from time that
+   * passed meanwhile.
+   */
   setClock(by: number): void {
+    const { fuse } = this;
+    this.fuse = undefined;
     this.ahead += by;
     this.give({ of: "clock_set", by });
+    this.fuse = fuse;
   }
 
   /** Time passes, with all that is due. */
