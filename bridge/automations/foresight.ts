@@ -8,7 +8,7 @@ import type { Automation, AutomationStep } from "@edgecall/core/protocol/automat
 import { DAY_MS } from "@edgecall/core/time/zone.ts";
 
 /** What was kept of a reading. `since`: when anything was kept first, epoch ms. */
-export type KeptReading = { samples: readonly Sample[]; gaps: readonly Gap[]; since: number };
+type KeptReading = { samples: readonly Sample[]; gaps: readonly Gap[]; since: number };
 
 /** @param key the device's @returns undefined: nothing is kept of it */
 export type ReadKept = (key: string, reading: string, from: number) => Promise<KeptReading | undefined>;
