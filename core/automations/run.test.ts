@@ -491,6 +491,20 @@ test("what comes true while a person's undo is carried out is counted, and costs
   expect(brief(bench.pass(HOUR_MS))).toEqual([]);
 });
 
+test("a hold that ends while a person's undo is carried out waits for its end", () => {
+  const bench = new Bench({ when: [conditionOf({ hold_ms: 5 * MINUTE_MS })] });
+  bench.fire();
+  bench.pass(5 * MINUTE_MS);
+  bench.ends("confirmed");
+  bench.value(false);
+  bench.pass(MINUTE_MS);
+  bench.value(true);
+  bench.give({ of: "undo", firing: 1 });
+  expect(brief(bench.pass(10 * MINUTE_MS))).toEqual([]);
+  expect(nextDue(bench.rule, bench.state, around(bench.at))).toBeUndefined();
+  expect(brief(bench.ends("confirmed"))).toEqual(["notes undone undo", "begun", "do 0"]);
+});
+
 describe("a start in the middle", () => {
   const steps = { do: [stepOf(), stepOf({ key: "fan" })] };
   const confirmed = { outcome: "confirmed" as const, text: "on" };
