@@ -458,9 +458,7 @@ export class BridgeAutomations {
   }
 
   #held(): { id: string; version: number }[] {
-    return this.#entries.flatMap(({ rule: { id, version }, isLeaving }) =>
-      isLeaving ? [] : [{ id, version }],
-    );
+    return this.rules.map(({ id, version }) => ({ id, version }));
   }
 
   #newPlace(): string {

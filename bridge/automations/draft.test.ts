@@ -72,6 +72,7 @@ describe("the five rules that people want first", () => {
       "When it is over: nothing.",
       "It tells you only what was not confirmed.",
       "At most 12 times an hour, at least 1 min apart. Runs at home, also without Internet. The broker's password is enough to make it run.",
+      "How often it would have run is not known.",
     ]);
     expect(second_tap).toEqual([]);
   });
@@ -96,6 +97,7 @@ describe("the five rules that people want first", () => {
       "When it is over for 5 min: back to how it was, unless somebody changed it.",
       "It then tells you: “The door is open and nobody is home.”",
       "At most 12 times an hour, at least 1 min apart. Runs at home, also without Internet. The broker's password is enough to make it run.",
+      "How often it would have run is not known.",
     ]);
     expect(second_tap).toEqual([]);
   });
@@ -153,6 +155,7 @@ describe("the five rules that people want first", () => {
       "After 4 h: Hall light: switch off.",
       "It tells you only what was not confirmed.",
       "At most 12 times an hour, at least 1 min apart. Runs at home, also without Internet.",
+      "In the last 7 days it would have run 7 times: …, Mon 23 Nov, 15:33, Tue 24 Nov, 15:32, Wed 25 Nov, 15:31, Thu 26 Nov, 15:30, Fri 27 Nov, 15:29.",
     ]);
   });
 });

@@ -4,26 +4,27 @@
  */
 import { createHash } from "node:crypto";
 import { cardOf } from "@edgecall/core/automations/card.ts";
+import { type Loops, loopsOf } from "@edgecall/core/automations/loops.ts";
 import { makeAutomation } from "@edgecall/core/automations/make.ts";
+import { ruleNode } from "@edgecall/core/automations/rule-node.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import type { Automation, AutomationDraft, AutomationDrafted } from "@edgecall/core/protocol/automation.ts";
 import { AutomationDrafted as Drafted } from "@edgecall/core/protocol/automation.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { phrasesIn } from "../history/phrases.ts";
-import { conflictsOf, dryRunOf, type ReadKept } from "./foresight.ts";
+import { type PastOf, pastRuns } from "./past-runs.ts";
 import { RuleDevices, type RuleDevicesParts } from "./rule-devices.ts";
 
 /**
  * @property presence names of what knows who is at home @property place of the home in degrees; undefined: it is not known
- * @property isSo whether the rule's condition is so now @property rules those of the home that act
- * @property kept what was kept of a reading; undefined: nothing is kept here
+ * @property isSo whether the rule's condition is so now @property rules that the bridge holds @property pastOf what was kept of a reading
  */
 export type DraftParts = RuleDevicesParts & {
   presence: () => readonly string[];
   place: () => { lat: number; lon: number } | undefined;
   isSo: (rule: Automation) => boolean;
   rules: () => readonly Automation[];
-  kept: ReadKept | undefined;
+  pastOf: PastOf;
 };
 
 export async function draftAutomation(
@@ -33,46 +34,56 @@ export async function draftAutomation(
   const known = new RuleDevices(parts);
   const { devices } = known;
   const made = makeAutomation(input, rule, {
-    devices,
-    zone,
+    ...{ devices, zone },
     presence: parts.presence(),
     place: parts.place(),
   });
   if (!made.ok) return { error: made.error };
   const { automation, when, steps, ends } = made.value;
   await known.nameVersions(automation);
+  // The version before it ends when it comes.
   const others = parts.rules().filter(({ id }) => id !== automation.id);
-  const { own, ...conflicts } = conflictsOf(automation, others, devices);
-  if (own)
+  const loops = loopsAmong(automation, others, (step) => known.changesOf(step));
+  if (loops.own) {
+    const at = automation.when.findIndex(
+      ({ key, condition }) => condition.reading === loops.own?.reading && key === loops.own.key,
+    );
     return {
-      error: `do: it makes its own condition true again (${own.reading}), and would run on and on; give the condition for_minutes`,
+      error: `when.${at}.for_minutes: what the rule does makes this so at once, and it would run again and again; give minutes`,
     };
+  }
+  const nameOf = (id: string) =>
+    id === automation.id ? "" : (others.find((one) => one.id === id)?.name ?? id);
   const now = parts.clock.wall();
-  const dryRun = parts.kept && (await dryRunOf(automation, parts.kept, now));
-  const facts = {
-    when: when.map(({ device, words }) => ({ device: known.shown(device), words })),
-    steps: steps.map(({ device, foreseen }) => ({
-      device: known.shown(device),
-      foreseen: foreseenOf(device, foreseen),
-    })),
-    ends: ends.map(({ device, foreseen }) => ({ device: known.shown(device), foreseen })),
-    presence: parts.presence(),
-    isSo: parts.isSo(automation),
-    isOnBroker: when.some(({ device }) => device.isOnBroker),
-    ...conflicts,
-    ...(dryRun && { dryRun }),
-    seal: sealOf(automation),
-    now,
-  };
-  const card = cardOf(automation, facts, await phrasesIn(language));
+  const card = cardOf(
+    automation,
+    {
+      when: when.map(({ device, words }) => ({ device: known.shown(device), words })),
+      steps: steps.map((one) => known.shownStep(one)),
+      ends: ends.map((one) => known.shownStep(one)),
+      presence: parts.presence(),
+      isSo: parts.isSo(automation),
+      isOnBroker: when.some(({ device }) => device.isOnBroker),
+      dryRun: await pastRuns(automation, parts.pastOf, now),
+      circles: loops.circles.map(([, ...path]) => path.map(nameOf).join(" → ")),
+      against: [...new Set(loops.against.map(({ id }) => nameOf(id)))],
+      seal: sealOf(automation),
+      now,
+    },
+    await phrasesIn(language),
+  );
   const drafted = check(Drafted, { automation, ...card });
-  return drafted.ok
-    ? drafted.value
-    : { error: `do: the rule is too long for a card; make two of it (${drafted.error})` };
+  if (drafted.ok) return drafted.value;
+  return { error: `do: a card has no room for so much; make two rules of it (${drafted.error})` };
 }
 
-function foreseenOf<T>({ of }: { of: "hosted" | "agent" }, foreseen: T): T | undefined {
-  return of === "hosted" ? foreseen : undefined;
+type ChangesOf = Parameters<typeof ruleNode>[1];
+
+function loopsAmong(rule: Automation, others: readonly Automation[], changesOf: ChangesOf): Loops {
+  const node = (whole: boolean) => (one: Automation) => ruleNode(one, changesOf, whole);
+  const { own, circles } = loopsOf(node(true)(rule), others.map(node(true)));
+  const { against } = loopsOf(node(false)(rule), others.map(node(false)));
+  return { ...(own && { own }), circles, against };
 }
 
 /** As many signs of the hash of all that is signed as a person compares. */

@@ -1,9 +1,10 @@
 /** The devices of which the bridge knows, as those who make a rule that acts look at them: hosted ones, and paired agents by their adverts. */
 import { notOffered, wrongArgument } from "@edgecall/core/automations/agent-action.ts";
-import type { CardDevice } from "@edgecall/core/automations/card.ts";
+import type { CardDevice, CardStep } from "@edgecall/core/automations/card.ts";
 import type { Foreseen, RuleDevice } from "@edgecall/core/automations/device.ts";
+import type { MadeStep } from "@edgecall/core/automations/make.ts";
 import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
-import type { Automation } from "@edgecall/core/protocol/automation.ts";
+import type { Automation, AutomationStep } from "@edgecall/core/protocol/automation.ts";
 import type { HostedState } from "@edgecall/core/protocol/devices.ts";
 import { type ActionAdvert, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -47,6 +48,18 @@ export class RuleDevices {
   /** As its card names it. */
   shown({ id, key, name, area }: RuleDevice): CardDevice {
     return { id, key, name, area, isShared: (this.#names.get(name) ?? 0) > 1 };
+  }
+
+  /** A step as its card shows it. Of a paired agent nothing is foreseen. */
+  shownStep({ device, foreseen }: Pick<MadeStep, "device" | "foreseen">): CardStep {
+    return { device: this.shown(device), foreseen: device.of === "hosted" ? foreseen : undefined };
+  }
+
+  /** What a step of a rule changes; undefined: its device is not here now. */
+  changesOf({ of, key, action, parameters }: AutomationStep): Foreseen["changes"] | undefined {
+    const device = this.devices.find((one) => one.of === of && one.key === key);
+    const foreseen = device?.foresee(action, parameters);
+    return foreseen && "changes" in foreseen ? foreseen.changes : undefined;
   }
 
   /** Writes into each step of a paired agent the version of its action, which has to be the same when it runs. */
@@ -116,6 +129,7 @@ function foreseenOfAgent(
     // `nameVersions` writes it.
     allow: "-",
     readings: [],
+    changes: [],
     isConfirmed: false,
     waitMs: advert.timeout_ms ?? 0,
     changesOthers: true,

@@ -48,6 +48,9 @@ type BridgeHistoryParts = {
   log: Log;
 };
 
+/** @property since the first value (epoch ms) */
+export type KeptPast = Pick<Slice, "samples" | "gaps"> & { since: number };
+
 /** A question about one reading. */
 type Asked = PastAsked & { info: SeriesInfo; example: KeptValue | null; earlier: EarlierPast | undefined };
 /** @property earlier values until then are the source's own */
@@ -160,19 +163,18 @@ export class BridgeHistory {
     return await replyOf(answer, question, now, picture);
   }
 
-  /** What was kept of a reading of a device since `from`. @returns undefined: nothing is */
-  async kept(
-    key: string,
-    reading: string,
-    from: number,
-  ): Promise<(Pick<Slice, "samples" | "gaps"> & { since: number }) | undefined> {
+  /**
+   * What is kept of a device's reading, from the value that held at `from` on; undefined: nothing is kept of it. Times are epoch ms.
+   */
+  async kept(key: string, reading: string, from: number, to: number): Promise<KeptPast | undefined> {
     const { catalog, clock } = this.#parts;
     const present = (catalog.sourcedReadings(key, clock.wall()) ?? []).filter(isKept);
     const all = [...present.map((one) => infoOf(key, one)), ...this.#recorder.readingsOf(key)];
     const info = all.find((one) => one.reading === reading);
-    const since = this.#since;
-    if (!info || since === null) return undefined;
-    return { ...(await this.#recorder.store.read(info, from, this.#recorder.now())), since };
+    if (!info) return undefined;
+    const { samples, gaps } = await this.#recorder.store.read(info, from, to);
+    const [first] = samples;
+    return first && { samples, gaps, since: first.at };
   }
 
   /** Looks back step by step, at the most to where the files begin. */

@@ -264,17 +264,17 @@ export class DeviceHost {
   /** Answers with the rule that an input would be. Nothing is stored. */
   async draft({ draft }: Extract<HomeFrame, { t: "draft" }>, paired: readonly PairedAgent[]): Promise<void> {
     const { agents, clock, gateway, modes } = this.#parts;
-    const { place, presence = [] } = this.#settings;
+    const { place } = this.#settings;
     const error = "the home's bridge has no folder for its files (BRIDGE_STATE), so it runs no rules";
     const drafted = this.#automations
       ? await draftAutomation(draft, {
           ...{ catalog: this.#catalog, agents, clock, modes },
           paired: () => paired,
-          presence: () => presence.map(({ name }) => name),
+          presence: () => this.#presence?.shown?.sources.map(({ name }) => name) ?? [],
           place: () => place,
           isSo: (rule) => this.#automations?.isSo(rule) === true,
           rules: () => this.#automations?.rules ?? [],
-          kept: (key, reading, from) => this.#history?.kept(key, reading, from) ?? Promise.resolve(undefined),
+          pastOf: async (...asked) => await this.#history?.kept(...asked),
         })
       : { error };
     gateway.send({ t: "drafted", id: draft.id, drafted });

@@ -7,7 +7,7 @@ import { slotText } from "../approvals/slot-text.ts";
 import type { Phrases } from "../phrases/phrases.ts";
 import type { Automation, AutomationCondition, AutomationStep } from "../protocol/automation.ts";
 import { conditionText, valueText as conditionValue } from "../rules/condition-text.ts";
-import { spacedText } from "../rules/plain-text.ts";
+import { plainText, spaced } from "../rules/plain-text.ts";
 import { RULE_NAME_MAX, SAY_MAX, type WatchRule } from "../rules/watch-rule.ts";
 import { clockText } from "../rules/window.ts";
 import { isLabel } from "../text/label.ts";
@@ -26,21 +26,21 @@ export type CardDevice = {
 };
 
 /** @property device what the step changes; @property foreseen undefined: of a paired agent */
-type CardStep = {
+export type CardStep = {
   device: CardDevice;
   foreseen?: Pick<Foreseen, "isConfirmed" | "waitMs" | "before" | "units"> | undefined;
 };
 
-/** @property count of runs in the time that is known @property times of at most five of them (epoch ms) @property since the beginning of the history */
-export type CardDryRun =
-  | {
-      count: number;
-      times: readonly number[];
-      days: number;
-      since?: number | undefined;
-      leftOut?: "presence" | undefined;
-    }
-  | { why: string };
+/**
+ * What it would have done. @property times of its runs, oldest first (epoch ms) @property days of which values are known @property since
+ * when, if that is less than all @property hasPresence it is not known who was at home
+ */
+export type CardDryRun = {
+  times: readonly number[];
+  days: number;
+  since?: number | undefined;
+  hasPresence: boolean;
+};
 
 /**
  * What the card needs beside the rule.
@@ -57,7 +57,8 @@ export type CardFacts = {
   presence: readonly string[];
   isSo: boolean;
   isOnBroker: boolean;
-  dryRun?: CardDryRun | undefined;
+  /** null: nothing is kept of it. */
+  dryRun: CardDryRun | null;
   circles: readonly string[];
   against: readonly string[];
   seal: string;
@@ -78,7 +79,7 @@ const RULES_SHOWN = 2;
 export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Card {
   const lines = [
     oftenLine(facts, phrases),
-    phrases.sayOf(CARD_WORDS, "makeRule", { name: spacedText(rule.name, RULE_NAME_MAX) }),
+    phrases.sayOf(CARD_WORDS, "makeRule", { name: plainText(rule.name, RULE_NAME_MAX) }),
     ...whenLines(rule, facts, phrases),
     onlyIfLine(rule, facts, phrases),
     ...stepLines(rule, facts, phrases),
@@ -86,15 +87,15 @@ export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Ca
     overLine(rule, facts, phrases),
     rule.say === undefined
       ? phrases.sayOf(CARD_WORDS, "tellsFailures")
-      : phrases.sayOf(CARD_WORDS, "tellsThen", { text: spacedText(rule.say, SAY_MAX) }),
+      : phrases.sayOf(CARD_WORDS, "tellsThen", { text: plainText(rule.say, SAY_MAX) }),
     whereLine(rule, facts, phrases),
     phrases.sentences(facts.isSo ? phrases.sayOf(CARD_WORDS, "isSo") : "", dryRunText(rule, facts, phrases)),
     conflictsText(facts, phrases),
     phrases.sayOf(CARD_WORDS, "sealed", { id: rule.id, version: String(rule.version), seal: facts.seal }),
   ];
   return {
-    card: lines.filter((line) => line !== ""),
-    second_tap: secondTaps(rule, facts, phrases),
+    card: lines.filter((line) => line !== "").map(spaced),
+    second_tap: secondTaps(rule, facts, phrases).map(spaced),
   };
 }
 
@@ -246,11 +247,11 @@ function actText(
 
 /** A name that reads like more than a label is not shown, and neither is an id that was made of it, unless that is short. */
 function placeText({ id, key, name, area, isShared }: CardDevice, phrases: Phrases): string {
-  const shownId = id.split(/[-_]+/).length <= ID_WORDS_MAX ? spacedText(id, PLACE_MAX) : "";
-  const kind = `${phrases.kind("device", 1)} ${spacedText(key, KEY_SHOWN)}`;
+  const shownId = id.split(/[-_]+/).length <= ID_WORDS_MAX ? plainText(id, PLACE_MAX) : "";
+  const kind = `${phrases.kind("device", 1)} ${plainText(key, KEY_SHOWN)}`;
   const isNamed = isLabel(name);
-  const shown = isNamed ? spacedText(name, PLACE_MAX) : shownId || kind;
-  const where = area !== undefined && isLabel(area) ? spacedText(area, PLACE_MAX) : "";
+  const shown = isNamed ? plainText(name, PLACE_MAX) : shownId || kind;
+  const where = area !== undefined && isLabel(area) ? plainText(area, PLACE_MAX) : "";
   const place = phrases.parts(shown, where);
   return isShared && isNamed ? `${place} (${shownId || kind})` : place;
 }
@@ -301,25 +302,26 @@ function whereLine(
 // ── what would have been ──────────────────────────────────────────────────────────────────────────────
 
 function oftenLine({ dryRun }: CardFacts, phrases: Phrases): string {
-  if (!dryRun || "why" in dryRun || dryRun.count <= OFTEN_A_DAY * dryRun.days) return "";
-  return phrases.sayOf(CARD_WORDS, "often", { count: Math.round(dryRun.count / dryRun.days) });
+  const { times = [], days = 1 } = dryRun ?? {};
+  if (times.length <= OFTEN_A_DAY * days) return "";
+  return phrases.sayOf(CARD_WORDS, "often", { count: Math.round(times.length / days) });
 }
 
 function dryRunText({ zone }: Automation, { dryRun, now }: CardFacts, phrases: Phrases): string {
-  if (!dryRun) return "";
-  if ("why" in dryRun) return phrases.sayOf(CARD_WORDS, "noHistory", { why: spacedText(dryRun.why, 100) });
-  const { count, since, leftOut } = dryRun;
-  const shown = dryRun.times.slice(0, TIMES_SHOWN).map((at) => phrases.time(at, zone, now));
-  const more = count > shown.length ? "…" : "";
-  const times = phrases.list([...shown, ...(more === "" ? [] : [more])], "plain");
+  if (!dryRun) return phrases.sayOf(CARD_WORDS, "noHistory");
+  const { times, since, hasPresence } = dryRun;
+  const count = times.length;
+  // The last ones are remembered best.
+  const shown = times.slice(-TIMES_SHOWN).map((at) => phrases.time(at, zone, now));
+  const text = phrases.list(count > TIMES_SHOWN ? ["…", ...shown] : shown, "plain");
   return phrases.sentences(
     count === 0
       ? phrases.sayOf(CARD_WORDS, "wouldNotRun")
-      : phrases.sayOf(CARD_WORDS, "wouldRun", { count, times }),
+      : phrases.sayOf(CARD_WORDS, "wouldRun", { count, times: text }),
     since === undefined
       ? ""
       : phrases.sayOf(CARD_WORDS, "historySince", { time: phrases.time(since, zone, now) }),
-    leftOut === undefined ? "" : phrases.sayOf(CARD_WORDS, "presenceLeftOut"),
+    hasPresence ? phrases.sayOf(CARD_WORDS, "presenceLeftOut") : "",
   );
 }
 
@@ -329,10 +331,10 @@ function conflictsText({ circles, against }: CardFacts, phrases: Phrases): strin
     ...circles
       .filter((name) => name !== "")
       .slice(0, RULES_SHOWN)
-      .map((name) => phrases.sayOf(CARD_WORDS, "actOnEachOther", { name: spacedText(name, RULE_NAME_MAX) })),
+      .map((name) => phrases.sayOf(CARD_WORDS, "actOnEachOther", { name: plainText(name, RULE_NAME_MAX) })),
     ...against
       .slice(0, RULES_SHOWN)
-      .map((name) => phrases.sayOf(CARD_WORDS, "against", { name: spacedText(name, RULE_NAME_MAX) })),
+      .map((name) => phrases.sayOf(CARD_WORDS, "against", { name: plainText(name, RULE_NAME_MAX) })),
   );
 }
 
@@ -358,6 +360,6 @@ function secondTaps(rule: Automation, facts: CardFacts, phrases: Phrases): strin
 }
 
 function namesText(names: readonly string[], phrases: Phrases): string {
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => spacedText(name, PLACE_MAX));
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => plainText(name, PLACE_MAX));
   return phrases.list(names.length > NAMES_SHOWN ? [...shown, "…"] : shown, "plain");
 }

@@ -30,8 +30,10 @@ export type ForeseenCall = { action: string; parameters: Record<string, unknown>
 export type Foreseen = {
   /** Of what decides what the action does; the step is not run when it is another one by then. */
   allow: string;
-  /** Names of the readings that it may change. */
+  /** Names of all readings of what it changes. */
   readings: readonly string[];
+  /** The readings that it changes. `to`: the value that it gets; absent: not known. */
+  changes: readonly { reading: string; to?: string | number | boolean }[];
   /** False: nothing reports whether it was done. */
   isConfirmed: boolean;
   /** How long a confirmation is waited for. */

@@ -23,7 +23,7 @@ export function readInput(text: string): Parsed<{ input: GivenInput; faults: Fau
     return wrong(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!isObject(value) || isTooDeep(value)) return wrong("expected an object with name, when or at, and do");
-  const given = withoutEmpty(value);
+  const given = AUTOMATE_TOOL.prepare?.(withoutEmpty(value)) ?? value;
   const read = AUTOMATE_TOOL.input.safeParse(given);
   if (read.success) return { ok: true, value: { input: read.data as AutomateInput, faults: [] } };
   const faults = read.error.issues.flatMap((issue): Fault[] => {

@@ -3,7 +3,7 @@
  * wrong at once. An unknown device, reading or action makes nothing.
  */
 import type { Automation, AutomationCondition, AutomationStep } from "../protocol/automation.ts";
-import { WAIT_MINUTES_MAX } from "../protocol/automation.ts";
+import { CONDITIONS_MAX, STEPS_MAX, WAIT_MINUTES_MAX } from "../protocol/automation.ts";
 import { type Parsed, wrong } from "../protocol/parse.ts";
 import { makeWatch } from "../rules/make-watch.ts";
 import {
@@ -41,7 +41,7 @@ type MadeCondition = {
   device: RuleDevice;
   words: WatchRule["words"];
 };
-type MadeStep = { made: AutomationStep; device: RuleDevice; foreseen: Foreseen };
+export type MadeStep = { made: AutomationStep; device: RuleDevice; foreseen: Foreseen };
 
 export type MadeAutomation = {
   automation: Automation;
@@ -82,6 +82,8 @@ export function makeAutomation(
   const onlyIf = onlyIfOf(input, home, no);
   const steps = (input.do ?? []).map((one, index) => one && stepMade(one, index, home, no));
   if (input.do?.length === 0) no("do", "name an action");
+  if ((input.do?.length ?? 0) > STEPS_MAX) no("do", `expected at most ${STEPS_MAX} actions`);
+  if ((input.when?.length ?? 0) > CONDITIONS_MAX) no("when", `expected at most ${CONDITIONS_MAX} conditions`);
   checkWaits(input, no);
   const isMoment = at !== undefined || (input.when ?? []).every((one) => one && isMomentary(one));
   const ending = endingOf(
@@ -180,15 +182,15 @@ function conditionMade(
 }
 
 /** What no rule that acts looks at, although a watch does. */
-function unknownText({ is, reading }: When, { of, id }: RuleDevice): Fault | undefined {
+function unknownText({ reading }: When, { of, id }: RuleDevice): Fault | undefined {
   if (of === "agent")
     return {
       field: "agent_id",
       error: `a rule that acts looks at no values of ${id}, a paired agent; 'watch' tells of them`,
     };
-  if (is === "offline" || is === "online" || reading.trim().toLowerCase() === PRESENCE)
+  if (reading.trim().toLowerCase() === PRESENCE)
     return {
-      field: "is",
+      field: "reading",
       error: "a rule that acts does not look at whether a device is online; 'watch' tells of it",
     };
   return undefined;

@@ -1,17 +1,22 @@
 /** The tool by which a model asks for a rule that acts. The bridge reads its values; an owner allows what comes of it. */
-import { CONDITIONS_MAX, STEPS_MAX } from "../protocol/automation.ts";
+import { isObject } from "../protocol/is-object.ts";
 import { z } from "../protocol/parse.ts";
 import { CONDITIONS } from "../protocol/rules.ts";
 import type { Tool } from "../tools/contract.ts";
 import { withoutEmpty } from "../tools/session-tools.ts";
 
-const value = z.optional(z.union([z.number(), z.string(), z.boolean()]));
+/**
+ * A rule that acts does not look at whether a device is online. Bounds and forms are checked where the rule is made, and its errors name
+ * what would be right: here they would be in every model call.
+ */
+const COMPARED = CONDITIONS.filter((is) => is !== "offline" && is !== "online");
 
 const When = z.strictObject({
   agent_id: z.string(),
   reading: z.string(),
-  is: z.enum(CONDITIONS),
-  value,
+  is: z.enum(COMPARED),
+  /** Also of a number: `prepare` writes it as a text. */
+  value: z.optional(z.string()),
   for_minutes: z.optional(z.number()),
 });
 
@@ -24,14 +29,14 @@ const Do = z.strictObject({
 
 const Automate = z.strictObject({
   name: z.string(),
-  when: z.optional(z.array(When).check(z.maxLength(CONDITIONS_MAX))),
+  when: z.optional(z.array(When)),
   match: z.optional(z.enum(["all", "any"])),
-  at: z.optional(z.string().check(z.describe("HH:MM, sunrise, sunset-30; in place of when"))),
-  days: z.optional(z.string().check(z.describe("mo,tu"))),
+  at: z.optional(z.string()),
+  days: z.optional(z.string()),
   only_if: z.optional(z.enum(["nobody_home", "somebody_home"])),
-  only_between: z.optional(z.string().check(z.describe("HH:MM-HH:MM"))),
-  do: z.array(Do).check(z.maxLength(STEPS_MAX)),
-  over: z.optional(z.enum(["leave", "off", "undo"]).check(z.describe("when `when` is no longer so"))),
+  only_between: z.optional(z.string()),
+  do: z.array(Do),
+  over: z.optional(z.enum(["leave", "off", "undo"])),
   at_most_minutes: z.optional(z.number()),
   say: z.optional(z.string()),
 });
@@ -39,7 +44,16 @@ export type AutomateInput = z.infer<typeof Automate>;
 
 export const AUTOMATE_TOOL: Pick<Tool, "name" | "description" | "input" | "prepare"> = {
   name: "automate",
-  description: "Make a rule by which the home acts by itself. An owner allows it on a card.",
+  description: "Make a rule that acts. at: HH:MM, sunset-30.",
   input: Automate,
-  prepare: withoutEmpty,
+  prepare: (args) => {
+    const given = withoutEmpty(args);
+    return Array.isArray(given.when) ? { ...given, when: given.when.map(withTextValue) } : given;
+  },
 };
+
+/** What a number or a boolean is compared with is read from its text. */
+function withTextValue(one: unknown): unknown {
+  const isPlain = isObject(one) && (typeof one.value === "number" || typeof one.value === "boolean");
+  return isPlain ? { ...one, value: String(one.value) } : one;
+}

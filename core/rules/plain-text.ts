@@ -20,9 +20,9 @@ export function shownText(text: string, max: number): string {
   return visible(oneLine(text, max));
 }
 
-/** The same where signs that are not seen have no place, as on a card that a person allows: a blank keeps it from being a link. */
-export function spacedText(text: string, max: number): string {
-  return shownText(text, max).replace(LINKS(), (sign) => `${sign} `);
+/** For a card that a person allows, on which no sign is one that is not seen: a blank keeps words from being a link. */
+export function spaced(text: string): string {
+  return text.replaceAll(JOINER, " ");
 }
 
 /** For a page of ours: without what keeps chat apps from making links. A joiner of somebody else's is an escape already. */

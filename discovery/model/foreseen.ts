@@ -36,7 +36,7 @@ export function foreseenOf(
   context: ForeseenContext,
   parameters: Parameters,
   now: number,
-): Omit<Foreseen, "allow" | "readings"> | { error: string } {
+): (Omit<Foreseen, "allow" | "changes" | "readings"> & { slots: ChangedSlot[] }) | { error: string } {
   const prepared = prepare(context, parameters, now, true);
   if ("error" in prepared) return prepared;
   const { command, deviceName, why, words, siblings } = context;
@@ -56,8 +56,51 @@ export function foreseenOf(
     undo: back !== undefined && (mayHarm || !isBack) ? "dangerous" : back,
     before: valuesBefore(entity, command, parameters, before),
     units: unitsOf(command),
+    slots: changedSlots(entity, command, parameters),
   };
 }
+
+/** A slot that a command changes. `to`: the value that it gets, as it is told; absent: not known. */
+type ChangedSlot = { slot: string; to?: string | number | boolean };
+
+const ENDS_IN: Readonly<Record<string, readonly ChangedSlot[]>> = {
+  open: [
+    { slot: "state", to: "open" },
+    { slot: "position", to: 100 },
+  ],
+  close: [
+    { slot: "state", to: "closed" },
+    { slot: "position", to: 0 },
+  ],
+  lock: [{ slot: "state", to: "locked" }],
+  unlock: [{ slot: "state", to: "unlocked" }],
+  sound: [{ slot: "on", to: true }],
+};
+
+/** What it is asked for, and what follows from it. Of other commands only the entity is known. */
+function changedSlots(entity: Entity, { action }: Command, parameters: Parameters): ChangedSlot[] {
+  const all = entity.slots.map(({ name }) => ({ slot: name }));
+  if (entity.kind === "siren" && action === "stop") return [{ slot: "on", to: false }];
+  const known = Object.hasOwn(ENDS_IN, action) ? ENDS_IN[action] : undefined;
+  if (known) return [...known];
+  if (!action.startsWith("set")) return all;
+  const asked = Object.entries(parameters).flatMap(([name, value]): ChangedSlot[] => {
+    const to = typeof value === "number" || typeof value === "string" || typeof value === "boolean";
+    return value === undefined || MANNERS.has(name) ? [] : [{ slot: slotOf(name), ...(to && { to: value }) }];
+  });
+  const names = asked.map(({ slot }) => slot);
+  const isLit = entity.kind === "light" && !names.includes("on") && asked.length > 0;
+  const followed =
+    action === "set_position" ? ["state"] : [...FOLLOWS, ...(names.includes("on") ? ["mode"] : [])];
+  return [
+    ...asked,
+    ...(isLit ? [{ slot: "on", to: true }] : []),
+    ...all.filter(({ slot }) => followed.includes(slot) && !names.includes(slot)),
+  ];
+}
+
+/** A thermostat heats, or is idle. */
+const FOLLOWS: readonly string[] = ["action"];
 
 /**
  * The call that brings back values from before a command.

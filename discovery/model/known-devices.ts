@@ -278,7 +278,13 @@ export class KnownDevices {
     const { context, readings, allow } = found;
     if (context.part.entity.kind === "update") return { error: "a person alone installs an update" };
     const foreseen = foreseenOf(context, parameters, now);
-    return "error" in foreseen ? foreseen : { ...foreseen, allow, readings: [...readings.values()] };
+    if ("error" in foreseen) return foreseen;
+    const { slots, ...rest } = foreseen;
+    const changes = slots.flatMap(({ slot, ...to }) => {
+      const reading = readings.get(slot);
+      return reading === undefined ? [] : [{ reading, ...to }];
+    });
+    return { ...rest, allow, changes, readings: [...readings.values()] };
   }
 
   /**

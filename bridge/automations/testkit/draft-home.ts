@@ -7,6 +7,7 @@ import type { Language } from "@edgecall/core/text/languages.ts";
 import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { expect } from "vitest";
 import { HostedAgents } from "../../devices/hosted-agents.ts";
+import type { KeptPast } from "../../history/bridge-history.ts";
 import { type DraftParts, draftAutomation } from "../draft.ts";
 import type { PairedAgent } from "../rule-devices.ts";
 
@@ -32,7 +33,8 @@ export class DraftHome {
   place: { lat: number; lon: number } | undefined = { lat: 52.5, lon: 13.4 };
   isSo = false;
   rules: Automation[] = [];
-  kept: DraftParts["kept"];
+  /** By device and reading. */
+  readonly past = new Map<string, KeptPast>();
   mode: "allow" | "read" = "allow";
 
   constructor() {
@@ -134,7 +136,7 @@ export class DraftHome {
       place: () => this.place,
       isSo: () => this.isSo,
       rules: () => this.rules,
-      kept: this.kept,
+      pastOf: async (key, reading) => this.past.get(`${key} ${reading}`),
     };
     const text = typeof input === "string" ? input : JSON.stringify(input);
     const rule = { id: "a-12ab", version: 1 };

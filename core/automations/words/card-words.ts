@@ -45,7 +45,7 @@ export const CARD_WORDS = {
     "In the last 7 days it would have run {count} time: {times}.|In the last 7 days it would have run {count} times: {times}.",
   wouldNotRun: "In the last 7 days it would not have run.",
   historySince: "The history begins {time}.",
-  noHistory: "How often it would have run is not known: {why}.",
+  noHistory: "How often it would have run is not known.",
   presenceLeftOut: "Who was at home is not known, so it may have run less often.",
   actsOnItself: "⚠ What it does may make it run again.",
   actOnEachOther: "⚠ It and “{name}” make each other run.",

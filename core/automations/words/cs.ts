@@ -83,7 +83,7 @@ export const card: CardWords = {
   wouldRun: "Za posledních 7 dní by proběhlo {count}krát: {times}.",
   wouldNotRun: "Za posledních 7 dní by neproběhlo.",
   historySince: "Hodnoty začínají {time}.",
-  noHistory: "Není známo, kolikrát by proběhlo: {why}.",
+  noHistory: "Není známo, kolikrát by proběhlo.",
   presenceLeftOut: "Není známo, kdo byl doma; možná by proběhlo méněkrát.",
   actsOnItself: "⚠ To, co dělá, ho může znovu spustit.",
   actOnEachOther: "⚠ Ono a „{name}“ se spouštějí navzájem.",

@@ -83,7 +83,7 @@ export const card: CardWords = {
   wouldRun: "In den letzten 7 Tagen wäre sie {count}-mal gelaufen: {times}.",
   wouldNotRun: "In den letzten 7 Tagen wäre sie nicht gelaufen.",
   historySince: "Die Werte beginnen {time}.",
-  noHistory: "Wie oft sie gelaufen wäre, ist nicht bekannt: {why}.",
+  noHistory: "Wie oft sie gelaufen wäre, ist nicht bekannt.",
   presenceLeftOut: "Wer zu Hause war, ist nicht bekannt; vielleicht wäre sie seltener gelaufen.",
   actsOnItself: "⚠ Was sie tut, kann sie selbst wieder auslösen.",
   actOnEachOther: "⚠ Sie und „{name}“ lösen einander aus.",

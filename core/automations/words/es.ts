@@ -86,7 +86,7 @@ export const card: CardWords = {
     "En los últimos 7 días se habría ejecutado {count} vez: {times}.|En los últimos 7 días se habría ejecutado {count} veces: {times}.",
   wouldNotRun: "En los últimos 7 días no se habría ejecutado.",
   historySince: "Los valores empiezan el {time}.",
-  noHistory: "No se sabe cuántas veces se habría ejecutado: {why}.",
+  noHistory: "No se sabe cuántas veces se habría ejecutado.",
   presenceLeftOut: "No se sabe quién estaba en casa; quizá se habría ejecutado menos.",
   actsOnItself: "⚠ Lo que hace puede activarla otra vez.",
   actOnEachOther: "⚠ Ella y «{name}» se activan una a otra.",

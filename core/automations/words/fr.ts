@@ -84,7 +84,7 @@ export const card: CardWords = {
   wouldRun: "Ces 7 derniers jours, elle se serait lancée {count} fois : {times}.",
   wouldNotRun: "Ces 7 derniers jours, elle ne se serait pas lancée.",
   historySince: "Les valeurs commencent le {time}.",
-  noHistory: "On ne sait pas combien de fois elle se serait lancée : {why}.",
+  noHistory: "On ne sait pas combien de fois elle se serait lancée.",
   presenceLeftOut: "On ne sait pas qui était à la maison ; elle se serait peut-être lancée moins souvent.",
   actsOnItself: "⚠ Ce qu'elle fait peut la relancer.",
   actOnEachOther: "⚠ Elle et « {name} » se lancent l'une l'autre.",

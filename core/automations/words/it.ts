@@ -86,7 +86,7 @@ export const card: CardWords = {
     "Negli ultimi 7 giorni sarebbe partita {count} volta: {times}.|Negli ultimi 7 giorni sarebbe partita {count} volte: {times}.",
   wouldNotRun: "Negli ultimi 7 giorni non sarebbe partita.",
   historySince: "I valori iniziano il {time}.",
-  noHistory: "Non si sa quante volte sarebbe partita: {why}.",
+  noHistory: "Non si sa quante volte sarebbe partita.",
   presenceLeftOut: "Non si sa chi era a casa; forse sarebbe partita meno spesso.",
   actsOnItself: "⚠ Ciò che fa può farla ripartire.",
   actOnEachOther: "⚠ Lei e “{name}” si fanno partire a vicenda.",

@@ -83,7 +83,7 @@ export const card: CardWords = {
   wouldRun: "In de laatste 7 dagen zou hij {count} keer gelopen zijn: {times}.",
   wouldNotRun: "In de laatste 7 dagen zou hij niet gelopen zijn.",
   historySince: "De waarden beginnen {time}.",
-  noHistory: "Hoe vaak hij gelopen zou zijn, is niet bekend: {why}.",
+  noHistory: "Hoe vaak hij gelopen zou zijn, is niet bekend.",
   presenceLeftOut: "Wie thuis was, is niet bekend; misschien zou hij minder vaak gelopen zijn.",
   actsOnItself: "⚠ Wat hij doet, kan hem opnieuw laten lopen.",
   actOnEachOther: "⚠ Hij en “{name}” laten elkaar lopen.",

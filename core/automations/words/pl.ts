@@ -86,7 +86,7 @@ export const card: CardWords = {
     "W ostatnich 7 dniach zadziałałaby {count} raz: {times}.|W ostatnich 7 dniach zadziałałaby {count} razy: {times}.|W ostatnich 7 dniach zadziałałaby {count} razy: {times}.",
   wouldNotRun: "W ostatnich 7 dniach by nie zadziałała.",
   historySince: "Wartości zaczynają się {time}.",
-  noHistory: "Nie wiadomo, ile razy by zadziałała: {why}.",
+  noHistory: "Nie wiadomo, ile razy by zadziałała.",
   presenceLeftOut: "Nie wiadomo, kto był w domu; może zadziałałaby rzadziej.",
   actsOnItself: "⚠ To, co robi, może ją znów uruchomić.",
   actOnEachOther: "⚠ Ona i „{name}” uruchamiają się nawzajem.",

@@ -85,7 +85,7 @@ export const card: CardWords = {
     "Nos últimos 7 dias teria funcionado {count} vez: {times}.|Nos últimos 7 dias teria funcionado {count} vezes: {times}.",
   wouldNotRun: "Nos últimos 7 dias não teria funcionado.",
   historySince: "Os valores começam em {time}.",
-  noHistory: "Não se sabe quantas vezes teria funcionado: {why}.",
+  noHistory: "Não se sabe quantas vezes teria funcionado.",
   presenceLeftOut: "Não se sabe quem estava em casa; talvez tivesse funcionado menos vezes.",
   actsOnItself: "⚠ O que faz pode ativá-la de novo.",
   actOnEachOther: "⚠ Ela e “{name}” ativam-se uma à outra.",

@@ -83,7 +83,7 @@ export const card: CardWords = {
   wouldRun: "过去 7 天它会运行 {count} 次：{times}。",
   wouldNotRun: "过去 7 天它不会运行。",
   historySince: "数据从{time}开始。",
-  noHistory: "不知道它会运行多少次：{why}。",
+  noHistory: "不知道它会运行多少次。",
   presenceLeftOut: "不知道当时谁在家，实际次数可能更少。",
   actsOnItself: "⚠ 它的动作可能再次触发它自己。",
   actOnEachOther: "⚠ 它和“{name}”会互相触发。",

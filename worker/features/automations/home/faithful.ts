@@ -9,7 +9,7 @@ import type { ActionBounds } from "@edgecall/core/permissions/permission.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import type { Automation, AutomationStep } from "@edgecall/core/protocol/automation.ts";
 import { isEqual, readValue } from "@edgecall/core/rules/value.ts";
-import { PRESENCE, RULE_NAME_MAX, SAY_MAX } from "@edgecall/core/rules/watch-rule.ts";
+import { RULE_NAME_MAX, SAY_MAX } from "@edgecall/core/rules/watch-rule.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
@@ -33,7 +33,7 @@ export function unfaithful(home: HomeContext, draft: Automation, asked: Automate
   for (const [index, { key, of, agent, condition }] of when.entries()) {
     const one = wanted[index];
     const isIt = one && isDevice(home, one.agent_id, agent) && isKeyOf(home, agent, key, of);
-    const reading = one?.is === "offline" || one?.is === "online" ? PRESENCE : (one?.reading ?? "");
+    const reading = one?.reading ?? "";
     if (!isIt || condition.is !== one.is || !isSame(condition.reading, reading)) return `when.${index}`;
     const value =
       one.value === undefined ? undefined : readValue({ value: one.value }, condition.type, undefined);
