@@ -14,9 +14,10 @@ ${rooms.join("\n")}
 
 Try, in the console or with the command above:
 
-  Turn on the reading lamp                       done when the lamp itself says so
-  Unlock the front door                          asks you first
-  Tell me when the freezer is above -15          it is left ajar now and then
+  Turn on the reading lamp                                done when the lamp itself says so
+  Unlock the front door                                   asks you first
+  Tell me when the freezer is above -15                   it is left ajar now and then
+  When the leak sensor is wet, close the water valve      asks you once; it leaks after 15 minutes
 
 The bedroom light never answers, and the office plug takes its "on" back: see what you are told.
 `;
