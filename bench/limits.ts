@@ -52,9 +52,9 @@ export function judge({
     ...(sentences ? judgeSentences(sentences) : []),
     ...(calls ? [...judgePath(calls), ...judgeCosts(calls.costs)] : []),
     ...(scale ? judgeScale(scale) : []),
-    ...homeAssistant.map(({ devices, entities, bridgeRss }) =>
+    ...homeAssistant.map(({ devices, entities, kept, bridgeRss }) =>
       atMost(
-        `the bridge's memory, ${entities} entities in ${devices} devices`,
+        `the bridge's memory, ${entities} entities in ${devices} devices${kept ? ", 400 days kept" : ""}`,
         bridgeRss / 1_000_000,
         ASSISTANT_BRIDGE_MB,
         "MB",

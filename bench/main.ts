@@ -87,6 +87,7 @@ const FULL = {
     homes: [
       { devices: 300, few: false },
       { devices: 600, few: true },
+      { devices: 600, few: true, kept: true },
     ],
     idleMs: 20_000,
     rounds: 5,

@@ -4,7 +4,15 @@
  * the flags of its service: it runs without an optimizing compiler.
  */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +20,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
+import { DayFile, DayFileMaker } from "@edgecall/node/history/day-file.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import { BridgeHistory } from "../../bridge/history/bridge-history.ts";
 import { NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
@@ -106,13 +115,26 @@ async function playDays(): Promise<void> {
 }
 
 async function playToday(): Promise<void> {
-  for (let day = PLAYED; day < DAYS; day += 1)
+  for (let day = PLAYED; day < DAYS - 1; day += 1)
     copyFileSync(pathOf(day % PLAYED, ".day"), pathOf(day, ".day"));
+  writeLastDay();
   now = FIRST + DAYS * DAY_MS;
   const today = await HistoryRecorder.open(OPTIONS);
   today.begin();
   await play(today, DAYS, DAYS);
   await today.stop();
+}
+
+/** It says that the bridge was there until its end: behind a gap nothing would be known of all days before. */
+function writeLastDay(): void {
+  const day = FIRST / DAY_MS + DAYS - 1;
+  const made = new DayFileMaker(day);
+  for (const series of DayFile.of(readFileSync(pathOf((DAYS - 1) % PLAYED, ".day")), day).all())
+    made.add(series);
+  writeFileSync(
+    pathOf(DAYS - 1, ".day"),
+    made.done({ gaps: [], alive: FIRST + DAYS * DAY_MS - 1_000, source: 0 }),
+  );
 }
 
 async function ask(): Promise<void> {
@@ -168,8 +190,21 @@ async function ask(): Promise<void> {
     ["meter: change of 30 days", of("Energy"), { ask: "change", period: "30 d", by: "week" }],
     ["room: a chart of a week", of("Temperature"), { ask: "chart", period: "7 d" }],
     ["plug: why, from the last", of("Switch"), { ask: "last", is: "on" }],
-    ["door: of all 400 days", of("Contact"), { ask: "count", is: "open", by: "month", period: "400 d" }],
+    ["window: never open", of("Contact").slice(-1), { ask: "last", is: "open" }],
     ["power: what never was", of("Power"), { ask: "last", is: ">9000" }],
+    ["400 days: a door's rows", of("Contact"), { ask: "list", is: "open", period: "400 d" }],
+    ["400 days: how often open", of("Contact"), { ask: "count", is: "open", by: "month", period: "400 d" }],
+    ["400 days: how long on", of("Switch"), { ask: "duration", is: "on", by: "month", period: "400 d" }],
+    [
+      "400 days: how long above 5 W",
+      of("Power"),
+      { ask: "duration", is: ">5", by: "month", period: "400 d" },
+    ],
+    ["400 days: a room's extremes", of("Temperature"), { ask: "min_max", by: "month", period: "400 d" }],
+    ["400 days: mean of a power", of("Power"), { ask: "mean", by: "month", period: "400 d" }],
+    ["400 days: a meter's change", of("Energy"), { ask: "change", by: "month", period: "400 d" }],
+    ["400 days: chart of a room", of("Temperature"), { ask: "chart", period: "400 d" }],
+    ["400 days: chart of a door", of("Contact"), { ask: "chart", period: "400 d" }],
     ["room: a year by month", of("Temperature"), { ask: "mean", by: "month", period: "365 d" }],
   ];
   for (const [name, series, question] of questions) {

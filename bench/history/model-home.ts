@@ -66,6 +66,7 @@ export function modelHome(seed = 0): { readings: ModelReading[]; random: () => n
           : before,
       );
   }
+  add("device-300", { reading: "Contact", class: "window", kind: "binary_sensor" }, 3_600_000, () => false);
   return { readings, random };
 }
 

@@ -8,6 +8,7 @@ import { HomeAssistant } from "../../test/e2e/home-assistant.ts";
 import { TOKENS, testVars } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { type Endpoint, type ModelCall, startEndpoint } from "../endpoint.ts";
+import { fillHistory } from "../history/fill.ts";
 import { rss } from "../memory.ts";
 import { startMosquitto } from "../mosquitto.ts";
 import { AS_IMAGE } from "../node-starts.ts";
@@ -15,14 +16,15 @@ import type { Processes } from "../processes.ts";
 import { startBenchBridge, startBenchWorker } from "../started.ts";
 import { median } from "../stats.ts";
 
-/** @property few entities of each device: see `addLab` */
-type House = { devices: number; few: boolean };
+/** @property few entities of each device: see `addLab` @property kept the bridge has values of 300 other devices of 400 days, and of today */
+type House = { devices: number; few: boolean; kept?: boolean };
 export type HomeAssistantPlan = { homes: readonly House[]; idleMs: number; rounds: number };
 
 type QuestionFigures = { text: string; tokens: number; ms: number };
 export type HomeAssistantFigures = {
   devices: number;
   entities: number;
+  kept: boolean;
   /** Of the first event of `subscribe_entities`. */
   subscription: { bytes: number; ms: number };
   /** Of all registries that are read before it. */
@@ -88,13 +90,13 @@ export async function measureHomeAssistant(
 async function measureOne(
   dir: string,
   processes: Processes,
-  { devices, few }: House,
+  { devices, few, kept = false }: House,
   idleMs: number,
   rounds: number,
 ): Promise<HomeAssistantFigures> {
   const home = await HomeAssistant.start([]);
   const endpoint = await startEndpoint();
-  const name = `home-assistant-${devices}`;
+  const name = `home-assistant-${devices}${kept ? "-kept" : ""}`;
   const bridge = `${name}-bridge`;
   try {
     await home.addLab(devices, few);
@@ -106,6 +108,7 @@ async function measureOne(
     const mqttUrl = await startMosquitto(dir, processes, `${name}-broker`);
     const state = join(dir, `${name}-state`);
     mkdirSync(state);
+    if (kept) await fillHistory(join(state, "history"), Date.now());
     const env = { HA_URL: home.url, HA_TOKEN: await home.addUser("bench"), BRIDGE_STATE: state };
     const since = performance.now();
     const { pid } = await startBenchBridge(dir, processes, {
@@ -143,7 +146,7 @@ async function measureOne(
     await worker.stop();
     const registryBytes = registries.reduce((sum: number, one) => sum + JSON.stringify(one).length, 0);
     const entities = (await home.registered()).length;
-    return { devices, entities, subscription, registryBytes, knownMs, bridgeRss, bridgeCpu, questions };
+    return { devices, entities, kept, subscription, registryBytes, knownMs, bridgeRss, bridgeCpu, questions };
   } finally {
     await processes.end(bridge);
     await endpoint.close();

@@ -10,6 +10,7 @@ export function homeAssistantTable(all: readonly HomeAssistantFigures[]): string
   const [first] = all;
   return [
     line("devices of a Home Assistant", ({ devices }) => String(devices)),
+    line("with 400 days of 300 other devices", ({ kept }) => (kept ? "yes" : "no")),
     line("entities", ({ entities }) => String(entities)),
     line("first subscription, KB", ({ subscription }) => (subscription.bytes / 1_000).toFixed(0)),
     line("first subscription, ms", ({ subscription }) => subscription.ms.toFixed(0)),

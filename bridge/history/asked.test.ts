@@ -2,17 +2,13 @@
  * A hundred calls of the tool `past`, as a model writes them, about two days of a home whose bridge was off for a while. Each answer is
  * read as a model reads it, and compared with every message that came.
  */
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { readPeriod } from "@edgecall/core/history/period.ts";
-import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import type { KeptValue } from "@edgecall/core/history/sample.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
-import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
-import { type Message, playedDay } from "@edgecall/node/history/testkit/played-day.ts";
+import { playedDay } from "@edgecall/node/history/testkit/played-day.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BridgeHistory } from "./bridge-history.ts";
+import type { BridgeHistory } from "./bridge-history.ts";
+import { playHome, spanIn, truth } from "./testkit/played-home.ts";
 
 const ZONE = "Europe/Berlin";
 const MINUTE = 60_000;
@@ -31,99 +27,12 @@ const messages = days
   .flatMap((day) => day.messages)
   .filter(({ at }) => at < NOW && (at < OFF.from || at >= OFF.to));
 
-const folder = mkdtempSync(join(tmpdir(), "history-"));
-let now = YESTERDAY;
-const clock = { now: () => now, wall: () => now };
+const HOME = { series, messages, from: YESTERDAY, to: NOW, off: OFF };
 let history: BridgeHistory;
-
-/** As discovery has them: the last value of each reading, with the number of its message. */
-const readings = new Map<string, Map<string, SourcedReading>>();
-let count = 0;
-let last = "";
-const catalog = {
-  keysOf: () => [last],
-  mark: (at: number) => ({ message: count, at }),
-  sourcedReadings: (key: string) => [...(readings.get(key)?.values() ?? [])],
-  earlierOf: () => undefined,
-};
-
-async function opened(): Promise<BridgeHistory> {
-  const opening = await BridgeHistory.open({
-    folder,
-    days: 400,
-    catalog,
-    ask: async () => ({ why: "it cannot be asked for that" }),
-    keyOf: (agent) => agent,
-    clock,
-    gateway: { send: () => true },
-    log: () => {},
-  });
-  opening.sourceUp("mqtt");
-  return opening;
-}
-
-function comes({ device, reading, unit, class: of, kind }: SeriesInfo, value: KeptValue): void {
-  count += 1;
-  last = device;
-  const known = readings.get(device) ?? new Map<string, SourcedReading>();
-  readings.set(device, known);
-  known.set(reading, {
-    name: reading,
-    value,
-    text: String(value),
-    kind,
-    ...(unit !== undefined && { unit }),
-    ...(of !== undefined && { class: of }),
-    at: now,
-    tainted: false,
-    message: count,
-    known: count,
-    retained: false,
-    from: "mqtt",
-  });
-  history.onMessage(() => []);
-}
-
-/** Lets time go by as in the bridge, but for the seconds without a message. */
-async function passesTo(time: number): Promise<void> {
-  while (now + 5 * MINUTE <= time) {
-    now += 5 * MINUTE;
-    history.tick();
-    await turn();
-  }
-  now = Math.max(now, time);
-}
-
 beforeAll(async () => {
-  history = await opened();
-  let isOff = false;
-  for (const { series: number, at, value } of messages) {
-    if (at >= OFF.to && !isOff) {
-      isOff = true;
-      await passesTo(OFF.from);
-      await history.stop();
-      now = OFF.to;
-      history = await opened();
-    }
-    await passesTo(at);
-    comes(series[number] as SeriesInfo, value);
-  }
-  await passesTo(NOW);
+  history = await playHome(HOME);
 }, 60_000);
 afterAll(() => history.stop());
-
-type Piece = { from: number; to: number; value: KeptValue };
-
-/** What is known of a reading from its messages: a value holds until the next one, or until the bridge was off. */
-function truth(own: readonly Message[], from: number, to: number): Piece[] {
-  const pieces = own.map(({ at, value }, nth) => {
-    const next = own[nth + 1]?.at ?? NOW;
-    return { from: at, to: at < OFF.from ? Math.min(next, OFF.from) : next, value };
-  });
-  return pieces
-    .filter((piece) => piece.to > from && piece.from < to)
-    .map((piece) => ({ ...piece, from: Math.max(piece.from, from), to: Math.min(piece.to, to) }));
-}
 
 type Kind = Pick<PastQuestion, "ask" | "reading" | "is"> & {
   /** Whether a value is the state that is asked for. */
@@ -154,19 +63,6 @@ const calls = [...new Set(series.map(({ device }) => device))].flatMap((device):
   { device, period: undefined, ask: "last", reading: "contact", is: "open" },
 ]);
 
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  min: MINUTE,
-  h: HOUR,
-  day: 24 * HOUR,
-  days: 24 * HOUR,
-};
-const spanIn = (text: string) =>
-  [...text.matchAll(/(\d+) (s|min|h|days?)\b/g)].reduce(
-    (sum, [, n, unit = ""]) => sum + Number(n) * (UNITS[unit] ?? 0),
-    0,
-  );
-
 /** @returns what is wrong with an answer; undefined: it is right */
 function wrongIn(
   text: string,
@@ -174,14 +70,13 @@ function wrongIn(
 ): string | undefined {
   const asked = readPeriod(period, ZONE, NOW);
   if (!asked.ok) return asked.error;
-  const { from, to } = asked.value;
   const number = series.findIndex(
     (one) => one.device === device && one.reading.toLowerCase() === reading.toLowerCase(),
   );
   const pieces = truth(
     messages.filter((message) => message.series === number),
-    from,
-    to,
+    HOME,
+    asked.value,
   );
   const isSo = pieces.filter(({ value }) => matches(value));
   const numbers = pieces.map(({ value }) => Number(value));

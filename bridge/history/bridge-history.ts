@@ -2,10 +2,16 @@
  * Keeps what hosted devices report, at home, and answers Home's questions about it. Only new values count: one that the broker had
  * kept, or that our file had, tells of no moment.
  */
-import { answerPast, type PastAnswer, type PastAsked } from "@edgecall/core/history/answer.ts";
+import {
+  answerPast,
+  canAnswer,
+  needsOf,
+  type PastAnswer,
+  type PastAsked,
+} from "@edgecall/core/history/answer.ts";
 import { closestReading } from "@edgecall/core/history/closest-reading.ts";
 import { lineOf } from "@edgecall/core/history/drawing.ts";
-import { piecesOf } from "@edgecall/core/history/pieces.ts";
+import { drawnPieces, type Period, piecesOf } from "@edgecall/core/history/pieces.ts";
 import { timesOf } from "@edgecall/core/history/question.ts";
 import { isMoment, type KeptValue, type Sample, type SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
@@ -155,7 +161,7 @@ export class BridgeHistory {
     if (question.line && ask === "chart" && !isMoment(info))
       return {
         ...(await replyOf(answer, question, now, undefined)),
-        line: lineOf(piecesOf(kept, { from, to }), { from, to }),
+        line: lineOf(drawnPieces(piecesOf(kept, { from, to })), { from, to }),
       };
     const isDrawn = ask === "chart" && answer.facts.known_ms > 0;
     const title = `${question.name}: ${info.reading}`;
@@ -193,15 +199,25 @@ export class BridgeHistory {
   /** @param later what was read of the end of this time */
   async #find(asked: Asked, later?: Slice): Promise<Parsed<Found>> {
     const { from, to, compare, info, example } = asked;
-    const kept = await this.#read(asked, from, to, later);
-    const compared = compare && (await this.#read(asked, compare.from, compare.to));
-    const answer = answerPast(asked, { info, kept, compared, example, since: this.#since });
+    const read = async (isShort: boolean) => ({
+      info,
+      kept: await this.#read(asked, { from, to }, isShort, isShort ? later : undefined),
+      compared: compare && (await this.#read(asked, compare, isShort)),
+      example,
+      since: this.#since,
+    });
+    const short = await read(true);
+    const source = canAnswer(asked, short) ? short : await read(false);
+    const { kept } = source;
+    const answer = answerPast(asked, source);
     return answer.ok ? { ok: true, value: { answer: answer.value, kept } } : answer;
   }
 
   /** Reads our values, and before the first one those that the source has kept by itself. */
-  async #read({ info, earlier }: Asked, from: number, to: number, later?: Slice): Promise<Kept> {
-    const kept = await this.#recorder.store.read(info, from, to, later);
+  async #read(asked: Asked, { from, to }: Period, isShort: boolean, later?: Slice): Promise<Kept> {
+    const { info, earlier } = asked;
+    const needs = isShort && needsOf(asked, asked);
+    const kept = await this.#recorder.store.read(info, from, to, { later, ...(needs && { needs }) });
     const first = kept.samples[0]?.at ?? to;
     if (!earlier || !this.#isEarlier(from) || first <= from) return kept;
     const begin = Math.max(from, first - earlier.reachMs);

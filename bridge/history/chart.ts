@@ -1,7 +1,7 @@
 /** Draws the past of a reading: a line for numbers, bars for states, grey where nothing is known. Its words stand beside it always. */
 
 import { stepsOf } from "@edgecall/core/history/period.ts";
-import { type Piece, piecesOf } from "@edgecall/core/history/pieces.ts";
+import { drawnPieces, type Piece, piecesOf } from "@edgecall/core/history/pieces.ts";
 import { type Gap, isMoment, type Sample, type SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
 import { classWords } from "@edgecall/core/text/class-words.ts";
@@ -32,7 +32,7 @@ type ChartParts = {
 /** @returns a PNG */
 export function drawChart({ title, info, samples, gaps, from, to, zone }: ChartParts): Buffer {
   const picture = new Picture(WIDTH, HEIGHT);
-  const pieces = piecesOf({ samples, gaps }, { from, to }, isMoment(info));
+  const pieces = drawnPieces(piecesOf({ samples, gaps }, { from, to }, isMoment(info)));
   const x = (at: number) => Math.round(LEFT + ((at - from) / (to - from)) * (RIGHT - LEFT));
   for (const piece of pieces)
     if (piece.value === null) picture.area(x(piece.from), TOP, x(piece.to) + 1, BOTTOM, COLOURS.unknown);

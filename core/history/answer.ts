@@ -2,7 +2,7 @@
 import type { Parsed } from "../protocol/parse.ts";
 import type { PastQuestion } from "../protocol/past-question.ts";
 import { type AskedState, readState } from "./condition.ts";
-import { factsOf, type PastFacts, ROWS_MAX } from "./facts.ts";
+import { factsOf, isEnough, type PastFacts, ROWS_MAX, rowsIn } from "./facts.ts";
 import { stepsOf } from "./period.ts";
 import { joined, type Period, type Piece, piecesOf } from "./pieces.ts";
 import type { PastTimes } from "./question.ts";
@@ -14,6 +14,7 @@ import {
   type SeriesInfo,
   type UnknownCause,
 } from "./sample.ts";
+import type { Stretch } from "./stretch.ts";
 
 const GAPS_MAX = 5;
 
@@ -91,19 +92,67 @@ export function answerPast(question: PastAsked, source: PastSource): Parsed<Past
   };
 }
 
+type AskedOf = Pick<PastSource, "info" | "example">;
+
+/**
+ * What may be left unread for a question.
+ * @property cuts times (epoch ms) between which figures are made: no stretch may have one in it
+ * @property isAlike whether numbers are on the same side of what is asked: so many a day pass by without crossing it
+ * @property isEnough call it with the newest stretch first @returns whether the values of the stretch need not be read
+ */
+export function needsOf(
+  question: PastAsked,
+  { info, example }: AskedOf,
+): {
+  cuts: number[];
+  isEnough: (stretch: Stretch) => boolean;
+  isAlike: ((before: KeptValue, value: KeptValue) => boolean) | undefined;
+} {
+  const { ask, from, to, by, zone } = question;
+  const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone).slice(-ROWS_MAX);
+  // Rows are the newest ones.
+  let rows = ask === "list" ? ROWS_MAX : 0;
+  const ofNumbers = stateOf(question, { info }, [0]);
+  const state = ask !== "list" && ask !== "chart" && ofNumbers.ok ? ofNumbers.value : undefined;
+  return {
+    isAlike:
+      state &&
+      ((before, value) =>
+        typeof before === "number" && typeof value === "number" && state.test(before) === state.test(value)),
+    cuts: [from, to, ...steps.flatMap((step) => [step.from, step.to])],
+    isEnough: (stretch) => {
+      const state = stateOf(question, { info }, kindsOf([], stretch.first, example));
+      if (state.ok && !isEnough(stretch, ask, state.value, question)) return false;
+      if (rows <= 0) return true;
+      rows -= state.ok ? rowsIn(stretch, state.value) : 0;
+      return false;
+    },
+  };
+}
+
+/** @returns whether the parts that were not read are enough indeed, now that it is known of which kinds all values are */
+export function canAnswer(question: PastAsked, { info, kept, compared, example }: PastSource): boolean {
+  const state = stateOf(question, { info }, kindsOf(kept.samples, example));
+  const all = [...kept.samples, ...(compared?.samples ?? [])];
+  return all.every(
+    ({ stretch }) => !stretch || !state.ok || isEnough(stretch, question.ask, state.value, question),
+  );
+}
+
 /** A value of each kind that came: a year has a hundred thousand of them. */
-function kindsOf(samples: readonly Sample[], example: KeptValue | null): KeptValue[] {
+function kindsOf(samples: readonly Sample[], ...examples: (KeptValue | null)[]): KeptValue[] {
   const kinds = new Map<string, KeptValue>();
-  for (const { value } of samples)
-    if (value !== null && !kinds.has(typeof value)) kinds.set(typeof value, value);
-  if (example !== null) kinds.set(typeof example, example);
+  for (const { value, stretch } of samples)
+    for (const one of [stretch?.first ?? null, value])
+      if (one !== null && !kinds.has(typeof one)) kinds.set(typeof one, one);
+  for (const example of examples) if (example !== null) kinds.set(typeof example, example);
   return [...kinds.values()];
 }
 
 /** Questions for a state need one; those for numbers have none. */
 function stateOf(
   { ask, is }: PastAsked,
-  { info }: PastSource,
+  { info }: Pick<PastSource, "info">,
   known: readonly KeptValue[],
 ): Parsed<AskedState | undefined> {
   const isOfNumbers = ask === "min_max" || ask === "mean" || ask === "change";

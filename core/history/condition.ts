@@ -4,7 +4,12 @@ import { classWords } from "../text/class-words.ts";
 import type { KeptValue, SeriesInfo } from "./sample.ts";
 
 /** @property words of the reading: `open` where `on` was asked of a door */
-export type AskedState = { test: (value: KeptValue) => boolean; words: string };
+export type AskedState = {
+  test: (value: KeptValue) => boolean;
+  words: string;
+  /** Whether it is so of each number from `low` to `high`; undefined: of some. */
+  testAll?: (low: number, high: number) => boolean | undefined;
+};
 
 const COMPARED =
   /^(>=|<=|>|<|=|==|at least|at most|above|over|below|under|more than|less than)?\s*([+-]?\d+(?:[.,]\d+)?)\s*(\S{0,8})$/;
@@ -53,6 +58,7 @@ function comparison(sign: string, number: number): AskedState {
   const of = (words: string, test: (value: number) => boolean): AskedState => ({
     test: (value) => typeof value === "number" && test(value),
     words: `${words} ${number}`,
+    testAll: (low, high) => (test(low) === test(high) ? test(low) : undefined),
   });
   if (sign === ">" || sign === "above" || sign === "over" || sign === "more than")
     return of("above", (value) => value > number);
@@ -60,5 +66,9 @@ function comparison(sign: string, number: number): AskedState {
     return of("below", (value) => value < number);
   if (sign === ">=" || sign === "at least") return of("at least", (value) => value >= number);
   if (sign === "<=" || sign === "at most") return of("at most", (value) => value <= number);
-  return of("at", (value) => value === number);
+  return {
+    ...of("at", (value) => value === number),
+    testAll: (low, high) =>
+      low === high ? low === number : number < low || number > high ? false : undefined,
+  };
 }

@@ -3,9 +3,13 @@ import type { PastAsk } from "../protocol/past.ts";
 import type { AskedState } from "./condition.ts";
 import { joined, momentsIn, type Period, type Piece, piecesOf } from "./pieces.ts";
 import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo } from "./sample.ts";
+import { isReset, type StateAbout, type Stretch } from "./stretch.ts";
 
 /** Rows of an answer; more are left out, and it says how many. */
 export const ROWS_MAX = 12;
+
+/** A drawing of so long has a few points of a day: those that a stretch knows. */
+const LONG_CHART_MS = 60 * 86_400_000;
 
 /** At a time (epoch ms). */
 export type PastMoment = { at: number; value: KeptValue };
@@ -39,9 +43,8 @@ export function isNothingKnown({ known_ms, count = 0, last }: PastFacts): boolea
 
 type Kept = { info: SeriesInfo; samples: readonly Sample[]; gaps: readonly Gap[] };
 
-/** Meters only rise. One that falls to so little of what it had begins anew. */
+/** They only rise. */
 const METERS = ["energy", "gas", "water", "volume"];
-const RESET_SHARE = 0.1;
 
 /** @param pieces of the period, where they are made already */
 export function factsOf(
@@ -57,7 +60,7 @@ export function factsOf(
     case "last":
       return { known_ms, ...lastFacts(pieces, state) };
     case "list":
-      return { known_ms, ...rows(changesOf(pieces, state)) };
+      return { known_ms, ...changesOf(pieces, state) };
     case "count":
     case "duration":
       return { known_ms, ...spanFacts(pieces, state) };
@@ -73,61 +76,146 @@ export function factsOf(
 }
 
 /** A part of time in which it was so. `isBegun`: its beginning was seen. */
-type Span = { from: number; to: number; value: KeptValue; isBegun: boolean; isEnded: boolean };
+type Span = {
+  from: number;
+  to: number;
+  value: KeptValue;
+  isBegun: boolean;
+  isEnded: boolean;
+  /** Spans that begin and end within it, in place of itself. */
+  inner?: Inner | undefined;
+};
+type Inner = Omit<StateAbout, "value">;
 
 function spansOf(pieces: readonly Piece[], state: AskedState | undefined): Span[] {
   const kindOf = ({ value }: Piece) => (value === null ? null : state ? state.test(value) : value);
-  const all = joined(pieces, (a, b) => kindOf(a) === kindOf(b));
+  const parts = pieces.flatMap((piece): Part[] => (piece.stretch ? partsOf(piece.stretch, state) : [piece]));
+  const all: Part[] = joined(parts, (a: Part, b: Part) => !a.inner && !b.inner && kindOf(a) === kindOf(b));
   return all.flatMap((piece, at): Span[] => {
-    if (piece.value === null || (state && !state.test(piece.value))) return [];
+    const { from, to, value, inner } = piece;
+    if (value === null) return [];
+    if (inner) return [{ from, to, value, isBegun: false, isEnded: false, inner }];
+    if (state && !state.test(value)) return [];
     const isKnown = (other: Piece | undefined) => other !== undefined && other.value !== null;
-    const { from, to, value } = piece;
     return [{ from, to, value, isBegun: isKnown(all[at - 1]), isEnded: isKnown(all[at + 1]) }];
   });
 }
 
+type Part = Piece & { inner?: Inner };
+
+/** Its first span, its last one, which go on in what is beside them, and those between. */
+function partsOf(stretch: Stretch, state: AskedState | undefined): Part[] {
+  const { from, to, first, end, endFrom, about, spans } = stretch;
+  const found = state && stateIn(stretch, state);
+  if (spans === 1 || typeof found === "boolean") return [{ from, to, value: first }];
+  const firstTo = about.of === "states" ? about.firstTo : from;
+  const between = { from: firstTo, to: endFrom, value: found?.value ?? first };
+  return [
+    { from, to: firstTo, value: first },
+    { ...between, inner: found ?? { count: spans - 2, ms: 0 } },
+    { from: endFrom, to, value: end },
+  ];
+}
+
+/** @returns whether it is so in all of it; what is known of the state in it; undefined: its values have to be read */
+function stateIn({ about }: Stretch, { test, testAll }: AskedState): boolean | StateAbout | undefined {
+  if (about.of === "moments") return undefined;
+  if (about.of === "numbers") {
+    const [low, high] = [about.min.value, about.max.value];
+    if (testAll) return testAll(low, high);
+    return low === high ? test(low) : undefined;
+  }
+  const meant = about.states.filter(({ value }) => test(value));
+  if (meant.length === 0 || meant.length === about.states.length) return meant.length > 0;
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+/**
+ * @param period that is asked about
+ * @returns whether a question can be answered without the values of a stretch
+ */
+export function isEnough(
+  stretch: Stretch,
+  ask: PastAsk,
+  state: AskedState | undefined,
+  { from, to }: Period,
+): boolean {
+  if (ask === "chart") return stretch.about.of === "numbers" && to - from >= LONG_CHART_MS;
+  if (ask === "min_max" || ask === "mean" || ask === "change" || state === undefined) return true;
+  return stretch.about.of === "moments" || stateIn(stretch, state) !== undefined;
+}
+
 function lastFacts(pieces: readonly Piece[], state: AskedState | undefined): Partial<PastFacts> {
-  const span = spansOf(pieces, state).findLast(({ isBegun }) => isBegun);
+  const span = spansOf(pieces, state).findLast(({ isBegun, inner }) => isBegun || inner?.last);
   if (!span) return {};
-  const { from: at, to, value, isEnded } = span;
+  const { value } = span;
+  const { from: at, to, isEnded } = span.inner?.last ? { ...span.inner.last, isEnded: true } : span;
   return { last: { at, value, to: isEnded ? to : null, is_over: to < (pieces.at(-1)?.to ?? to) } };
 }
 
 function spanFacts(pieces: readonly Piece[], state: AskedState | undefined): Partial<PastFacts> {
   const spans = spansOf(pieces, state);
-  const count = spans.filter(({ isBegun }) => isBegun).length;
+  const count = countOf(spans);
   if (!state) return { count };
-  const longest = spans.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
+  const whole = spans.flatMap((span): Period[] => {
+    if (!span.inner) return [span];
+    return span.inner.longest ? [span.inner.longest] : [];
+  });
+  const longest = whole.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
   const last = lastFacts(pieces, state);
   return {
     count,
-    ms: sum(spans),
+    ms: spans.reduce((ms, { from, to, inner }) => ms + (inner ? inner.ms : to - from), 0),
     ...(longest && { longest: { from: longest.from, to: longest.to } }),
     ...last,
   };
 }
 
-/** Where a value began, or the state that was asked for. */
-function changesOf(pieces: readonly Piece[], state: AskedState | undefined): PastMoment[] {
-  const begun = spansOf(pieces, state).filter(({ isBegun }) => isBegun);
-  return begun.map(({ from, value }) => ({ at: from, value }));
+function countOf(spans: readonly Span[]): number {
+  return spans.reduce((count, { isBegun, inner }) => count + (inner ? inner.count : isBegun ? 1 : 0), 0);
 }
 
-function rows(all: readonly PastMoment[]): Partial<PastFacts> {
+/** Rows of a list that a stretch has at the least. */
+export function rowsIn(stretch: Stretch, state: AskedState | undefined): number {
+  if (stretch.about.of !== "moments") return countOf(spansOf([pieceOf(stretch)], state));
+  return stretch.about.values.reduce(
+    (sum, { value, count }) => sum + (!state || state.test(value) ? count : 0),
+    0,
+  );
+}
+
+function pieceOf(stretch: Stretch): Piece {
+  return { from: stretch.from, to: stretch.to, value: stretch.first, stretch };
+}
+
+/** Where a value began, or the state that was asked for. */
+function changesOf(pieces: readonly Piece[], state: AskedState | undefined): Partial<PastFacts> {
+  const spans = spansOf(pieces, state);
+  const begun = spans.filter(({ isBegun }) => isBegun);
+  return rows(
+    begun.map(({ from, value }) => ({ at: from, value })),
+    countOf(spans),
+  );
+}
+
+/** @param all the newest ones at least @param count of how many */
+function rows(all: readonly PastMoment[], count: number): Partial<PastFacts> {
   const list = all.slice(-ROWS_MAX);
-  return { count: all.length, list, ...(all.length > list.length && { more: all.length - list.length }) };
+  return { count, list, ...(count > list.length && { more: count - list.length }) };
 }
 
 function momentFacts(
   ask: PastAsk,
-  all: readonly PastMoment[],
+  all: readonly (PastMoment & { count: number })[],
   state: AskedState | undefined,
 ): Partial<PastFacts> {
   const meant = state ? all.filter(({ value }) => state.test(value)) : all;
-  const newest = meant.at(-1);
+  const count = meant.reduce((sum, one) => sum + one.count, 0);
+  const moments = meant.map(({ at, value }) => ({ at, value }));
+  const newest = moments.at(-1);
   const last = newest && { last: { ...newest, to: newest.at, is_over: true } };
-  if (ask === "list") return rows(meant);
-  return ask === "last" ? { ...last } : { count: meant.length, ...last };
+  if (ask === "list") return rows(moments, count);
+  return ask === "last" ? { ...last } : { count, ...last };
 }
 
 function isOfNumbers(pieces: readonly Piece[]): boolean {
@@ -137,10 +225,12 @@ function isOfNumbers(pieces: readonly Piece[]): boolean {
 function extremes(pieces: readonly Piece[]): Partial<PastFacts> {
   let min: PastMoment | undefined;
   let max: PastMoment | undefined;
-  for (const { from, value } of pieces) {
+  for (const { from, value, stretch } of pieces) {
     if (typeof value !== "number") continue;
-    if (!min || value < (min.value as number)) min = { at: from, value };
-    if (!max || value > (max.value as number)) max = { at: from, value };
+    const about = stretch?.about.of === "numbers" ? stretch.about : undefined;
+    const [low, high] = [about?.min ?? { at: from, value }, about?.max ?? { at: from, value }];
+    if (!min || low.value < (min.value as number)) min = low;
+    if (!max || high.value > (max.value as number)) max = high;
   }
   return min && max ? { min, max } : {};
 }
@@ -148,27 +238,30 @@ function extremes(pieces: readonly Piece[]): Partial<PastFacts> {
 /** By time: a value counts for as long as it held. */
 function meanOf(pieces: readonly Piece[]): Partial<PastFacts> {
   let [weighted, ms] = [0, 0];
-  for (const { from, to, value } of pieces) {
+  for (const { from, to, value, stretch } of pieces) {
     if (typeof value !== "number") continue;
-    weighted += value * (to - from);
+    weighted += stretch?.about.of === "numbers" ? stretch.about.weighted : value * (to - from);
     ms += to - from;
   }
   return ms > 0 ? { mean: weighted / ms, ...extremes(pieces) } : {};
 }
 
 function changeFacts(pieces: readonly Piece[], { class: of = "" }: SeriesInfo): Partial<PastFacts> {
-  const known = pieces.flatMap(({ from, to, value }) =>
-    typeof value === "number" ? [{ from, to, value }] : [],
+  const isMeter = METERS.includes(of);
+  const known = pieces.flatMap(({ from, value, stretch }) =>
+    typeof value === "number" ? [{ from, value, stretch }] : [],
   );
   const [first] = known;
   const end = known.at(-1);
   if (!first || !end) return {};
   let change = 0;
   let before = first.value;
-  for (const { value } of known) {
-    const isReset = METERS.includes(of) && value < before * RESET_SHARE;
-    change += isReset ? value : value - before;
+  for (const { value, stretch } of known) {
+    change += isMeter && isReset(before, value) ? value : value - before;
     before = value;
+    if (stretch?.about.of !== "numbers" || typeof stretch.end !== "number") continue;
+    change += stretch.end - value + (isMeter ? stretch.about.lifts : 0);
+    before = stretch.end;
   }
   return { change, first: { at: first.from, value: first.value }, end: { at: end.from, value: end.value } };
 }

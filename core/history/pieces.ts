@@ -1,14 +1,18 @@
 /** Puts what was kept of a reading on a line of time: what its value was, and of which parts nothing is known. */
 import type { Gap, KeptValue, Sample, UnknownCause } from "./sample.ts";
+import type { Stretch } from "./stretch.ts";
 
 /** Epoch ms; `to` is not in it. */
 export type Period = { from: number; to: number };
 
 /** From `from` up to, and without, `to`. null: nothing is known, for the reason `why`. */
-export type Piece = { from: number; to: number; value: KeptValue; why?: never } | UnknownPiece;
-type UnknownPiece = { from: number; to: number; value: null; why: UnknownCause };
+export type Piece = KnownPiece | UnknownPiece;
+/** @property stretch several values, of which `value` is the first */
+type KnownPiece = { from: number; to: number; value: KeptValue; why?: never; stretch?: Stretch };
+type UnknownPiece = { from: number; to: number; value: null; why: UnknownCause; stretch?: never };
 
-type Change = { at: number; value: KeptValue | null; why: UnknownCause };
+/** @property before what ends with it */
+type Change = { at: number; value: KeptValue | null; why: UnknownCause; before?: Stretch | undefined };
 
 /**
  * @param samples in the order of their times; earlier and later ones may be among them
@@ -25,6 +29,14 @@ export function piecesOf(
   let since = from;
   for (const change of changesOf(samplesIn(samples, { from, to }), gaps, isMoment)) {
     if (change.at >= to) break;
+    const { before } = change;
+    if (before && before.to > from) {
+      if (before.from > from) pieces.push(pieceOf(now, since, before.from));
+      pieces.push({ from: before.from, to: before.to, value: before.first, stretch: before });
+      since = change.at;
+      now = change;
+      continue;
+    }
     // One that held for no time is a piece too: a door that was opened and shut at once was opened.
     if (change.at > from) {
       pieces.push(pieceOf(now, since, change.at));
@@ -62,21 +74,45 @@ function* changesOf(
       }
     }
   }
-  for (const { at, value } of samples) {
+  for (const { at, value, stretch } of samples) {
     if ((gaps[next]?.from ?? at) < at) yield* gapsBefore(at);
     if (at < until) continue;
     last = at;
-    yield { at, value: isMoment && value !== null ? false : value, why: "away" };
+    // Nothing is told by moments but that all is known since the first one.
+    if (isMoment && stretch) yield { at: stretch.from, value: false, why: "away" };
+    const before = isMoment ? undefined : stretch;
+    yield { at, value: isMoment && value !== null ? false : value, why: "away", before };
   }
   yield* gapsBefore(Number.POSITIVE_INFINITY);
 }
 
-/** Moments that are known to have happened there. */
+/** As they are drawn: of a stretch its first and last value, and the lowest and highest one between them. */
+export function drawnPieces(pieces: readonly Piece[]): Piece[] {
+  return pieces.flatMap((piece): Piece[] => {
+    const { stretch, to } = piece;
+    if (stretch?.about.of !== "numbers") return [piece];
+    const { min, max } = stretch.about;
+    const points = [
+      { at: stretch.from, value: stretch.first },
+      ...[min, max].sort((a, b) => a.at - b.at),
+      { at: stretch.endFrom, value: stretch.end },
+    ];
+    return points.map(({ at, value }, nth) => ({ from: at, to: points[nth + 1]?.at ?? to, value }));
+  });
+}
+
+/** Moments that are known to have happened there. @property count so many of this value, of which `at` is the last one's */
 export function momentsIn(
   samples: readonly Sample[],
   { from, to }: Period,
-): { at: number; value: KeptValue }[] {
-  return samples.flatMap(({ at, value }) => (value !== null && at >= from && at < to ? [{ at, value }] : []));
+): { at: number; value: KeptValue; count: number }[] {
+  return samples.flatMap(({ at, value, stretch }) => {
+    if (at < from || at >= to) return [];
+    const before = stretch?.about.of === "moments" ? stretch.about.values : [];
+    const all = before.map((one) => ({ at: one.last, value: one.value, count: one.count }));
+    all.sort((a, b) => a.at - b.at);
+    return value === null ? all : [...all, { at, value, count: 1 }];
+  });
 }
 
 /** Those that tell of a part of time: the one that held at its beginning, and those within it. A year has a hundred thousand. */

@@ -1,9 +1,14 @@
 /** What is kept of a reading, as questions about the past need it. Times are epoch ms. */
 
+import type { Stretch } from "./stretch.ts";
+
 export type KeptValue = number | string | boolean;
 
-/** A value holds until the next one. null: from here on nothing is known, since the device, or this value, is not available. */
-export type Sample = { at: number; value: KeptValue | null };
+/**
+ * A value holds until the next one. null: from here on nothing is known, since the device, or this value, is not available.
+ * @property stretch what was before it, in short
+ */
+export type Sample = { at: number; value: KeptValue | null; stretch?: Stretch };
 
 /** Why nothing is known of any reading: the bridge was off, its clock was set, its disk took nothing, or the day is not kept any more. */
 export const GAP_CAUSES = ["bridge", "clock", "disk", "gone"] as const;

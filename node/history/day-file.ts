@@ -1,18 +1,28 @@
 /**
  * The file of a past day (UTC). It is written once, whole: chunks of series, an index, and a tail that finds and checks it.
  *
- *   chunk…   | three parts, each deflated by itself: what its series are, their times, their values
- *   index    | the checksum of the log that was packed, until when the bridge was there, gaps, the chunks, and the hash of each series
+ *   chunk…   | three parts, each deflated by itself: what its series are with their day in short, their times, their values
+ *   index    | the checksum of the log that was packed, until when the bridge was there, gaps, the chunks, and of each series its
+ *            | hash and where it stands among what the series are
  *   tail     | where the index begins, its length and checksum, the mark of the form
  *
  * Times are differences of ticks, and values differences of whole numbers, or places in a table. Series stand in the order of their
- * hashes, in which those of one kind stand together: they deflate best. One of them costs the index and one chunk.
+ * hashes, in which those of one kind stand together: they deflate best. One of them costs the index and one chunk, and of it the
+ * first part alone where its day in short is enough. Files of the first form have no day in short.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Gap, KeptValue, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import {
+  type Gap,
+  isMoment,
+  type KeptValue,
+  type Sample,
+  type SeriesInfo,
+} from "@edgecall/core/history/sample.ts";
+import { inShort } from "@edgecall/core/history/stretch.ts";
 import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
 import { readGap, readInfo, readValue, writeGap, writeInfo, writeValue } from "./records.ts";
+import { readShort, type ShortForm, writeShort } from "./short-bytes.ts";
 
 /** Times are kept to a second. Finer ones do not compress. */
 export const TICK_MS = 1_000;
@@ -20,12 +30,16 @@ export const DAY_MS = 86_400_000;
 
 /** Of times, values and the rest, before they are deflated. */
 const CHUNK_BYTES = 16 * 1024;
+/** "EHD2" */
+const MARK = 0x32_44_48_45;
 /** "EHD1" */
-const MARK = 0x31_44_48_45;
+const FIRST_MARK = 0x31_44_48_45;
 const TAIL_BYTES = 16;
 /** Of a chunk in the index: its first series, where it is, its checksum, and the bytes of its three parts, deflated and not. 32 bits each. */
 const RECORD_BYTES = 36;
 const HASH_BYTES = 3;
+/** Of a series in the index: its hash, and where it is in its part. */
+const SERIES_BYTES = HASH_BYTES + 2;
 /** A series whose values are places in a table, and not whole numbers of so many decimals. */
 const IN_TABLE = 255;
 /** The least that zlib takes. */
@@ -33,6 +47,8 @@ const BUFFER_MIN = 64;
 
 /** What a series is known by. */
 export type SeriesName = Pick<SeriesInfo, "device" | "reading" | "unit">;
+/** Whether two values are one for what is asked. */
+export type IsAlike = (before: KeptValue, value: KeptValue) => boolean;
 export type DaySeries = { info: SeriesInfo; samples: Sample[]; isCoarse: boolean };
 
 /** @returns the day (days since 1970, UTC) of a time */
@@ -65,6 +81,7 @@ export class DayFileMaker {
   readonly #parts = newParts();
   /** Of the series that is added. */
   readonly #own = newParts();
+  readonly #short = new ByteWriter();
   #inChunk = 0;
   #series = 0;
   #bytes = 0;
@@ -79,14 +96,20 @@ export class DayFileMaker {
     const scale = commonScale(samples);
     const [about, times, values] = this.#own;
     for (const part of this.#own) part.clear();
+    this.#short.clear();
+    const short = inShort(samples, isMoment(info));
+    if (short) writeShort(this.#short, short, shortForm(this.#day, scale));
     writeInfo(about, info);
     writeTimes(times, samples, this.#day);
     if (scale === undefined) writeTable(values, samples);
     else writeNumbers(values, samples, scale);
-    const own = about.length + times.length + values.length;
+    const own = about.length + this.#short.length + times.length + values.length;
     const before = this.#parts.reduce((sum, { length }) => sum + length, 0);
     if (this.#inChunk > 0 && before + own > CHUNK_BYTES) this.#endChunk();
     const [heads, allTimes, allValues] = this.#parts;
+    const hash = seriesHash(info.device, info.reading);
+    for (const shift of [16, 8, 0]) this.#hashes.byte((hash >> shift) & 0xff);
+    for (const shift of [8, 0]) this.#hashes.byte((heads.length >> shift) & 0xff);
     heads.unsigned(about.length);
     heads.append(about.view());
     heads.byte(isCoarse ? 1 : 0);
@@ -94,10 +117,10 @@ export class DayFileMaker {
     heads.byte(scale ?? IN_TABLE);
     heads.unsigned(times.length);
     heads.unsigned(values.length);
+    heads.unsigned(this.#short.length);
+    heads.append(this.#short.view());
     allTimes.append(times.view());
     allValues.append(values.view());
-    const hash = seriesHash(info.device, info.reading);
-    for (const shift of [16, 8, 0]) this.#hashes.byte((hash >> shift) & 0xff);
     this.#inChunk += 1;
   }
 
@@ -148,12 +171,20 @@ type DayFacts = { gaps: readonly Gap[]; alive: number; source: number };
 type Chunk = { first: number; parts: Record<"heads" | "times" | "values", () => Buffer> };
 type Place = { at: number; bytes: number };
 /** A series in a chunk: where its texts, times and values are in their parts. */
-type Head = { about: Place; isCoarse: boolean; count: number; scale: number; times: Place; values: Place };
+type Head = {
+  about: Place;
+  isCoarse: boolean;
+  count: number;
+  scale: number;
+  times: Place;
+  values: Place;
+  short: Place | undefined;
+};
 /** @property read @returns bytes of the file; fewer where it is shorter */
 type FilePart = { size: number; read(at: number, length: number): Buffer; close(): void };
 
 /** The tail and most indexes are read at once. */
-const END_BYTES = 16 * 1024;
+const END_BYTES = 24 * 1024;
 
 /** Reads a day's file: its index, and of the rest what is asked for. Close it. */
 export class DayFile {
@@ -165,17 +196,21 @@ export class DayFile {
   readonly #file: FilePart;
   /** A record of each chunk. */
   readonly #chunks: Buffer;
-  readonly #hashes: Buffer;
+  /** A record of each series. */
+  readonly #series: Buffer;
+  readonly #seriesBytes: number;
 
   private constructor(day: number, file: FilePart) {
     this.day = day;
     this.#file = file;
-    const from = new ByteReader(indexOf(file));
+    const { index, isFirst } = indexOf(file);
+    this.#seriesBytes = isFirst ? HASH_BYTES : SERIES_BYTES;
+    const from = new ByteReader(index);
     this.source = from.fixed();
     this.alive = from.unsigned();
     this.gaps = Array.from({ length: from.unsigned() }, () => readGap(from));
     this.#chunks = from.slice(from.unsigned() * RECORD_BYTES);
-    this.#hashes = from.rest();
+    this.#series = from.rest();
   }
 
   /** Does something with a day's file. @throws an error that says what is wrong with the file */
@@ -194,17 +229,32 @@ export class DayFile {
     return new DayFile(day, { size: file.length, read, close() {} });
   }
 
-  /** @throws an error where the chunk is damaged */
-  find(wanted: SeriesName): DaySeries | undefined {
+  /**
+   * @param shorten `isEnough`: whether the day in short, with its stretches, is what is needed: then it is what is returned.
+   * `isAlike`: of two values after each other, whether the second one is left out
+   * @throws an error where the chunk is damaged
+   */
+  find(
+    wanted: SeriesName,
+    {
+      isEnough,
+      isAlike,
+    }: { isEnough?: (short: readonly Sample[]) => boolean; isAlike?: IsAlike | undefined } = {},
+  ): DaySeries | undefined {
     const hash = seriesHash(wanted.device, wanted.reading);
     for (let nth = this.#firstOf(hash); this.#hashOf(nth) === hash; nth += 1) {
       const { first, parts } = this.#chunkOf(nth);
       const heads = parts.heads();
-      const head = headAt(heads, nth - first);
+      const at = this.#placeOf(nth);
+      const begun = at === undefined ? headAt(heads, nth - first, this.#isFirst) : headFrom(heads, at);
+      if (!begun) throw new Error("its index is damaged");
+      const info = infoIn(heads, begun);
+      if (!sameSeries(info, wanted)) continue;
+      const short = isEnough && shortIn(heads, begun, this.day);
+      if (short && isEnough(short)) return { info, isCoarse: begun.isCoarse, samples: short };
+      const head = headAt(heads, nth - first, this.#isFirst);
       if (!head) throw new Error("its index is damaged");
-      const info = infoIn(heads, head);
-      if (sameSeries(info, wanted))
-        return { info, ...decodeSeries(head, parts.times(), parts.values(), this.day) };
+      return { info, ...decodeSeries(head, parts.times(), parts.values(), this.day, isAlike) };
     }
     return undefined;
   }
@@ -214,19 +264,28 @@ export class DayFile {
     for (let nth = 0; nth * RECORD_BYTES < this.#chunks.length; nth += 1) {
       const { parts } = this.#chunkAt(nth);
       const [heads, times, values] = [parts.heads(), parts.times(), parts.values()];
-      for (const head of headsIn(heads))
+      for (const head of headsIn(heads, this.#isFirst))
         yield { info: infoIn(heads, head), ...decodeSeries(head, times, values, this.day) };
     }
   }
 
+  get #isFirst(): boolean {
+    return this.#seriesBytes === HASH_BYTES;
+  }
+
   #hashOf(nth: number): number | undefined {
-    const at = nth * HASH_BYTES;
-    return at < this.#hashes.length ? this.#hashes.readUIntBE(at, HASH_BYTES) : undefined;
+    const at = nth * this.#seriesBytes;
+    return at < this.#series.length ? this.#series.readUIntBE(at, HASH_BYTES) : undefined;
+  }
+
+  /** @returns where the series is in the first part of its chunk; undefined: the file does not say it */
+  #placeOf(nth: number): number | undefined {
+    return this.#isFirst ? undefined : this.#series.readUInt16BE(nth * SERIES_BYTES + HASH_BYTES);
   }
 
   /** @returns the place of the first series whose hash is not below */
   #firstOf(hash: number): number {
-    let [low, high] = [0, this.#hashes.length / HASH_BYTES];
+    let [low, high] = [0, this.#series.length / this.#seriesBytes];
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#hashOf(middle) ?? hash) < hash) low = middle + 1;
@@ -271,46 +330,68 @@ function inflated(deflated: Buffer, raw: number): Buffer {
   return inflateRawSync(deflated, { maxOutputLength: chunkSize, chunkSize });
 }
 
-function* headsIn(part: Buffer): Generator<Head, void> {
+function* headsIn(part: Buffer, isFirst: boolean): Generator<Head, void> {
   const read = new ByteReader(part);
   let [timesAt, valuesAt] = [0, 0];
   while (!read.isAtEnd) {
-    const bytes = read.unsigned();
-    const about = { at: read.skip(bytes), bytes };
-    const isCoarse = read.byte() === 1;
-    const [count, scale] = [read.unsigned(), read.byte()];
-    const times = { at: timesAt, bytes: read.unsigned() };
-    const values = { at: valuesAt, bytes: read.unsigned() };
-    timesAt += times.bytes;
-    valuesAt += values.bytes;
-    yield { about, isCoarse, count, scale, times, values };
+    const head = readHead(read, timesAt, valuesAt, isFirst);
+    timesAt += head.times.bytes;
+    valuesAt += head.values.bytes;
+    yield head;
   }
 }
 
-function headAt(heads: Buffer, place: number): Head | undefined {
+function readHead(read: ByteReader, timesAt: number, valuesAt: number, isFirst: boolean): Head {
+  const bytes = read.unsigned();
+  const about = { at: read.skip(bytes), bytes };
+  const isCoarse = read.byte() === 1;
+  const [count, scale] = [read.unsigned(), read.byte()];
+  const times = { at: timesAt, bytes: read.unsigned() };
+  const values = { at: valuesAt, bytes: read.unsigned() };
+  const inShort = isFirst ? 0 : read.unsigned();
+  const short = inShort === 0 ? undefined : { at: read.skip(inShort), bytes: inShort };
+  return { about, isCoarse, count, scale, times, values, short };
+}
+
+/** Where its times and values are is not known from it alone. */
+function headFrom(heads: Buffer, at: number): Omit<Head, "times" | "values"> {
+  return readHead(new ByteReader(heads, at), 0, 0, false);
+}
+
+function headAt(heads: Buffer, place: number, isFirst: boolean): Head | undefined {
   let nth = 0;
-  for (const head of headsIn(heads)) {
+  for (const head of headsIn(heads, isFirst)) {
     if (nth === place) return head;
     nth += 1;
   }
   return undefined;
 }
 
-function infoIn(heads: Buffer, { about }: Head): SeriesInfo {
+function infoIn(heads: Buffer, { about }: Pick<Head, "about">): SeriesInfo {
   return readInfo(new ByteReader(heads, about.at));
 }
 
-function indexOf({ size, read }: FilePart): Buffer {
+function shortIn(heads: Buffer, { short, scale }: Pick<Head, "short" | "scale">, day: number) {
+  const form = shortForm(day, scale === IN_TABLE ? undefined : scale);
+  return short && readShort(new ByteReader(heads, short.at), form);
+}
+
+function shortForm(day: number, scale: number | undefined): ShortForm {
+  return { from: day * DAY_MS, to: (day + 1) * DAY_MS, tickMs: TICK_MS, scale };
+}
+
+function indexOf({ size, read }: FilePart): { index: Buffer; isFirst: boolean } {
   const last = read(Math.max(0, size - END_BYTES), END_BYTES);
   const tail = last.subarray(-TAIL_BYTES);
-  if (tail.length !== TAIL_BYTES || tail.readUInt32LE(12) !== MARK) throw new Error("it is no file of a day");
+  const mark = tail.length === TAIL_BYTES ? tail.readUInt32LE(12) : 0;
+  if (mark !== MARK && mark !== FIRST_MARK) throw new Error("it is no file of a day");
   const from = tail.readUInt32LE(0);
   const length = tail.readUInt32LE(4);
   if (from + length + TAIL_BYTES !== size) throw new Error("its index is damaged");
   const isInLast = length + TAIL_BYTES <= last.length;
   const index = isInLast ? last.subarray(last.length - TAIL_BYTES - length, -TAIL_BYTES) : read(from, length);
   if (crc32(index) !== tail.readUInt32LE(8)) throw new Error("its index is damaged");
-  return index;
+  return { index, isFirst: mark === FIRST_MARK };
 }
 
 function openFile(path: string): FilePart {
@@ -333,7 +414,13 @@ function writeTimes(out: ByteWriter, samples: readonly Sample[], day: number): v
   }
 }
 
-function decodeSeries(head: Head, times: Buffer, values: Buffer, day: number): Omit<DaySeries, "info"> {
+function decodeSeries(
+  head: Head,
+  times: Buffer,
+  values: Buffer,
+  day: number,
+  isAlike?: IsAlike,
+): Omit<DaySeries, "info"> {
   const { isCoarse, count, scale } = head;
   const part = (bytes: Buffer, { at, bytes: length }: Place) =>
     new ByteReader(bytes.subarray(at, at + length));
@@ -342,9 +429,13 @@ function decodeSeries(head: Head, times: Buffer, values: Buffer, day: number): O
   const next = scale === IN_TABLE ? readTable(ofValues) : readNumbers(ofValues, scale);
   let last = day * DAY_MS;
   const samples: Sample[] = [];
+  let before: KeptValue | null = null;
   for (let nth = 0; nth < count; nth += 1) {
     last += ofTimes.unsigned() * TICK_MS;
-    samples.push({ at: last, value: next() });
+    const value = next();
+    const isLeftOut = isAlike && before !== null && value !== null && isAlike(before, value);
+    if (!isLeftOut) samples.push({ at: last, value });
+    before = value;
   }
   return { isCoarse, samples };
 }

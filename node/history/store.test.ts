@@ -203,7 +203,7 @@ test("a time whose end was read before is the same as one that is read at once",
   expect(whole.samples.length).toBeGreaterThan(8);
   for (const end of [T0 + 1_000, T0 + DAY_MS + 3 * MINUTE, now - 1]) {
     const later = await recorder.store.read(DOOR, end, now);
-    expect(await recorder.store.read(DOOR, from, now, later)).toEqual(whole);
+    expect(await recorder.store.read(DOOR, from, now, { later })).toEqual(whole);
   }
 });
 

@@ -5,9 +5,19 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Gap, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import type { Stretch } from "@edgecall/core/history/stretch.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { type Log, messageOf } from "../log.ts";
-import { DAY_MS, DayFile, type DaySeries, dayOf, type SeriesName, sameSeries, toTick } from "./day-file.ts";
+import {
+  DAY_MS,
+  DayFile,
+  type DaySeries,
+  dayOf,
+  type IsAlike,
+  type SeriesName,
+  sameSeries,
+  toTick,
+} from "./day-file.ts";
 import { DAY_END, DayLogs, daysIn, nameOf, pathOf, type Stored } from "./day-logs.ts";
 import { type Forgotten, readForgotten, writeForgotten } from "./forgotten.ts";
 import { inOrder } from "./in-order.ts";
@@ -37,6 +47,19 @@ export type Slice = {
   gaps: Gap[];
   isCoarse: boolean;
 };
+
+/**
+ * @property cuts no stretch may have one of these times in it
+ * @property isEnough whether the values of a stretch need not be read
+ * @property isAlike of two values after each other: the second one may be left out
+ */
+export type Needs = {
+  cuts: readonly number[];
+  isEnough: (stretch: Stretch) => boolean;
+  isAlike?: IsAlike | undefined;
+};
+
+type Shorten = { isEnough: (short: readonly Sample[]) => boolean; isAlike: IsAlike | undefined };
 
 export class HistoryStore {
   readonly #options: StoreOptions;
@@ -198,15 +221,21 @@ export class HistoryStore {
   /**
    * What was kept of a series from `from` to `to`, and the value that held at `from`.
    * @param later what was read already of the end of this time: its files are not read again
+   * @param needs days may be in short, as samples with a stretch; absent: all values are read
    */
-  async read(series: SeriesName, from: number, to: number, later?: Slice): Promise<Slice> {
+  async read(
+    series: SeriesName,
+    from: number,
+    to: number,
+    { later, needs }: { later?: Slice | undefined; needs?: Needs } = {},
+  ): Promise<Slice> {
     // Behind a gap nothing is known until a value came, so nothing before the last one counts.
     const before = this.#gaps.findLast((gap) => gap.to < from)?.to ?? 0;
     const until = later?.from ?? to;
     /** Of each day, the last one first. */
     const days = later ? [later.samples.filter(({ at }) => at >= until)] : [];
     let isCoarse = later?.isCoarse === true;
-    for await (const day of this.backwards(series, until)) {
+    for await (const day of this.#backwards(series, until, needs && this.#shorten(needs, from, until))) {
       const isBefore = (day.samples.at(-1)?.at ?? 0) < until;
       const samples = isBefore ? day.samples : day.samples.filter(({ at }) => at < until);
       days.push(samples);
@@ -221,9 +250,10 @@ export class HistoryStore {
   }
 
   /** The days of a series from that of `to` on back, those without a value too. */
-  async *backwards(
+  async *#backwards(
     series: SeriesName,
     to: number,
+    shorten: ((day: number) => Shorten | undefined) | undefined,
   ): AsyncGenerator<{ day: number; samples: Sample[]; isCoarse: boolean }> {
     const last = dayOf(to);
     let read = 0;
@@ -231,8 +261,29 @@ export class HistoryStore {
       if (day > last) continue;
       read += 1;
       if (read % FILES_AT_ONCE === 0) await turn();
-      yield { day, ...this.#ofDay(series, day) };
+      yield { day, ...this.#ofDay(series, day, shorten?.(day)) };
     }
+  }
+
+  /** @returns of each day, whether it may be in short: only a whole one without a gap, in which figures of one period are made */
+  #shorten(
+    { cuts, isEnough, isAlike }: Needs,
+    from: number,
+    to: number,
+  ): (day: number) => Shorten | undefined {
+    const whole = new Set(cuts.filter((cut) => cut % DAY_MS !== 0).map(dayOf));
+    for (const gap of this.gapsIn(from, to))
+      for (let day = dayOf(Math.max(gap.from, from)); day <= dayOf(Math.min(gap.to, to)); day += 1)
+        whole.add(day);
+    return (day) => {
+      const [begin, end] = [day * DAY_MS, (day + 1) * DAY_MS];
+      if (whole.has(day) || begin < from || end > to) return undefined;
+      return {
+        isEnough: (short) =>
+          short.every(({ at, stretch }) => (stretch?.from ?? at) > begin && (!stretch || isEnough(stretch))),
+        isAlike,
+      };
+    };
   }
 
   gapsIn(from: number, to: number): Gap[] {
@@ -283,23 +334,30 @@ export class HistoryStore {
     await this.#logs.close();
   }
 
-  #ofDay(series: SeriesName, day: number): { samples: Sample[]; isCoarse: boolean } {
+  #ofDay(
+    series: SeriesName,
+    day: number,
+    shorten: Shorten | undefined,
+  ): { samples: Sample[]; isCoarse: boolean } {
     const waiting = this.#waiting.filter(({ info, at }) => dayOf(at) === day && sameSeries(info, series));
     const inLog = this.#logs.valuesOf(day, series);
-    const file = this.#files.has(day) ? this.#inFile(series, day) : undefined;
+    const since = this.#forgotten.get(series.device) ?? 0;
+    const isInFile = waiting.length === 0 && inLog.samples.length === 0 && since === 0;
+    const file = this.#files.has(day) ? this.#inFile(series, day, isInFile ? shorten : undefined) : undefined;
     const isCoarse = file?.isCoarse === true || inLog.isCoarse || this.#coarse.has(nameOf(series));
     const samples = file?.samples ?? [];
     for (const sample of inLog.samples) samples.push(sample);
     for (const { at, value } of waiting) samples.push({ at, value });
-    const since = this.#forgotten.get(series.device) ?? 0;
     const kept = since === 0 ? samples : samples.filter(({ at }) => at >= since);
     return { samples: inOrder(kept), isCoarse };
   }
 
   /** @returns undefined: there is nothing, or the file is damaged, which is said once */
-  #inFile(series: SeriesName, day: number): DaySeries | undefined {
+  #inFile(series: SeriesName, day: number, shorten: Shorten | undefined): DaySeries | undefined {
     try {
-      return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) => file.find(series));
+      return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) =>
+        file.find(series, shorten),
+      );
     } catch (error) {
       this.#damaged(day, error);
       return undefined;

@@ -1,0 +1,140 @@
+/**
+ * What a part of a line says, without its values: a question about a year needs of most days no more. Nothing in it is unknown. It ends
+ * with a sample, which has it, and says what was before. Pure.
+ */
+import type { KeptValue, Sample } from "./sample.ts";
+
+type Span = { from: number; to: number };
+type Extreme = { at: number; value: number };
+
+export type Stretch = {
+  /** Epoch ms. `to` is when its sample came. */
+  from: number;
+  to: number;
+  first: KeptValue;
+  /** What held until `to`. */
+  end: KeptValue;
+  /** Parts of one value; 0 of moments. */
+  spans: number;
+  /** Since when `end` held. */
+  endFrom: number;
+  about: NumbersAbout | StatesAbout | MomentsAbout;
+};
+
+/** @property weighted each number by the ms for which it held @property lifts what a meter had before it began anew, in all */
+type NumbersAbout = { of: "numbers"; min: Extreme; max: Extreme; weighted: number; lifts: number };
+/** @property firstTo until when the first one held */
+type StatesAbout = { of: "states"; firstTo: number; states: readonly StateAbout[] };
+/** Of one state. Times are those of its spans that neither begin nor end the stretch. */
+export type StateAbout = { value: KeptValue; count: number; ms: number; longest?: Span; last?: Span };
+/** Each value that came. */
+type MomentsAbout = { of: "moments"; values: readonly { value: KeptValue; count: number; last: number }[] };
+
+/** More make it longer than what it is about. */
+const STATES_MAX = 8;
+const UNKNOWN_MAX = 4;
+
+/** A meter that falls to so little of what it had begins anew. */
+const RESET_SHARE = 0.1;
+
+export function isReset(before: number, value: number): boolean {
+  return value < before * RESET_SHARE;
+}
+
+/**
+ * The samples of a day in short: those that end it, or come before a part of it of which nothing is known.
+ * @param samples in the order of their times
+ * @returns undefined: it cannot be said in short
+ */
+export function inShort(samples: readonly Sample[], isMoment: boolean): Sample[] | undefined {
+  const short: Sample[] = [];
+  let begun = 0;
+  for (const [nth, sample] of samples.entries()) {
+    const next = samples[nth + 1];
+    if (sample.value !== null && next && next.value !== null) continue;
+    const known = samples.slice(begun, nth + 1);
+    begun = nth + 1;
+    if (known.length < 2) {
+      short.push(sample);
+      continue;
+    }
+    const stretch = stretchOf(known, isMoment);
+    if (!stretch) return undefined;
+    short.push({ ...sample, stretch });
+  }
+  return short.length <= 2 * UNKNOWN_MAX ? short : undefined;
+}
+
+type Known = Sample & { value: KeptValue };
+
+/** @param samples two at least, none of which says that nothing is known @returns undefined: there are too many values, or of two kinds */
+function stretchOf(samples: readonly Sample[], isMoment: boolean): Stretch | undefined {
+  const last = samples.at(-1);
+  const [first, ...more] = samples.slice(0, -1) as readonly Known[];
+  if (!first || !last || more.some(({ value }) => typeof value !== typeof first.value)) return undefined;
+  const all = [first, ...more];
+  const [from, to] = [first.at, last.at];
+  if (isMoment) {
+    const about = momentsAbout(all);
+    return about && { from, to, first: first.value, end: first.value, endFrom: from, spans: 0, about };
+  }
+  const spans = spansOf(all, to);
+  const end = spans.at(-1) ?? { from, ...first };
+  const about = typeof first.value === "number" ? numbersAbout(all, to) : statesAbout(spans);
+  return (
+    about && { from, to, first: first.value, end: end.value, endFrom: end.from, spans: spans.length, about }
+  );
+}
+
+type ValueSpan = Span & { value: KeptValue };
+
+function spansOf(samples: readonly Known[], to: number): ValueSpan[] {
+  const spans: ValueSpan[] = [];
+  for (const [nth, { at, value }] of samples.entries()) {
+    const before = spans.at(-1);
+    const until = samples[nth + 1]?.at ?? to;
+    if (before?.value === value) before.to = until;
+    else spans.push({ from: at, to: until, value });
+  }
+  return spans;
+}
+
+function numbersAbout(samples: readonly Known[], to: number): NumbersAbout {
+  const [first] = samples as readonly Extreme[];
+  let [min, max] = [first as Extreme, first as Extreme];
+  let [weighted, lifts] = [0, 0];
+  for (const [nth, { at, value }] of (samples as readonly Extreme[]).entries()) {
+    const before = samples[nth - 1]?.value as number | undefined;
+    if (value < min.value) min = { at, value };
+    if (value > max.value) max = { at, value };
+    if (before !== undefined && isReset(before, value)) lifts += before;
+    weighted += value * ((samples[nth + 1]?.at ?? to) - at);
+  }
+  return { of: "numbers", min: momentOf(min), max: momentOf(max), weighted, lifts };
+}
+
+function momentOf({ at, value }: Extreme): Extreme {
+  return { at, value };
+}
+
+function statesAbout(spans: readonly ValueSpan[]): StatesAbout | undefined {
+  const states = new Map<KeptValue, StateAbout>();
+  for (const [nth, { from, to, value }] of spans.entries()) {
+    const state = states.get(value) ?? { value, count: 0, ms: 0 };
+    states.set(value, state);
+    if (nth === 0 || nth === spans.length - 1) continue;
+    state.count += 1;
+    state.ms += to - from;
+    if (!state.longest || to - from > state.longest.to - state.longest.from) state.longest = { from, to };
+    state.last = { from, to };
+  }
+  if (states.size > STATES_MAX) return undefined;
+  return { of: "states", firstTo: spans[0]?.to ?? 0, states: [...states.values()] };
+}
+
+function momentsAbout(samples: readonly Known[]): MomentsAbout | undefined {
+  const values = new Map<KeptValue, { value: KeptValue; count: number; last: number }>();
+  for (const { at, value } of samples)
+    values.set(value, { value, count: (values.get(value)?.count ?? 0) + 1, last: at });
+  return values.size > STATES_MAX ? undefined : { of: "moments", values: [...values.values()] };
+}
