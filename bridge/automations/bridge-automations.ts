@@ -30,7 +30,7 @@ import {
 } from "@edgecall/core/automations/state.ts";
 import { actionOf } from "@edgecall/core/automations/steps.ts";
 import { combined, type Truth } from "@edgecall/core/automations/truth.ts";
-import { isUndo } from "@edgecall/core/automations/turn.ts";
+import { endedRun, isUndo } from "@edgecall/core/automations/turn.ts";
 import {
   type AllowedAutomation,
   AUTOMATIONS_MAX,
@@ -439,6 +439,7 @@ export class BridgeAutomations {
       const begun = isRight ? known.value : initialAutomation(rule, now, this.#seen.get(rule.id)?.firing);
       const more = { silent, isLeaving: leaving };
       this.#entries.push({ place: this.#newPlace(), text, rule, state: begun, due: undefined, ...more });
+      this.#recordLast(rule, begun);
     }
     this.#parts.presence.said(said);
     const wanted = this.#entries.flatMap(({ rule, state: { run } }) =>
@@ -455,6 +456,16 @@ export class BridgeAutomations {
     const number = numbersOf(rule).find((step) => id === actionId(rule, run?.firing ?? 0, step)) ?? 0;
     const isBack = number >= rule.do.length && isUndo(rule, run?.ending?.why);
     return this.#commands.ledger(id, isBack ? undefined : actionOf(rule, number));
+  }
+
+  /** The records are written seconds later than the file by which rules act: a kill between them has lost how the last run ended. */
+  #recordLast(rule: AllowedAutomation, { last }: AutomationState): void {
+    if (!last) return;
+    const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
+    const known = this.#records.of(rule.id).find(isOf);
+    if (known && known.state !== "running") return;
+    const at = Math.max(last.at, ...last.steps.map((step) => step.at));
+    this.#records.set(endedRun(rule, last, at));
   }
 
   #held(): { id: string; version: number }[] {
