@@ -580,7 +580,7 @@ export class BridgeAutomations {
   #tick(): void {
     if (this.#entries.length === 0) return;
     const now = this.#now();
-    const world = `${this.#parts.isTimeSure()} ${this.#parts.presence.now}`;
+    const world = `${this.#parts.isTimeSure()} ${this.#parts.presence.now} ${this.#isAlone(now)}`;
     const isOther = world !== this.#world;
     this.#world = world;
     for (const entry of [...this.#entries])
