@@ -729,7 +729,8 @@ export class BridgeAutomations {
 
   /** @param given when the machine said so, monotonic ms: the disk may have refused since */
   #do(entry: Entry, effect: Extract<Effect, { of: "do" }>, given: number): void {
-    const end = (ending: Ending) => this.#ended(entry, effect, ending);
+    const end = (ending: Ending, takenBack?: true) =>
+      takenBack ? this.#takenBack(entry, effect, ending) : this.#ended(entry, effect, ending);
     const isLate = !effect.is_end && this.#parts.clock.now() - given > LATE_MS;
     if (isLate) end({ outcome: "not_sent", text: "the bridge could not write to its disk in time" });
     else this.#commands.do(entry.rule, effect, end);
@@ -758,6 +759,22 @@ export class BridgeAutomations {
     this.#afterWrite(() => this.#parts.calls.settle(id));
     void this.#write();
     this.#arm();
+  }
+
+  /** What was told as confirmed is told otherwise: the run itself is over, or goes on. */
+  #takenBack({ rule }: Entry, { firing, step, id }: Extract<Effect, { of: "do" }>, { text }: Ending): void {
+    const { id: ruleId, version } = rule;
+    const known = this.#records.of(ruleId).find((one) => one.firing === firing && one.version === version);
+    const told = { step, outcome: "unconfirmed" as const, text, at: this.#now() };
+    const steps = [...(known?.steps ?? []).filter((one) => one.step !== step), told];
+    const run: AutomationRun = {
+      ...{ rule: ruleId, version, firing, at: told.at, because: [], ...known },
+      ...{ state: "stopped", why: "unconfirmed", steps },
+    };
+    this.#records.set(run);
+    this.#news.add({ rule: ruleId, version, run });
+    this.#afterWrite(() => this.#parts.calls.settle(id));
+    void this.#write();
   }
 
   #tell(entry: Entry, { run, aloud, critical }: Extract<Effect, { of: "tell" }>): void {
