@@ -30,7 +30,7 @@ import {
 } from "@edgecall/core/automations/state.ts";
 import { actionOf } from "@edgecall/core/automations/steps.ts";
 import { combined, type Truth } from "@edgecall/core/automations/truth.ts";
-import { isUndo } from "@edgecall/core/automations/turn.ts";
+import { endedRun, isUndo } from "@edgecall/core/automations/turn.ts";
 import {
   type AllowedAutomation,
   AUTOMATIONS_MAX,
@@ -439,6 +439,7 @@ export class BridgeAutomations {
       const begun = isRight ? known.value : initialAutomation(rule, now, this.#seen.get(rule.id)?.firing);
       const more = { silent, isLeaving: leaving };
       this.#entries.push({ place: this.#newPlace(), text, rule, state: begun, due: undefined, ...more });
+      this.#recordLast(rule, begun);
     }
     this.#parts.presence.said(said);
     const wanted = this.#entries.flatMap(({ rule, state: { run } }) =>
@@ -455,6 +456,16 @@ export class BridgeAutomations {
     const number = numbersOf(rule).find((step) => id === actionId(rule, run?.firing ?? 0, step)) ?? 0;
     const isBack = number >= rule.do.length && isUndo(rule, run?.ending?.why);
     return this.#commands.ledger(id, isBack ? undefined : actionOf(rule, number));
+  }
+
+  /** The records are written seconds later than the file by which rules act: a kill between them has lost how the last run ended. */
+  #recordLast(rule: AllowedAutomation, { last }: AutomationState): void {
+    if (!last) return;
+    const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
+    const known = this.#records.of(rule.id).find(isOf);
+    if (known && known.state !== "running") return;
+    const at = Math.max(last.at, ...last.steps.map((step) => step.at));
+    this.#records.set(endedRun(rule, last, at));
   }
 
   #held(): { id: string; version: number }[] {
@@ -569,7 +580,7 @@ export class BridgeAutomations {
   #tick(): void {
     if (this.#entries.length === 0) return;
     const now = this.#now();
-    const world = `${this.#parts.isTimeSure()} ${this.#parts.presence.now}`;
+    const world = `${this.#parts.isTimeSure()} ${this.#parts.presence.now} ${this.#isAlone(now)}`;
     const isOther = world !== this.#world;
     this.#world = world;
     for (const entry of [...this.#entries])
@@ -718,7 +729,8 @@ export class BridgeAutomations {
 
   /** @param given when the machine said so, monotonic ms: the disk may have refused since */
   #do(entry: Entry, effect: Extract<Effect, { of: "do" }>, given: number): void {
-    const end = (ending: Ending) => this.#ended(entry, effect, ending);
+    const end = (ending: Ending, takenBack?: true) =>
+      takenBack ? this.#takenBack(entry, effect, ending) : this.#ended(entry, effect, ending);
     const isLate = !effect.is_end && this.#parts.clock.now() - given > LATE_MS;
     if (isLate) end({ outcome: "not_sent", text: "the bridge could not write to its disk in time" });
     else this.#commands.do(entry.rule, effect, end);
@@ -747,6 +759,22 @@ export class BridgeAutomations {
     this.#afterWrite(() => this.#parts.calls.settle(id));
     void this.#write();
     this.#arm();
+  }
+
+  /** What was told as confirmed is told otherwise: the run itself is over, or goes on. */
+  #takenBack({ rule }: Entry, { firing, step, id }: Extract<Effect, { of: "do" }>, { text }: Ending): void {
+    const { id: ruleId, version } = rule;
+    const known = this.#records.of(ruleId).find((one) => one.firing === firing && one.version === version);
+    const told = { step, outcome: "unconfirmed" as const, text, at: this.#now() };
+    const steps = [...(known?.steps ?? []).filter((one) => one.step !== step), told];
+    const run: AutomationRun = {
+      ...{ rule: ruleId, version, firing, at: told.at, because: [], ...known },
+      ...{ state: "stopped", why: "unconfirmed", steps },
+    };
+    this.#records.set(run);
+    this.#news.add({ rule: ruleId, version, run });
+    this.#afterWrite(() => this.#parts.calls.settle(id));
+    void this.#write();
   }
 
   #tell(entry: Entry, { run, aloud, critical }: Extract<Effect, { of: "tell" }>): void {

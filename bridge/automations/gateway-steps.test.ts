@@ -1,4 +1,5 @@
 /** Steps that the gateway carries out, words about who is at home, and a home that takes the bridge's rights away. */
+import { writeFileSync } from "node:fs";
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { KeyPair } from "@edgecall/node/keypair.ts";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -125,6 +126,42 @@ describe("with the gateway", { tags: ["needs/mosquitto"], timeout: TEST_MS }, ()
     played.home.drop(CLOSE.revoked);
     await until(() => (acting.content().rules as unknown[]).length === 0, { within: WITHIN_MS });
     expect(JSON.stringify(acting.content())).not.toContain(rule.name);
+  });
+
+  test("a bridge that no gateway has welcomed for 30 days begins nothing, says so, and goes on when it is back", async () => {
+    const [dial, fan] = [await acting.device("dial"), await acting.device("plug-fan")];
+    const rule = acting.rule({ when: [acting.above(dial, 50)], do: [acting.step(fan)], say: "Hot." });
+    acting.place(rule);
+    await acting.isIn(rule.id, "armed");
+    const onDisk = (part: string) =>
+      until(() => JSON.stringify(acting.content()).includes(part), { within: WITHIN_MS, what: part });
+    await onDisk('"armed":true');
+    await acting.kill();
+    const DAY_MS = 86_400_000;
+    const { welcomed, ...content } = acting.content();
+    writeFileSync(acting.file, JSON.stringify({ ...content, welcomed: Number(welcomed) - 31 * DAY_MS }));
+    // Another gateway's welcome is none.
+    const ours = played.home.gatewayKey;
+    played.home.gatewayKey = KeyPair.make().publicKey;
+    await acting.run();
+    await played.home.next("conditions", ({ all }) =>
+      all.some(({ code }) => code === "rules_without_gateway"),
+    );
+    await acting.turn(60);
+    await until(
+      async () => {
+        const id = crypto.randomUUID();
+        played.home.send({ t: "states", id, agents: [dial.id] });
+        const { devices } = await played.home.next("states", (frame) => frame.id === id);
+        return devices[0]?.readings[0]?.value === 60;
+      },
+      { within: WITHIN_MS, what: "the bridge has the value" },
+    );
+    expect(hosted.publisher.sentTo("fan")).toEqual([]);
+    played.home.gatewayKey = ours;
+    played.home.drop();
+    await acting.told(rule.id);
+    expect(hosted.publisher.sentTo("fan")).toEqual(["ON"]);
   });
 
   test("a device that a person removes, and one that goes away, pause the rule and are told", async () => {

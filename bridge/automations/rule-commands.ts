@@ -29,7 +29,8 @@ type Rule = Pick<Automation, "id" | "version">;
 type Do = Extract<Effect, { of: "do" }>;
 type Undo = Extract<Effect, { of: "undo" }>;
 type Look = Extract<Effect, { of: "look" }>;
-type OnEnd = (ending: Ending) => void;
+/** `takenBack`: its device had reported it, and then another thing. */
+type OnEnd = (ending: Ending, takenBack?: true) => void;
 
 const GONE = "its device is not known here any more";
 
@@ -42,7 +43,7 @@ export class RuleCommands {
     this.#parts = parts;
   }
 
-  /** A step. `onEnd` is called once. */
+  /** A step. `onEnd` is called once, and again if its device takes back what it reported. */
   do(rule: Rule, { id, action: step, firing, step: number }: Do, onEnd: OnEnd): void {
     if (isOfGateway(step)) {
       const { id: ruleId, version } = rule;
@@ -179,7 +180,10 @@ export class RuleCommands {
       {
         accepted: () => {},
         refused: (_, code, message) => end(endingOfRefusal(code, message)),
-        reported: (_, outcome) => end(endingOf(outcome)),
+        reported: (_, outcome) => {
+          if (outcome.payload.corrects === true) onEnd(endingOf(outcome), true);
+          else end(endingOf(outcome));
+        },
       },
     );
   }

@@ -118,6 +118,20 @@ describe("a run", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
     expect(acting.news()).toEqual([]);
   });
 
+  test("whose device takes back what it reported is told otherwise", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    const fan = await acting.device("plug-fan");
+    const rule = await armed({ do: [acting.step(fan)], say: "Hot." });
+    await acting.turn(60);
+    await acting.told(rule.id, ({ state }) => state === "done");
+    await hosted.publisher.say("plugs/fan/state", "OFF");
+    const { run } = await acting.told(rule.id, ({ why }) => why === "unconfirmed");
+    expect(run?.steps).toMatchObject([
+      { step: 0, outcome: "unconfirmed", text: expect.stringContaining("took it back") },
+    ]);
+  });
+
   test("is undone by a person, once", async () => {
     await hosted.publisher.plug("fan");
     await acting.run();

@@ -84,7 +84,8 @@ export class GatewayLink {
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
   readonly #clock: GatewayClock;
-  #timeAgrees = false;
+  /** What the gateway said last (epoch ms), and the monotonic time at which it came. */
+  #timeSaid: { time: number; at: number } | undefined;
   #problem: string | undefined;
   /** The gateway can distinguish a bridge that waits for its place from one that takes it. */
   #mayStandBy = false;
@@ -106,9 +107,11 @@ export class GatewayLink {
     return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
   }
 
-  /** The gateway has said a time that is ours, since this program began. */
-  get timeAgrees(): boolean {
-    return this.#timeAgrees;
+  /** The time that the gateway said is ours now, also when the clock was set since; undefined: it said none since this program began. */
+  get timeAgrees(): boolean | undefined {
+    if (!this.#timeSaid) return undefined;
+    const { time, at } = this.#timeSaid;
+    return Math.abs(time + performance.now() - at - Date.now()) < TIME_OFF_MAX_MS;
   }
 
   start(): void {
@@ -247,7 +250,7 @@ export class GatewayLink {
       return;
     }
     this.#welcomedAt = performance.now();
-    if (frame.time !== undefined) this.#timeAgrees = Math.abs(frame.time - Date.now()) < TIME_OFF_MAX_MS;
+    if (frame.time !== undefined) this.#timeSaid = { time: frame.time, at: performance.now() };
     this.#mayStandBy = frame.standby === true;
     this.#standsBy = false;
     this.#unanswered = 0;

@@ -134,7 +134,6 @@ export class DeviceHost {
   readonly #taken = new Set<string>();
   #isBorn = false;
   #isStopped = false;
-  #isTimeSure = false;
   /** The first burst after a source was connected is over. */
   #isKnown = false;
 
@@ -222,10 +221,8 @@ export class DeviceHost {
     this.#presence = presence;
     this.#automations = await BridgeAutomations.open({
       ...{ folder, pin, catalog, live, calls: this.#calls, presence, clock, gateway, log },
-      isTimeSure: () => {
-        this.#isTimeSure ||= gateway.timeAgrees || isTimeSet();
-        return this.#isTimeSure;
-      },
+      // A clock that is set later may be wrong, so it is asked each time.
+      isTimeSure: () => gateway.timeAgrees ?? isTimeSet(),
       isBusy: () => !this.#isKnown || this.#burst !== undefined,
     });
   }

@@ -48,8 +48,6 @@ export class Acting {
   #program = "";
   #rules = 0;
   #child: ChildProcess | undefined;
-  /** More of the bridge's environment. */
-  environment: Record<string, string> = {};
 
   constructor(hosted: PlayedDevices) {
     this.hosted = hosted;
@@ -62,7 +60,6 @@ export class Acting {
 
   begin(): void {
     const { home } = this.hosted.played;
-    this.environment = {};
     this.#rules = 0;
     this.gateway = KeyPair.make();
     Object.assign(home, { rules: true, conditions: true, gatewayKey: this.gateway.publicKey });
@@ -78,17 +75,17 @@ export class Acting {
       : {};
   }
 
-  async run(more: Record<string, string> = {}): Promise<ChildProcess> {
+  async run(): Promise<ChildProcess> {
     const { hosted } = this;
-    const own = { HEALTH_PORT: "0", BRIDGE_STATE: hosted.folder, ...this.environment, ...more };
+    const own = { HEALTH_PORT: "0", BRIDGE_STATE: hosted.folder };
     const env = { PATH: process.env.PATH, ...NODE_ENVIRONMENT, ...hosted.played.environment(), ...own };
     const child = spawn(process.execPath, [...NODE_FLAGS, this.#program], {
       env,
       stdio: ["ignore", "ignore", process.env.SHOW_BRIDGE ? "inherit" : "ignore", "ipc"],
     });
     hosted.played.after(() => child.kill("SIGKILL"));
-    await once(child, "message");
     this.#child = child;
+    await once(child, "message");
     return child;
   }
 

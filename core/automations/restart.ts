@@ -3,11 +3,14 @@ import { type RuleState, restarted, withClockSet } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
 import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { actionId, type LedgerSays, type Run } from "./state.ts";
-import { actionOf, isOpen, LATE_CONFIRMATION_MS, onOutcome, presentStep } from "./steps.ts";
+import { actionOf, isOpen, LATE_CONFIRMATION_MS, LATE_MS, onOutcome, presentStep } from "./steps.ts";
 import { needsEnd, type Turn } from "./turn.ts";
 
 /** After a start or a new connection nothing begins for so long. */
 const QUIET_MS = windowMs(MINUTE_MS, 1_000);
+
+/** A step may wait for so long for a try, or for the home's limits. */
+const HELD_MAX_MS = LATE_MS;
 
 export function quiet(turn: Turn): void {
   const { state, now } = turn;
@@ -38,7 +41,7 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
   if (!run) return;
   const isDo = run.phase === "do";
   const alive = { recheck: true, interrupted: Math.min(run.interrupted ?? run.from ?? state.at, now.at) };
-  const after: Run = { ...run, ...(isDo && alive) };
+  const after: Run = { ...run, ...inItsTime(turn, run), ...(isDo && alive) };
   turn.state = { ...turn.state, run: after };
   if (run.out) lookUp(turn, after, ledger);
 }
@@ -50,6 +53,16 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
 function anew(state: RuleState, isArmed: boolean, at: number): RuleState {
   const { more: _, open, ...kept } = restarted(state, at);
   return isArmed || !open ? kept : { ...kept, open };
+}
+
+/** A clock that starts behind makes no wait and no limit longer than the rule has it. */
+function inItsTime({ rule, now }: Turn, { from, at_most, step, phase }: Run): Partial<Run> {
+  const waitMs = phase === "do" ? (rule.do[step]?.wait_minutes ?? 0) * MINUTE_MS : 0;
+  const mostMs = (rule.at_most_minutes ?? 0) * MINUTE_MS;
+  return {
+    ...(from !== undefined && { from: Math.min(from, now.at + Math.max(waitMs, HELD_MAX_MS)) }),
+    ...(at_most !== undefined && { at_most: Math.min(at_most, now.at + mostMs) }),
+  };
 }
 
 function lookUp(turn: Turn, run: Run, ledger: (id: string) => LedgerSays): void {

@@ -87,6 +87,8 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
   set(turn, {
     ...run,
     ...{ out: true, from: now.at, recheck: false, interrupted: undefined },
+    // What is known of a try before is not so of this one.
+    steps: run.steps.filter(({ step: before }) => before !== run.step),
     ...(before && { before: { ...run.before, [run.step]: before } }),
     ...(hasLimit && { at_most: run.at_most ?? now.at + (rule.at_most_minutes ?? 0) * MINUTE_MS }),
   });
@@ -144,7 +146,7 @@ function moveEnd(turn: Turn, run: Run): boolean {
     return end(turn, run);
   }
   if (run.from !== undefined && now.at < run.from) return false;
-  set(turn, { ...run, out: true, from: now.at });
+  set(turn, { ...run, out: true, from: now.at, steps: run.steps.filter((before) => before.step !== step) });
   giveOutEnd(turn, run, step);
   return false;
 }

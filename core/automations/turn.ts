@@ -60,7 +60,16 @@ export function tellNotRun(turn: Turn, why: Why, because: string[], aloud: boole
   turn.effects.push({ of: "tell", run, aloud, critical: false });
 }
 
-function told({ rule, now }: Turn, run: Run, isEnded: boolean): AutomationRun {
+/** A run that has ended, as it is told. */
+export function endedRun(rule: Automation, run: Run, at: number): AutomationRun {
+  return told({ rule, now: { at } }, run, true);
+}
+
+function told(
+  { rule, now }: { rule: Automation; now: Pick<Surroundings, "at"> },
+  run: Run,
+  isEnded: boolean,
+): AutomationRun {
   const { firing, at, because, steps, ending } = run;
   const why = run.why ?? ending?.why;
   return {

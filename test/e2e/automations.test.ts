@@ -19,7 +19,8 @@ import { HostedDevices } from "./hosted-devices.ts";
 import { button, shown } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
 
-const SAID = "Wenn die Haustür aufgeht, mach bitte das Flurlicht an.";
+const SAID =
+  "Baue mir eine Regel: geht die Haustür auf, so brennt danach im Flur das Licht, und du meldest es mir hier.";
 const TELLS = "Die Haustür ist auf, das Flurlicht ist an.";
 
 const folder = mkdtempSync(join(tmpdir(), "edgecall-automations-"));
@@ -97,6 +98,7 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     // The card is code's, in the language of the chat.
     expect(shown(asked)).toContain("Flurlicht");
     expect(shown(asked)).toMatch(/Wenn|wenn|Sobald/);
+    expect(stack.model.requests.length).toBeGreaterThan(0);
     expect(await rules.list()).toEqual([]);
     await publisher.say("door/state", "ON", true);
     await publisher.say("door/state", "OFF", true);

@@ -2,7 +2,7 @@
  * A home with rules that act: Mosquitto, Worker, bridge, and devices that count their commands. The bridge's files are on a small disk of
  * their own where this user may mount one, its syncs are written down for power cuts, and its clock can be set.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { freePort } from "../../../local/port.ts";
@@ -143,6 +143,8 @@ export async function makeHouse(options: {
       await Promise.all([bridge, broker.program].map((one) => one.kill("the end")));
       await gateway.stop();
       await Promise.all([...Object.values(links), tap].map((one) => one.close()));
+      // What it had is looked at after the run.
+      cpSync(bridgeDir, join(dir, "bridge-files"), { recursive: true });
       disk?.unmount();
     },
   };

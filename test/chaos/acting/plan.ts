@@ -103,14 +103,15 @@ function quietOf(house: number): QuietRule[] {
 
 function planRule(seed: number, k: number, faults: readonly ActingFault[]): PlannedRule {
   const throws = dice(seed, `acting ${k}`);
+  const over = throws.pick(["leave", "off", "off", "undo"] as const);
   const steps = Array.from(
     { length: throws.pick([1, 1, 2, 2, 3]) },
     (_, n): PlannedStep => ({
-      device: throws.chance(0.12) ? "blind" : "plain",
+      // Nothing says what a blind one was before.
+      device: throws.chance(0.12) && over !== "undo" ? "blind" : "plain",
       waitMs: n > 0 && throws.chance(0.35) ? throws.whole(1_000, 2_500) : 0,
     }),
   );
-  const over = throws.pick(["leave", "off", "off", "undo"] as const);
   const atMostMs = over !== "leave" && throws.chance(0.25) ? throws.whole(4_000, 8_000) : undefined;
   const rule = {
     name: `A${String(k).padStart(4, "0")}`,

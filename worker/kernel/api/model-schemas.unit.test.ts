@@ -4,6 +4,7 @@ import { callText, llamaGrammar } from "@edgecall/core/testkit/llama-grammar.ts"
 import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
 import { CASES, NOW, newCatalog } from "@edgecall/discovery/testkit/device-cases.ts";
 import { describe, expect, test } from "vitest";
+import { automationTools } from "../../features/automations/model-tools.ts";
 import { historyTools } from "../../features/history/model-tools.ts";
 import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
 import { ruleTools } from "../../features/rules/model-tools.ts";
@@ -87,6 +88,7 @@ function offered() {
     ...ruleTools.definitions(false),
     ...ruleTools.definitions(true),
     ...historyTools.definitions(false),
+    ...automationTools.definitions(false),
     ...gatewayTools(settings, {} as never).definitions(),
   ];
   return tools.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));

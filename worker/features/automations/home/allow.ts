@@ -12,6 +12,9 @@ import { type AutomationMaker, type AutomationRow, automationsOf } from "./autom
 import { boundsOf, idOf, unallowed } from "./faithful.ts";
 import { sendRules } from "./sync.ts";
 
+/** All rules of a home are in one frame. */
+const SIGNED_MAX = 8_000;
+
 export type Draft = { automation: Automation; card: string[]; second_tap: string[] };
 
 type By = { principal: string; how: StandingPermission["how"]; question: string | null };
@@ -40,7 +43,11 @@ export async function allow(
   if (rights?.role !== "owner" || !rights.approves) return "an owner of the home has to allow it";
   const why = unallowed(home, automation);
   if (why !== undefined) return why;
+  if (signed.length > SIGNED_MAX) return "the rule is too long; make two of it";
   const before = automationsOf(home).get(automation.id);
+  // Another card may have been allowed meanwhile: a version never has two contents.
+  if ((before?.automation.version ?? 0) !== automation.version - 1 || before?.status === "gone")
+    return "the rule was changed or ended meanwhile";
   const made = permissionsFor(home, automation, by, allowed);
   const room = before ? rowsOf(home, before.automation).length : 0;
   if (!permissionsOf(home).hasRoomFor(made.length - room))

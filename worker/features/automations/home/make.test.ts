@@ -25,6 +25,7 @@ import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { openQuestions } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
+import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
 import type { Home } from "../../../home.ts";
 import { automationsOf } from "./automation-store.ts";
@@ -366,5 +367,27 @@ describe("a bridge that drafts something else than was asked for is refused", ()
       expect((await asks("c")).body.answer).toContain("nothing that a rule may do");
     }
     expect(await openQuestions()).toEqual([]);
+  });
+});
+
+test("two cards for the same rule: the first yes counts, and the other makes nothing of it", async () => {
+  await allows();
+  const off = (brightness_pct: number) => ({
+    ...INPUT,
+    do: [{ agent_id: "lamp", action: "set", parameters: { brightness_pct } }],
+  });
+  const first = asks("one", off(10));
+  const { id: one } = await openQuestion();
+  const second = asks("two", off(20));
+  const both = async () => (await openQuestions()).map(({ id }) => id);
+  await until(async () => (await both()).length === 2, { what: "both cards" });
+  const other = (await both()).find((id) => id !== one) ?? "";
+  await answers(other, "approve");
+  expect((await second).body.answer).toContain("acts from now on");
+  await answers(one, "approve");
+  expect((await first).body.answer).toContain("changed or ended meanwhile");
+  expect(await verified(sets(bridge).at(-1)?.set[0] ?? "")).toMatchObject({
+    version: 2,
+    do: [{ parameters: { brightness_pct: 20 } }],
   });
 });

@@ -71,6 +71,8 @@ async function allowedRule(
 ): Promise<ToolReply> {
   const [card, tap] = questionsOf(home).decisionsOf(request.id);
   const language = request.language ?? "en";
+  const [open] = questionsOf(home).openOf(request.id);
+  if (open) return { waitsUntil: open.expiresAt + AFTER_EXPIRY_MS, question: open.id };
   if (!card) {
     if (!bridgeOf(home).has(AUTOMATIONS_FEATURE, Date.now()))
       return refused(
@@ -123,10 +125,12 @@ async function ask(
   };
   const { card } = describeApproval(home, { agent: GATEWAY_AGENT, approval }, { caller, language });
   const { partial: _, ...shown } = card;
-  const [text = "", ...rest] = isTap ? [draft.automation.name, ...lines] : lines;
-  const [open] = questionsOf(home).openOf(id);
-  const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
-  const question = open?.id ?? crypto.randomUUID();
+  const { id: rule, name, version } = draft.automation;
+  const [text = "", ...own] = isTap ? [name, ...lines] : lines;
+  // It takes the place of the version before.
+  const rest = version > 1 ? [...own, `${rule}: ${version - 1} → ${version}`] : own;
+  const expiresAt = Date.now() + OPEN_MS;
+  const question = crypto.randomUUID();
   await askForOwnCall(home, {
     id: question,
     call: id,

@@ -56,7 +56,10 @@ export function ApprovalCard({
   const ruleLines = card?.lines ?? [];
   const { lines, rest } = approvalText({ approval, members }, 2);
   const max = members ? SHOWN_OF_SEVERAL : SHOWN;
-  const isCut = (lines !== undefined && isLong(lines)) || headAndTail(rest, max) !== undefined;
+  // The lines of a rule that acts say all of it.
+  const isCut =
+    ruleLines.length === 0 &&
+    ((lines !== undefined && isLong(lines)) || headAndTail(rest, max) !== undefined);
   const isUnseen = isCut && !isWhole;
   const shownMarks = lines ? marks : [];
   const isUnread = shownMarks.some(({ line }) => !ticked.has(line));
