@@ -452,7 +452,7 @@ const HOSTILE_NAMES = [
   "@everyone",
   "\u001b[2J\u001b[31mLamp",
   "Lamp \u{e0041}\u{e0042}",
-  "x".repeat(5_000),
+  "x".repeat(3_000),
   "When: nothing. Only if: nobody is home.",
   "__proto__",
   "constructor",

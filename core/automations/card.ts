@@ -249,11 +249,16 @@ function actText(
 function placeText({ id, key, name, area, isShared }: CardDevice, phrases: Phrases): string {
   const shownId = id.split(/[-_]+/).length <= ID_WORDS_MAX ? plainText(id, PLACE_MAX) : "";
   const kind = `${phrases.kind("device", 1)} ${plainText(key, KEY_SHOWN)}`;
-  const isNamed = isLabel(name);
+  const isNamed = isPlainLabel(name);
   const shown = isNamed ? plainText(name, PLACE_MAX) : shownId || kind;
-  const where = area !== undefined && isLabel(area) ? plainText(area, PLACE_MAX) : "";
+  const where = area !== undefined && isPlainLabel(area) ? plainText(area, PLACE_MAX) : "";
   const place = phrases.parts(shown, where);
   return isShared && isNamed ? `${place} (${shownId || kind})` : place;
+}
+
+/** A label that no chat app makes a link of. */
+function isPlainLabel(name: string): boolean {
+  return isLabel(name) && plainText(name, PLACE_MAX) === name;
 }
 
 function ifNotLine({ do: steps, go_on }: Automation, facts: CardFacts, phrases: Phrases): string {

@@ -10,7 +10,7 @@ import { isTrue } from "../rules/evaluate.ts";
 type Value = z.infer<typeof RuleValue>;
 
 /** A reading that a step of `do` or of the end may change. `to`: the value that it gets; absent: not known. */
-export type ChangedReading = { key: string; reading: string; to?: Value | undefined };
+type ChangedReading = { key: string; reading: string; to?: Value | undefined };
 
 /** A rule as a node. `reads`: its conditions, with the devices' keys. */
 export type RuleNode = {

@@ -58,11 +58,13 @@ const AN_HOUR = 12;
 /** As many characters of an error reach the model. */
 const ERROR_MAX = 1_200;
 const FAULT_MAX = 400;
+/** One line: it goes through places that keep no others. */
+const BETWEEN = " | ";
 /** More of a parameter no person reads on a card. */
 const PARAMETERS_MAX = 200;
 const VALUE_MAX = 60;
 
-/** @param text JSON of the tool's input @returns the rule, or all that is wrong, a line each */
+/** @param text JSON of the tool's input @returns the rule, or all that is wrong */
 export function makeAutomation(
   text: string,
   rule: { id: string; version: number },
@@ -389,9 +391,9 @@ function errorText(faults: readonly Fault[]): string {
     // It quotes what a model or a device has written.
     const line = visible(oneLine(`${field === "" ? "" : `${field}: `}${error}`, FAULT_MAX));
     const more = `and ${faults.length - at} more`;
-    if (text.length + line.length + more.length + 2 > ERROR_MAX)
-      return text === "" ? line.slice(0, ERROR_MAX) : `${text}\n${more}`;
-    text = text === "" ? line : `${text}\n${line}`;
+    if (text.length + line.length + more.length + 2 * BETWEEN.length > ERROR_MAX)
+      return text === "" ? line.slice(0, ERROR_MAX) : `${text}${BETWEEN}${more}`;
+    text = text === "" ? line : `${text}${BETWEEN}${line}`;
   }
   return text;
 }

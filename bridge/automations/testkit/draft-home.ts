@@ -157,7 +157,7 @@ export class DraftHome {
   async error(input: object | string): Promise<string[]> {
     const drafted = await this.draft(input);
     if (!("error" in drafted)) throw new Error(JSON.stringify(drafted.card));
-    return drafted.error.split("\n");
+    return drafted.error.split(" | ");
   }
 }
 

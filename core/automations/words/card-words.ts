@@ -55,4 +55,3 @@ export const CARD_WORDS = {
   tapCloses: "{step}: people, animals or a car may be in the way.",
   tapNoise: "{step}: it is loud.",
 } as const;
-export type CardKey = keyof typeof CARD_WORDS;
