@@ -18,7 +18,7 @@ import { modeOf } from "../../../kernel/home/devices/device-mode.ts";
 import { type BoundDevice, boundDevice } from "../../../kernel/home/permissions/bound-device.ts";
 
 /** An end switches off, closes or stops: it begins nothing. */
-const ENDS = /\b(?:off|false|close|stop|pause|return|lock|0)\b/;
+const ENDS = /\b(?:off|false|close|stop|pause|return|dock|lock|0)\b/;
 
 type Asked = AutomateInput["do"][number];
 
