@@ -1,10 +1,13 @@
 /** Steps that the gateway carries out for a rule: what opens a way in asks a person each time, and nothing beside the rule's own steps is done. */
 import { reset } from "cloudflare:test";
-import type { ActOutcome } from "@edgecall/core/protocol/automation.ts";
+import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
+import type { ActOutcome, AutomationStep } from "@edgecall/core/protocol/automation.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { acting, allows, answers, INPUT, openQuestion } from "../../../../test/acting-home.ts";
-import { device } from "../../../../test/hosted-device.ts";
+import { acting, allows, answers, drafts, INPUT, openQuestion } from "../../../../test/acting-home.ts";
+import { device, SET } from "../../../../test/hosted-device.ts";
+import { post } from "../../../../test/keyed-home.ts";
 import { permissions } from "../../../../test/permission-home.ts";
+import { SignedAgent } from "../../../../test/signed-agent.ts";
 import { openQuestions } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
@@ -109,4 +112,45 @@ describe("is not carried out", () => {
     for (let firing = 1; firing <= 30; firing += 1) act({}, 0, firing);
     expect(await acted(`${rule}:1:30:0`)).toMatchObject({ text: expect.stringContaining("too often") });
   });
+});
+
+test("an action of a paired agent goes as an ordinary call, in the rule's name and under its permission", async () => {
+  const advert = { ...SET, name: "water", description: "Waters the beds", idempotent: false };
+  const key = await SignedAgent.make("garden");
+  await post("/v1/agents/garden/key", { public_key: key.publicKey, name: "Garden" });
+  bridge.send({ t: "agent", agent: await key.state({ tools: [advert] }) });
+  await until(async () => (await (await ask("/v1/agents")).text()).includes("water"), { what: "the agent" });
+  const allowed = await actionVersion(advert);
+  const own = (step: AutomationStep): AutomationStep => ({
+    ...step,
+    of: "agent",
+    key: key.publicKey,
+    allow: allowed,
+  });
+  drafts(bridge, (draft) => ({ ...draft, do: draft.do.map(own) }));
+  const wanted = {
+    ...INPUT,
+    name: "Dry: water",
+    do: [{ agent_id: "garden", action: "water", parameters: { on: true } }],
+  };
+  ({ id: rule } = await allows("d", wanted));
+  const [permission] = await permissions("?device=garden");
+  expect(permission).toMatchObject({ device: "garden", who: { rule, version: 1 } });
+  bridge.onCall = () => undefined;
+  const id = act();
+  const call = await until(() => bridge.calls().at(-1), { what: "the call" });
+  expect(call).toMatchObject({ id, agent: "garden" });
+  expect(JSON.parse(call.payload)).toMatchObject({
+    payload: { tool: "water", parameters: { on: true } },
+    caller: { principal: `rule:${rule}`, channel: "rule" },
+  });
+  bridge.send({
+    t: "report",
+    id,
+    agent: "garden",
+    payload: await key.report(id, { status: "success", result: "wet" }),
+  });
+  expect(await acted(id)).toEqual({ outcome: "sent", text: expect.stringContaining("wet") });
+  expect(await permissions("?device=garden")).toMatchObject([{ uses: 1 }]);
+  expect(await openQuestions()).toEqual([]);
 });
