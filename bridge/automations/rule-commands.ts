@@ -32,6 +32,7 @@ type Look = Extract<Effect, { of: "look" }>;
 /** `takenBack`: its device had reported it, and then another thing. */
 type OnEnd = (ending: Ending, takenBack?: true) => void;
 
+const SEEN_LATER = "It was seen after an interruption.";
 const GONE = "its device is not known here any more";
 
 export class RuleCommands {
@@ -75,7 +76,8 @@ export class RuleCommands {
   }
 
   /** Looks whether a step that was sent is confirmed now. */
-  lookNow(rule: Rule, { id, action: step, firing, step: number }: Look, onEnd: OnEnd): void {
+  lookNow(rule: Rule, look: Look, onEnd: OnEnd): void {
+    const { id, action: step, firing, step: number } = look;
     if (isOfGateway(step)) {
       const { id: ruleId, version } = rule;
       const isOut = this.#parts.acts.begin({ id, rule: ruleId, version, firing, step: number }, (acted) =>
@@ -89,22 +91,35 @@ export class RuleCommands {
       text: "it was sent, and the bridge was ended before an answer came",
     };
     const device = this.#device(step);
-    if (!device) {
+    const wanted = device && this.#lookedFor(device, look);
+    if (!device || !wanted) {
       onEnd(missing);
       return;
     }
-    void this.#parts.calls.reported(commandOf(id, device, step), { message: 0, at: 0 }).then((text) => {
-      onEnd(text === undefined ? missing : { outcome: "confirmed", text: `${text} (after an interruption)` });
+    void this.#parts.calls.reported(commandOf(id, device, wanted), { message: 0, at: 0 }).then((text) => {
+      // The time since the command is not known any more.
+      const state = text?.replace(/, (?:the last|reported) [\d.]+ s after the command\.$/, ".");
+      onEnd(state === undefined ? missing : { outcome: "confirmed", text: `${state} ${SEEN_LATER}` });
     });
   }
 
+  /** The state that a step asked for; undefined: it is not known any more. */
+  #lookedFor({ id }: HostedDevice, { action: step, back }: Look): AutomationStep | undefined {
+    if (!back) return step;
+    const { catalog, clock } = this.#parts;
+    const call = catalog.undoTo(id, step, back, clock.wall());
+    return call && { ...step, ...call };
+  }
+
   /** Watches for a late confirmation. @param ms so long @returns its words; undefined: none came */
-  async lookOn({ id, action: step }: Look, ms: number): Promise<string | undefined> {
+  async lookOn(look: Look, ms: number): Promise<string | undefined> {
+    const { id, action: step } = look;
     const { calls, catalog, clock } = this.#parts;
     const device = isOfGateway(step) ? undefined : this.#device(step);
-    if (!device || ms <= 0) return undefined;
+    const wanted = device && this.#lookedFor(device, look);
+    if (!device || !wanted || ms <= 0) return undefined;
     const since = this.#marks.get(id) ?? catalog.mark(clock.wall());
-    return await calls.reported(commandOf(id, device, step), since, ms);
+    return await calls.reported(commandOf(id, device, wanted), since, ms);
   }
 
   /** Values of what a step may change; undefined: not all of them are known. */

@@ -3,7 +3,7 @@ import { type RuleState, restarted, withClockSet } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
 import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { actionId, type LedgerSays, type Run } from "./state.ts";
-import { actionOf, isOpen, LATE_CONFIRMATION_MS, LATE_MS, onOutcome, presentStep } from "./steps.ts";
+import { isOpen, LATE_CONFIRMATION_MS, LATE_MS, lookAt, onOutcome, presentStep } from "./steps.ts";
 import { needsEnd, type Turn } from "./turn.ts";
 
 /** After a start or a new connection nothing begins for so long. */
@@ -68,13 +68,13 @@ function inItsTime({ rule, now }: Turn, { from, at_most, step, phase }: Run): Pa
 function lookUp(turn: Turn, run: Run, ledger: (id: string) => LedgerSays): void {
   const { rule } = turn;
   const step = presentStep(run);
-  const action = step === undefined ? undefined : actionOf(rule, step);
-  if (step === undefined || !action) return;
+  const look = step === undefined ? undefined : lookAt(rule, run, step, "now");
+  if (step === undefined || !look) return;
   const { firing } = run;
   const id = actionId(rule, firing, step);
   const says = ledger(id);
   if (says === "none") turn.state = { ...turn.state, run: { ...run, out: false } };
-  else if (says === "sent") turn.effects.push({ of: "look", firing, step, id, action, until: "now" });
+  else if (says === "sent") turn.effects.push(look);
   else {
     const ended = says === "begun" ? { outcome: "unknown" as const, text: "" } : says;
     onOutcome(turn, { of: "outcome", firing, step, ...ended });
@@ -85,10 +85,8 @@ function lookUp(turn: Turn, run: Run, ledger: (id: string) => LedgerSays): void 
 function lookOn({ state: { run, last }, rule, now, effects }: Turn): void {
   for (const one of [last, run])
     for (const { step, outcome, at } of one?.steps ?? []) {
-      const action = actionOf(rule, step);
-      if (!one || !action || !isOpen({ outcome, at }, now.at)) continue;
-      const id = actionId(rule, one.firing, step);
-      effects.push({ of: "look", firing: one.firing, step, id, action, until: at + LATE_CONFIRMATION_MS });
+      const look = one && lookAt(rule, one, step, at + LATE_CONFIRMATION_MS);
+      if (look && isOpen({ outcome, at }, now.at)) effects.push(look);
     }
 }
 

@@ -214,12 +214,25 @@ export type Effect =
       before: ValuesBefore | undefined;
       depth: number;
     }
-  /** `now`: look at the present state and answer with an `outcome`. Else: watch for a confirmation until then, answer with `late`. */
-  | { of: "look"; firing: number; step: number; id: string; action: AutomationStep; until: number | "now" }
+  | Look
   /** `aloud` is false: for the record alone. `critical`: an end of what does harm was not confirmed. */
   | { of: "tell"; run: AutomationRun; aloud: boolean; critical: boolean }
   /** It pauses by itself, or rests until then. */
   | { of: "pause"; why: Why; until?: number };
+
+/**
+ * `now`: look at the present state and answer with an `outcome`. Else: watch for a confirmation until then, answer with `late`. `back`: the
+ * step brings these values back, and `action` is what it undoes.
+ */
+type Look = {
+  of: "look";
+  firing: number;
+  step: number;
+  id: string;
+  action: AutomationStep;
+  until: number | "now";
+  back?: ValuesBefore;
+};
 
 export type Advanced = { state: AutomationState; effects: Effect[] };
 

@@ -4,7 +4,7 @@ import { windowMs } from "../test-clock.ts";
 import { cutText } from "../text/cut.ts";
 import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 import { isAllowedNow } from "./only-if.ts";
-import { type AutomationInput, actionId, type Run, type StepEnded, type Why } from "./state.ts";
+import { type AutomationInput, actionId, type Effect, type Run, type StepEnded, type Why } from "./state.ts";
 import {
   hasFailed,
   isFailure,
@@ -184,12 +184,8 @@ export function onOutcome(turn: Turn, input: StepEnded): void {
     set(turn, { ...reached, tries: run.tries + 1, from: now.at + again });
     return;
   }
-  const action = actionOf(rule, step);
-  if (action && (outcome === "unconfirmed" || outcome === "unknown"))
-    turn.effects.push({
-      ...{ of: "look", firing: run.firing, step, id: actionId(rule, run.firing, step), action },
-      until: now.at + LATE_CONFIRMATION_MS,
-    });
+  const look = lookAt(rule, run, step, now.at + LATE_CONFIRMATION_MS);
+  if (look && (outcome === "unconfirmed" || outcome === "unknown")) turn.effects.push(look);
   set(turn, { ...reached, step: run.step + 1, from: undefined, tries: 0 });
   if (input.pause) stop(turn, input.pause, true);
   if (!isEnd && isFailure(outcome) && !rule.go_on) leaveDo(turn, turn.state.run ?? reached, whyOf(outcome));
@@ -198,6 +194,21 @@ export function onOutcome(turn: Turn, input: StepEnded): void {
 /** The number of the present step. */
 export function presentStep({ phase, step, ends }: Run): number | undefined {
   return phase === "end" ? ends[step] : step;
+}
+
+/** @returns what to look for of a step that is not confirmed */
+export function lookAt(
+  rule: Automation,
+  run: Pick<Run, "firing" | "ending" | "before">,
+  step: number,
+  until: number | "now",
+): Extract<Effect, { of: "look" }> | undefined {
+  const action = actionOf(rule, step);
+  if (!action) return undefined;
+  const index = step - rule.do.length;
+  const back = index >= 0 && isUndo(rule, run.ending?.why) ? (run.before[index] ?? {}) : undefined;
+  const id = actionId(rule, run.firing, step);
+  return { of: "look", firing: run.firing, step, id, action, until, ...(back && { back }) };
 }
 
 /** What the step of this number does; of an undo, what it undoes. */

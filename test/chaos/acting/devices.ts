@@ -148,8 +148,13 @@ export class ActingDevices {
     for (const watcher of this.#watchers.splice(0)) watcher();
   }
 
+  /** All is said once more, also a state of before: a publisher cannot tell. */
   #again(): void {
-    for (const [topic, text] of this.#said) this.#publish(topic, text);
+    for (const [topic, text] of this.#said) {
+      this.#publish(topic, text);
+      const [, device = "", what] = topic.split("/");
+      if (what === "state") this.states.push({ at: Date.now(), device, state: text });
+    }
   }
 
   #say(topic: string, message: object | string): void {

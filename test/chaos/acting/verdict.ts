@@ -105,11 +105,14 @@ class Rule {
   }
 
   #judgeTold(run: AutomationRun): void {
-    const { steps, says } = this.#rule;
+    const { steps, says, backAt, atMostMs } = this.#rule;
+    // A rule that was over before its next step has ended as it should.
+    const mayEnd = (backAt !== undefined || atMostMs !== undefined) && run.steps.length > 0;
     const done = new Map(run.steps.map((one) => [one.step, one.outcome]));
     const isFine = (n: number) =>
       done.get(n) === "confirmed" || (done.get(n) === "sent" && steps[n]?.device === "blind");
-    const isAll = run.state === "done" || run.state === "undone" ? steps.every((_, n) => isFine(n)) : false;
+    const isOver = run.state === "done" || run.state === "undone";
+    const isAll = isOver && steps.every((_, n) => isFine(n) || (mayEnd && !done.has(n)));
     const isWhole = isAll && run.steps.every(({ outcome }) => outcome === "confirmed" || outcome === "sent");
     if (isWhole && !says) return;
     if (this.#isNamed()) return;
