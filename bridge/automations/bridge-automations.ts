@@ -61,7 +61,7 @@ import { type AutomationsContent, contentText, readAutomations, type Seen } from
 import { GatewayActs } from "./gateway-acts.ts";
 import { NewsQueue } from "./news.ts";
 import type { HomePresenceSources } from "./presence.ts";
-import { RuleCommands } from "./rule-commands.ts";
+import { isOfGateway, RuleCommands } from "./rule-commands.ts";
 import { statusOf, undoneOf } from "./rule-status.ts";
 import { RuleValues } from "./rule-values.ts";
 import { RunRecords } from "./run-records.ts";
@@ -104,7 +104,9 @@ export type BridgeAutomationsParts = {
   presence: Pick<HomePresenceSources, "now" | "said" | "shown">;
   /** The system's time is right, as far as that is known. */
   isTimeSure(): boolean;
-  /** Not all devices are known yet. */
+  /** Devices are not known yet since the start. */
+  isStarting(): boolean;
+  /** Devices come and go just now, or are not known yet. */
   isBusy(): boolean;
   clock: Clock;
   gateway: Pick<GatewayLink, "send">;
@@ -334,7 +336,7 @@ export class BridgeAutomations {
   /** Looks at all values: what became unavailable by its silence alone comes in no message. */
   look(): void {
     if (this.#entries.length === 0) return;
-    if (!this.#parts.isBusy()) this.#runWaiting();
+    if (!this.#parts.isStarting()) this.#runWaiting();
     for (const entry of [...this.#entries]) {
       this.#give(entry);
       this.#judge(entry);
@@ -711,7 +713,7 @@ export class BridgeAutomations {
   /** After a start its devices are not known at once. @returns work that waits for them, but not for long */
   #onceKnown(work: () => void): () => void {
     return () => {
-      if (!this.#parts.isBusy()) {
+      if (!this.#parts.isStarting()) {
         work();
         return;
       }
@@ -738,6 +740,15 @@ export class BridgeAutomations {
 
   #look(entry: Entry, effect: Extract<Effect, { of: "look" }>): void {
     const { firing, step } = effect;
+    const isLate = this.#now() - (entry.state.run?.from ?? 0) > LATE_MS;
+    if (effect.until === "now" && isOfGateway(effect.action) && isLate) {
+      // The gateway would carry it out now if it never had it.
+      this.#ended(entry, effect, {
+        outcome: "unknown",
+        text: "the bridge was off for too long to ask again",
+      });
+      return;
+    }
     if (effect.until === "now") {
       this.#commands.lookNow(entry.rule, effect, (ending) => this.#ended(entry, effect, ending));
       return;

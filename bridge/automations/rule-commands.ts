@@ -197,7 +197,9 @@ export class RuleCommands {
         refused: (_, code, message) => end(endingOfRefusal(code, message)),
         reported: (_, outcome) => {
           if (outcome.payload.corrects === true) onEnd(endingOf(outcome), true);
-          else end(endingOf(outcome));
+          else if (isOpen) end(endingOf(outcome));
+          // A late answer, which is looked for elsewhere.
+          else calls.settle(id);
         },
       },
     );
@@ -209,7 +211,7 @@ export class RuleCommands {
 }
 
 /** An action of a paired agent, or what asks a person at that moment. */
-function isOfGateway({ of, danger }: AutomationStep): boolean {
+export function isOfGateway({ of, danger }: AutomationStep): boolean {
   return of === "agent" || danger === "way_in";
 }
 

@@ -223,6 +223,7 @@ export class DeviceHost {
       ...{ folder, pin, catalog, live, calls: this.#calls, presence, clock, gateway, log },
       // A clock that is set later may be wrong, so it is asked each time.
       isTimeSure: () => gateway.timeAgrees ?? isTimeSet(),
+      isStarting: () => !this.#isKnown,
       isBusy: () => !this.#isKnown || this.#burst !== undefined,
     });
   }
