@@ -10,12 +10,12 @@ import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts"
 import { classWords } from "@edgecall/core/text/class-words.ts";
 import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
+import { askAgent } from "../../../kernel/home/agents/ask-agent.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
-import { askAgent } from "./ask-agent.ts";
 
 /** The name by which a model means the bridge. */
 const BRIDGE = "bridge";
