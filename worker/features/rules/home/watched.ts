@@ -10,10 +10,10 @@ import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts"
 import { classWords } from "@edgecall/core/text/class-words.ts";
 import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
-import { askAgent } from "../../../kernel/home/agents/ask-agent.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { askAgent } from "../../../kernel/home/calls/ask-agent.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 

@@ -1,10 +1,10 @@
 /** Commands to agents that only Home waits for: which readings there are, which rules, and what was. They are no calls, and have no row. */
 
+import { agentAnswersOf } from "../agents/agent-answers.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
-import { encodeCommand, GATEWAY_CALLER } from "../calls/commands.ts";
 import type { HomeContext } from "../context.ts";
 import { ledgerOf } from "../ledger/ledger.ts";
-import { agentAnswersOf } from "./agent-answers.ts";
+import { encodeCommand, GATEWAY_CALLER } from "./commands.ts";
 
 /** @returns the report's payload; undefined: the agent did not answer in time, or no bridge is there */
 export async function askAgent(
