@@ -92,7 +92,7 @@ const LAYERED: readonly string[] = [
 /** Each feature of the Worker and of the agent is a folder, and knows nothing of the others. */
 const APART: readonly RegExp[] = [
   /^worker\/features\/([^/]+)\//,
-  /^pi-agent\/(commands|evoclaw|metrics|rules|serve|service|skills|tools)\//,
+  /^pi-agent\/(commands|evoclaw|history|metrics|rules|serve|service|skills|tools)\//,
 ];
 
 /** A source's path below the repository's root → the paths of what it imports, without packages of others. */

@@ -29,6 +29,7 @@ import { mcpSecrets } from "./config/mcp-servers.ts";
 import type { ServeSettings } from "./config/serve-settings.ts";
 import { AgentSettingsError, type Settings } from "./config/settings.ts";
 import { EvoClaw } from "./evoclaw/evoclaw.ts";
+import type { AgentHistory } from "./history/agent-history.ts";
 import {
   CONDITIONS_CHANGED,
   capabilitiesText,
@@ -195,11 +196,13 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     events,
     stateDir: settings.stateDir,
     publish: (event) => publisher.event(event),
+    onRead: (action, values) => history?.came(action, values),
     onRules: () => {
       if (connection.connected && !stopping) void presence.announce();
     },
     log,
   });
+  const history = await openHistory(settings, (action) => rules.look(action), log);
   const semaphore = new Semaphore(settings.maxPrompts);
   const turns = newTurnCounts();
   const parts = {
@@ -228,6 +231,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       evoclaw,
       events,
       rules,
+      history,
       key,
       toolMetrics,
       semaphore,
@@ -348,6 +352,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     publisher.stop();
     presence.stop();
     await rules.stop();
+    await history?.stop();
     inbox.stop();
     jobs.stop();
     await within(FINISH_WITHIN_MS, Promise.all([inbox.idle(), jobs.idle(), workspace?.close()]));
@@ -397,6 +402,17 @@ async function serveMetrics(
   if (metrics.port === 0) return undefined;
   const { serveMetrics } = await import("./metrics/metrics-page.ts");
   return serveMetrics(metrics, { agentId, ...source });
+}
+
+/** Loaded only where readings are named. */
+async function openHistory(
+  { agentId, stateDir, history: { readings } }: Settings,
+  read: (action: string) => Promise<void>,
+  log: Log,
+): Promise<AgentHistory | undefined> {
+  if (readings.length === 0) return undefined;
+  const { AgentHistory } = await import("./history/agent-history.ts");
+  return await AgentHistory.open({ agentId, stateDir, readings, read, log });
 }
 
 /** Loaded only where it is switched on, and read first, so that an agent that cannot serve as it should does not start. */

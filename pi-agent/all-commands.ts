@@ -13,6 +13,8 @@ import { shutdownCommand } from "./commands/shutdown.ts";
 import { toolCommand } from "./commands/tool.ts";
 import type { Settings } from "./config/settings.ts";
 import type { EvoClaw } from "./evoclaw/evoclaw.ts";
+import type { AgentHistory } from "./history/agent-history.ts";
+import { pastCommand } from "./history/command.ts";
 import { wallClock } from "./link/clock.ts";
 import type { AgentRules } from "./rules/agent-rules.ts";
 import { ruleCommands } from "./rules/commands.ts";
@@ -28,6 +30,8 @@ export type CommandsParts = Omit<ActionParts, "profile" | "tools" | "standing"> 
   promptTools(): ToolRegistry;
   evoclaw: EvoClaw;
   rules: AgentRules;
+  /** Undefined: no readings are kept. */
+  history: Pick<AgentHistory, "answer" | "problem"> | undefined;
   metrics: Metrics;
   semaphore: Semaphore;
   turns: TurnCounts;
@@ -54,6 +58,7 @@ export function allCommands({ catalog, evoclaw, shutdown, key, ...parts }: Comma
       get_metrics: getMetrics({ ...parts, profile, judge }),
       skill: skillCommand({ catalog, profile }),
       ...ruleCommands({ ...parts, tools }),
+      past: pastCommand(parts.history),
       ...evoclaw.commands,
       shutdown: shutdownCommand(parts.settings, shutdown),
     }),

@@ -65,8 +65,7 @@ export class LiveReadings {
     const now = this.#clock.wall();
     const reading = this.#catalog.readingOf(device, name, now);
     const before = reading && this.#up.get(reading.from);
-    if (!reading || before === undefined || reading.unavailable || reading.known <= before)
-      return undefined;
+    if (!reading || before === undefined || reading.unavailable || reading.known <= before) return undefined;
     const { message, value, unit, text, retained } = reading;
     const own = this.#own.get(`${device} ${name}`);
     return {

@@ -2,20 +2,12 @@
  * Keeps what hosted devices report, at home, and answers Home's questions about it. Only new values count: one that the broker had
  * kept, or that our file had, tells of no moment.
  */
-import {
-  answerPast,
-  canAnswer,
-  needsOf,
-  type PastAnswer,
-  type PastAsked,
-} from "@edgecall/core/history/answer.ts";
 import { closestReading } from "@edgecall/core/history/closest-reading.ts";
 import { lineOf } from "@edgecall/core/history/drawing.ts";
-import { drawnPieces, type Period, piecesOf } from "@edgecall/core/history/pieces.ts";
+import { drawnPieces, piecesOf } from "@edgecall/core/history/pieces.ts";
 import { timesOf } from "@edgecall/core/history/question.ts";
-import { isMoment, type KeptValue, type Sample, type SeriesInfo } from "@edgecall/core/history/sample.ts";
+import { isMoment, type Sample, type SeriesInfo } from "@edgecall/core/history/sample.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
@@ -23,22 +15,21 @@ import type { EarlierPast, SourcedReading, SourceName } from "@edgecall/discover
 import type { Past } from "@edgecall/discovery/model/entity/entity.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
-import { DAY_MS } from "@edgecall/node/history/day-file.ts";
 import { keptValue } from "@edgecall/node/history/keeper.ts";
+import { type EarlierValues, PastReader } from "@edgecall/node/history/past-reader.ts";
+import { notKeptText } from "@edgecall/node/history/past-reply.ts";
 import { HistoryRecorder } from "@edgecall/node/history/recorder.ts";
 import type { Slice } from "@edgecall/node/history/store.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import { drawChart } from "./chart.ts";
-import { notKeptText, replyOf } from "./past-reply.ts";
+import { replyOf } from "./past-reply.ts";
 
 const MAX_BYTES = 200_000_000;
 /** Silence can make a value unavailable, so all are looked at so often. */
 const LOOK_MS = 10_000;
 /** What is no value that changes over days, or may be anybody's words. */
 const LEFT_OUT = ["camera", "image", "text", "update"];
-/** "Last" is looked for in a few days first: most doors are opened each day. */
-const LAST_DAYS = [2, 14, 90];
 
 type BridgeHistoryParts = {
   folder: string;
@@ -57,15 +48,10 @@ type BridgeHistoryParts = {
 /** @property since the first value (epoch ms) */
 export type KeptPast = Pick<Slice, "samples" | "gaps"> & { since: number };
 
-/** A question about one reading. */
-type Asked = PastAsked & { info: SeriesInfo; example: KeptValue | null; earlier: EarlierPast | undefined };
-/** @property earlier values until then are the source's own */
-type Kept = Slice & { earlier?: number };
-type Found = { answer: PastAnswer; kept: Kept };
-
 export class BridgeHistory {
   readonly #parts: BridgeHistoryParts;
   readonly #recorder: HistoryRecorder;
+  readonly #reader: PastReader;
   /** The message that brought the value that was looked at last, by device and reading. */
   readonly #seen = new Map<string, Map<string, number>>();
   /** The sources that are connected, with the last message before: what came until then may have changed since. */
@@ -78,6 +64,7 @@ export class BridgeHistory {
   private constructor(parts: BridgeHistoryParts, recorder: HistoryRecorder) {
     this.#parts = parts;
     this.#recorder = recorder;
+    this.#reader = new PastReader(recorder.store);
   }
 
   static async open(parts: BridgeHistoryParts): Promise<BridgeHistory> {
@@ -151,10 +138,12 @@ export class BridgeHistory {
     const example = present.find((reading) => reading.name === name)?.value ?? null;
     const { ask, is, by, zone } = question;
     const earlier = catalog.earlierOf(key, info.reading, clock.wall());
-    const times = timesOf(question, now, earlier ? (this.#since ?? now) - earlier.reachMs : this.#since);
+    const { since } = this.#reader;
+    const times = timesOf(question, now, earlier ? (since ?? now) - earlier.reachMs : since);
     if (!times.ok) return { error: times.error };
-    const asked: Asked = { ask, is, by, zone, ...times.value, info, example, earlier };
-    const found = ask === "last" ? await this.#last(asked) : await this.#find(asked);
+    const before = earlier && { reachMs: earlier.reachMs, read: this.#earlierValues(earlier) };
+    const asked = { ask, is, by, zone, ...times.value, info, example, earlier: before };
+    const found = await this.#reader.find(asked);
     if (!found.ok) return { error: found.error };
     const { answer, kept } = found.value;
     const { from, to } = asked;
@@ -183,62 +172,16 @@ export class BridgeHistory {
     return first && { samples, gaps, since: first.at };
   }
 
-  /** Looks back step by step, at the most to where the files begin. */
-  async #last(asked: Asked): Promise<Parsed<Found>> {
-    let kept: Slice | undefined;
-    for (const days of LAST_DAYS) {
-      const from = asked.to - days * DAY_MS;
-      if (from <= asked.from || this.#isEarlier(from)) break;
-      const near = await this.#find({ ...asked, from }, kept);
-      if (!near.ok || near.value.answer.facts.last) return near;
-      kept = near.value.kept;
-    }
-    return await this.#find(asked, kept);
-  }
-
-  /** @param later what was read of the end of this time */
-  async #find(asked: Asked, later?: Slice): Promise<Parsed<Found>> {
-    const { from, to, compare, info, example } = asked;
-    const read = async (isShort: boolean) => ({
-      info,
-      kept: await this.#read(asked, { from, to }, isShort, isShort ? later : undefined),
-      compared: compare && (await this.#read(asked, compare, isShort)),
-      example,
-      since: this.#since,
-    });
-    const short = await read(true);
-    const source = canAnswer(asked, short) ? short : await read(false);
-    const { kept } = source;
-    const answer = answerPast(asked, source);
-    return answer.ok ? { ok: true, value: { answer: answer.value, kept } } : answer;
-  }
-
-  /** Reads our values, and before the first one those that the source has kept by itself. */
-  async #read(asked: Asked, { from, to }: Period, isShort: boolean, later?: Slice): Promise<Kept> {
-    const { info, earlier } = asked;
-    const needs = isShort && needsOf(asked, asked);
-    const kept = await this.#recorder.store.read(info, from, to, { later, ...(needs && { needs }) });
-    const first = kept.samples[0]?.at ?? to;
-    if (!earlier || !this.#isEarlier(from) || first <= from) return kept;
-    const begin = Math.max(from, first - earlier.reachMs);
-    const answer = await this.#parts.ask(earlier.source, earlier.ask(begin, first));
-    if ("why" in answer) return kept;
-    const values = earlier.values(answer.response).flatMap(({ at, value }): Sample[] => {
-      const known = value === null ? null : keptValue(value);
-      return known === undefined || at >= first ? [] : [{ at, value: known }];
-    });
-    return values.length === 0 ? kept : { ...kept, samples: [...values, ...kept.samples], earlier: first };
-  }
-
-  /** True if a part of time that begins then is not ours alone. */
-  #isEarlier(from: number): boolean {
-    return from < (this.#since ?? Number.POSITIVE_INFINITY) + DAY_MS;
-  }
-
-  /** Since when values are kept (epoch ms); null: nothing is yet. */
-  get #since(): number | null {
-    const [first] = this.#recorder.store.days();
-    return first === undefined ? null : first * DAY_MS;
+  /** Values that the source has kept by itself. */
+  #earlierValues({ source, ask, values }: EarlierPast): EarlierValues["read"] {
+    return async (begin, end) => {
+      const answer = await this.#parts.ask(source, ask(begin, end));
+      if ("why" in answer) return undefined;
+      return values(answer.response).flatMap(({ at, value }): Sample[] => {
+        const known = value === null ? null : keptValue(value);
+        return known === undefined || at >= end ? [] : [{ at, value: known }];
+      });
+    };
   }
 
   async stop(): Promise<void> {

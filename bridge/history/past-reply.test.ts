@@ -1,8 +1,9 @@
 /** Words of publishers in an answer about the past. */
 import type { PastAnswer } from "@edgecall/core/history/answer.ts";
 import { LANGUAGES } from "@edgecall/core/text/languages.ts";
+import { notKeptText } from "@edgecall/node/history/past-reply.ts";
 import { expect, test } from "vitest";
-import { notKeptText, replyOf } from "./past-reply.ts";
+import { replyOf } from "./past-reply.ts";
 import { phrasesIn } from "./phrases.ts";
 
 const NOW = Date.UTC(2026, 10, 26, 12);

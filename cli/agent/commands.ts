@@ -29,6 +29,18 @@ export const AGENT_COMMANDS: readonly Command[] = [
     },
     load: async () => (await import("./pair.ts")).pair,
   },
+  {
+    name: "agent history",
+    about: "print what this agent keeps of its [history] readings, as CSV",
+    options: {
+      from: { value: "DAY", about: "the first day (UTC), as in 2026-11-26" },
+      to: { value: "DAY", about: "the last day" },
+      delete: { value: "DAY", about: "delete this day, and print nothing" },
+      forget: { about: "delete all that was kept until now" },
+      state: { value: "FOLDER", about: "the agent's state_dir; default: the service's" },
+    },
+    load: async () => (await import("./history.ts")).history,
+  },
   ...serviceCommands("agent", "settings, service, broker, sandbox, tools, model", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,
     update: async () => (await import("../service/updates/update.ts")).updateAgent,

@@ -9,10 +9,11 @@ import { isNothingKnown, type PastFacts, type PastMoment } from "./facts.ts";
 import type { Period } from "./pieces.ts";
 import type { UnknownCause } from "./sample.ts";
 
+/** `KEEPER` stands for the program that keeps the values. */
 const CAUSES: Readonly<Record<UnknownCause, string>> = {
-  bridge: "the bridge was off",
-  clock: "the bridge's clock was set",
-  disk: "the bridge's disk took nothing",
+  bridge: "the KEEPER was off",
+  clock: "the KEEPER's clock was set",
+  disk: "the KEEPER's disk took nothing",
   gone: "it is not kept any more",
   away: "it was not available",
   none: "no value had come",
@@ -30,6 +31,8 @@ type PastTextParts = {
   by?: PastStep | undefined;
   zone: string;
   now: number;
+  /** The program that keeps the values. Default: the bridge. */
+  keeper?: "bridge" | "agent";
   /** A picture goes with it. */
   hasPicture?: boolean;
 };
@@ -49,7 +52,7 @@ export function pastText(answer: PastAnswer, parts: PastTextParts): string {
       ? `${span(compare)}: ${isNothingKnown(compare.facts) ? "nothing is known" : say.facts(compare.facts)}.`
       : "",
     [
-      unknownText(answer, zone, now),
+      unknownText(answer, parts),
       since === null
         ? "Nothing was kept yet."
         : since > from
@@ -199,7 +202,10 @@ class Sayer {
   }
 }
 
-function unknownText({ unknown, unknown_ms }: PastAnswer, zone: string, now: number): string {
+function unknownText(
+  { unknown, unknown_ms }: PastAnswer,
+  { zone, now, keeper = "bridge" }: PastTextParts,
+): string {
   if (unknown_ms === 0) return "";
   const named = unknown
     .toSorted((a, b) => b.to - b.from - (a.to - a.from))
@@ -208,7 +214,8 @@ function unknownText({ unknown, unknown_ms }: PastAnswer, zone: string, now: num
     .sort((a, b) => a.from - b.from);
   const told = named.reduce((sum, { from, to }) => sum + to - from, 0);
   const parts = named.map(
-    ({ from, to, why }) => `${timeText(from, zone, now)} to ${timeText(to, zone, now)} (${CAUSES[why]})`,
+    ({ from, to, why }) =>
+      `${timeText(from, zone, now)} to ${timeText(to, zone, now)} (${CAUSES[why].replace("KEEPER", keeper)})`,
   );
   const all = unknown_ms - told >= SHORT_MS ? `; ${ENGLISH.span(unknown_ms)} in all` : "";
   return `Not known: ${parts.join(", ")}${all}.`;

@@ -78,6 +78,9 @@ test("the door of the week: how often, when last, how long, and what is not know
       "Not known: Tue 03:10 to Tue 04:40 (the bridge was off).",
     ].join("\n"),
   );
+  expect(pastText(count, { name: "Pi", ask: "count", zone: ZONE, now: NOW, keeper: "agent" })).toContain(
+    "Not known: Tue 03:10 to Tue 04:40 (the agent was off).",
+  );
   const duration = answered(DOOR, samples, { ask: "duration" }, { gaps });
   expect(textOf(duration, "duration")).toBe(
     [

@@ -12,9 +12,9 @@ import {
   type KeptValue,
   type Sample,
   type SeriesInfo,
+  type Stretch,
   type UnknownCause,
 } from "./sample.ts";
-import type { Stretch } from "./stretch.ts";
 
 const GAPS_MAX = 5;
 

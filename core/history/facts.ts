@@ -2,8 +2,16 @@
 import type { PastAsk } from "../protocol/past.ts";
 import type { AskedState } from "./condition.ts";
 import { joined, momentsIn, type Period, type Piece, piecesOf } from "./pieces.ts";
-import { type Gap, isMoment, type KeptValue, type Sample, type SeriesInfo } from "./sample.ts";
-import { isReset, type StateAbout, type Stretch } from "./stretch.ts";
+import {
+  type Gap,
+  isMoment,
+  type KeptValue,
+  type Sample,
+  type SeriesInfo,
+  type StateAbout,
+  type Stretch,
+} from "./sample.ts";
+import { isReset } from "./stretch.ts";
 
 /** Rows of an answer; more are left out, and it says how many. */
 export const ROWS_MAX = 12;

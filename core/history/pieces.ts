@@ -1,6 +1,5 @@
 /** Puts what was kept of a reading on a line of time: what its value was, and of which parts nothing is known. */
-import type { Gap, KeptValue, Sample, UnknownCause } from "./sample.ts";
-import type { Stretch } from "./stretch.ts";
+import type { Gap, KeptValue, Sample, Stretch, UnknownCause } from "./sample.ts";
 
 /** Epoch ms; `to` is not in it. */
 export type Period = { from: number; to: number };

@@ -1,7 +1,5 @@
 /** What is kept of a reading, as questions about the past need it. Times are epoch ms. */
 
-import type { Stretch } from "./stretch.ts";
-
 export type KeptValue = number | string | boolean;
 
 /**
@@ -9,6 +7,38 @@ export type KeptValue = number | string | boolean;
  * @property stretch what was before it, in short
  */
 export type Sample = { at: number; value: KeptValue | null; stretch?: Stretch };
+
+export type Span = { from: number; to: number };
+export type Extreme = { at: number; value: number };
+
+/**
+ * What a part of a line says, without its values. Nothing in it is unknown. It ends with a sample, which has it, and says what was before.
+ */
+export type Stretch = {
+  /** Epoch ms. `to` is when its sample came. */
+  from: number;
+  to: number;
+  first: KeptValue;
+  /** What held until `to`. */
+  end: KeptValue;
+  /** Parts of one value; 0 of moments. */
+  spans: number;
+  /** Since when `end` held. */
+  endFrom: number;
+  about: NumbersAbout | StatesAbout | MomentsAbout;
+};
+
+/** @property weighted each number by the ms for which it held @property lifts what a meter had before it began anew, in all */
+export type NumbersAbout = { of: "numbers"; min: Extreme; max: Extreme; weighted: number; lifts: number };
+/** @property firstTo until when the first one held */
+export type StatesAbout = { of: "states"; firstTo: number; states: readonly StateAbout[] };
+/** Of one state. Times are those of its spans that neither begin nor end the stretch. */
+export type StateAbout = { value: KeptValue; count: number; ms: number; longest?: Span; last?: Span };
+/** Each value that came. */
+export type MomentsAbout = {
+  of: "moments";
+  values: readonly { value: KeptValue; count: number; last: number }[];
+};
 
 /** Why nothing is known of any reading: the bridge was off, its clock was set, its disk took nothing, or the day is not kept any more. */
 export const GAP_CAUSES = ["bridge", "clock", "disk", "gone"] as const;

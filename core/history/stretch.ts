@@ -1,34 +1,15 @@
-/**
- * What a part of a line says, without its values: a question about a year needs of most days no more. Nothing in it is unknown. It ends
- * with a sample, which has it, and says what was before. Pure.
- */
-import type { KeptValue, Sample } from "./sample.ts";
-
-type Span = { from: number; to: number };
-type Extreme = { at: number; value: number };
-
-export type Stretch = {
-  /** Epoch ms. `to` is when its sample came. */
-  from: number;
-  to: number;
-  first: KeptValue;
-  /** What held until `to`. */
-  end: KeptValue;
-  /** Parts of one value; 0 of moments. */
-  spans: number;
-  /** Since when `end` held. */
-  endFrom: number;
-  about: NumbersAbout | StatesAbout | MomentsAbout;
-};
-
-/** @property weighted each number by the ms for which it held @property lifts what a meter had before it began anew, in all */
-type NumbersAbout = { of: "numbers"; min: Extreme; max: Extreme; weighted: number; lifts: number };
-/** @property firstTo until when the first one held */
-type StatesAbout = { of: "states"; firstTo: number; states: readonly StateAbout[] };
-/** Of one state. Times are those of its spans that neither begin nor end the stretch. */
-export type StateAbout = { value: KeptValue; count: number; ms: number; longest?: Span; last?: Span };
-/** Each value that came. */
-type MomentsAbout = { of: "moments"; values: readonly { value: KeptValue; count: number; last: number }[] };
+/** Says in short what a day has: a question about a year needs of most days no more. Pure. */
+import type {
+  Extreme,
+  KeptValue,
+  MomentsAbout,
+  NumbersAbout,
+  Sample,
+  Span,
+  StateAbout,
+  StatesAbout,
+  Stretch,
+} from "./sample.ts";
 
 /** More make it longer than what it is about. */
 const STATES_MAX = 8;

@@ -1,6 +1,5 @@
 /** A series' day in short (core/history/stretch.ts) as bytes: about 9 of one that did not change, and 20 to 40 of others. */
-import type { KeptValue, Sample } from "@edgecall/core/history/sample.ts";
-import type { StateAbout, Stretch } from "@edgecall/core/history/stretch.ts";
+import type { KeptValue, Sample, StateAbout, Stretch } from "@edgecall/core/history/sample.ts";
 import { type ByteReader, type ByteWriter, fromWhole, toWhole } from "./bytes.ts";
 import { readValue, writeValue } from "./records.ts";
 

@@ -4,8 +4,7 @@
  */
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Gap, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
-import type { Stretch } from "@edgecall/core/history/stretch.ts";
+import type { Gap, Sample, SeriesInfo, Stretch } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { type Log, messageOf } from "../log.ts";
 import {

@@ -150,6 +150,12 @@ export const SECTIONS = {
     port: key(int(0, 65_535), "a port from 1 to 65535, or 0 for none"),
     host: key(text, 'an address of this device, e.g. "127.0.0.1", or "0.0.0.0" for all of them'),
   },
+  history: {
+    readings: key(
+      z.array(z.string().check(z.minLength(1), z.maxLength(128))).check(z.maxLength(32)),
+      'a list of at most 32 tools that only read, e.g. ["temperature", "disk"]',
+    ),
+  },
   serve: {
     enabled: flag,
     host: key(text, 'an address of this device, e.g. "127.0.0.1", or "0.0.0.0" for all of them'),

@@ -66,6 +66,8 @@ export type Settings = {
   maxPrompts: number;
   /** Metrics for Prometheus over HTTP; port 0: none. */
   metrics: { port: number; host: string };
+  /** The actions whose values are kept; none: nothing is kept. */
+  history: { readings: readonly string[] };
   /** The rules for calls; see policy.ts. */
   policy: PolicyRules;
   /** The time to wait for an approval. */
@@ -181,7 +183,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { "": top, mqtt, gateway, agent, metrics, policy, mcp, serve, trace: _, ...rest }: Sections,
+  { "": top, mqtt, gateway, agent, metrics, history, policy, mcp, serve, trace: _, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -230,6 +232,7 @@ function assemble(
     },
     maxPrompts: agent.max_prompts ?? 4,
     metrics: { port: metrics.port ?? 0, host: metrics.host ?? "127.0.0.1" },
+    history: { readings: history.readings ?? [] },
     policy,
     approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
     permissions: agent.capabilities,

@@ -8,6 +8,7 @@ import {
   RULES_FEATURE,
 } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
 import { defaultLine } from "@edgecall/core/text/default-line.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
@@ -38,6 +39,7 @@ function features(settings: Settings): string[] {
     "route",
     CALL_FEATURE,
     RULES_FEATURE,
+    ...(settings.history.readings.length > 0 ? [HISTORY_FEATURE] : []),
     ...(settings.gatewayKey === undefined ? [] : [PERMISSIONS_FEATURE]),
   ];
 }

@@ -38,6 +38,8 @@ export type AgentRulesParts = ReadingParts & {
   /** The agent's folder for its state. */
   stateDir: string;
   publish(event: ChangeEvent): void;
+  /** An action was read, by a rule or by `look`. @param values undefined: it failed */
+  onRead?(action: string, values: readonly NamedValue[] | undefined): void;
   /** It has other rules, of which its presence tells. */
   onRules(): void;
   log: Log;
@@ -136,6 +138,11 @@ export class AgentRules {
     return { rules: this.#rules.versions(), refused };
   }
 
+  /** Reads an action by itself, and gives the value to the rules on it too. */
+  async look(reading: string): Promise<void> {
+    this.#feed(reading, await this.#read(reading));
+  }
+
   /** The agent is connected and has advertised itself. */
   connected(): void {
     this.#sender.connected();
@@ -224,6 +231,7 @@ export class AgentRules {
     if (this.#isStopped || !read || read.begun < (this.#given.get(reading) ?? 0)) return;
     this.#given.set(reading, read.begun);
     this.#logFault(reading, read);
+    this.#parts.onRead?.(reading, read.ok ? read.values : undefined);
     for (const { condition } of this.#rules.all()) {
       if (condition.reading !== reading || condition.is === "happens") continue;
       const value = read.ok ? namedValue(read.values, condition.field) : undefined;

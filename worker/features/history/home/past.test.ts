@@ -6,13 +6,15 @@ import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import type { PastReply } from "@edgecall/core/protocol/past.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { device } from "../../../../test/hosted-device.ts";
+import { post } from "../../../../test/keyed-home.ts";
 import { call } from "../../../../test/mcp-requests.ts";
 import { at, make, T0 } from "../../../../test/rule-clock.ts";
 import { script } from "../../../../test/scripted-model.ts";
+import { SignedAgent } from "../../../../test/signed-agent.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
-import { ask, say, TestBridge } from "../../../../test/workerd.ts";
+import { ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
 import { sourcesOf } from "../../../kernel/conversation/store/sources.ts";
 import { Transcript } from "../../../kernel/conversation/store/transcript.ts";
 
@@ -91,7 +93,7 @@ describe("a member asks", () => {
 
   test.each([
     [{ ask: "often" }, "ask"],
-    [{ agent_id: "pump" }, "has none 'pump'"],
+    [{ agent_id: "pump" }, "there is none of 'pump'"],
   ])("%o: the error names the field, and the bridge is not asked", async (more, error) => {
     const bridge = await hosting();
     expect(await answered(bridge, past(more))).toContain(error);
@@ -132,6 +134,71 @@ describe("why it changed", () => {
     const bridge = await hosting();
     const text = await answered(bridge, past({ ask: "why" }), TOKENS.owner, changed(T0 - 3_600_000));
     expect(text).toContain("Not by edgecall: a switch, another program, or the device itself.");
+  });
+});
+
+describe("an agent that keeps readings of its own", () => {
+  const FEATURES = ["tool", "cancel", "ack", "acks", "route", "rules", "history"];
+
+  async function paired(features = FEATURES) {
+    const pi = await SignedAgent.make("pi");
+    await post("/v1/agents/pi/key", { public_key: pi.publicKey, name: "Shed" });
+    const bridge = await TestBridge.dial();
+    await bridge.hello(["devices", "kept", "acks"]);
+    bridge.send({ t: "snapshot", agents: [await pi.state({ tools: [CPU], features })], last: true });
+    await bridge.snapshotStored();
+    await ask("/v1/agents/pi/accept-text", { method: "POST" });
+    return { pi, bridge };
+  }
+
+  type Sent = { command: string; request_id: string; payload: object; caller: { role: string } };
+  const commands = (bridge: TestBridge) =>
+    bridge.received
+      .flatMap((frame) => (frame.t === "publish" ? [JSON.parse(frame.payload) as Sent] : []))
+      .filter(({ command }) => command === "past");
+
+  async function answers({ pi, bridge }: Awaited<ReturnType<typeof paired>>, answer: unknown): Promise<Sent> {
+    const sent = await until(() => commands(bridge)[0], { what: "the question" });
+    const payload = await pi.report(sent.request_id, { past: answer });
+    bridge.send({ t: "report", id: sent.request_id, agent: "pi", payload });
+    return sent;
+  }
+
+  const ofPi = { agent_id: "pi", reading: "temperature", ask: "mean", is: "" };
+
+  test("is asked itself, in the same words, and the model reads its answer", async () => {
+    const line = await paired();
+    const answering = answers(line, { text: "pi, temperature celsius: mean 41.2 °C." });
+    const { body } = await say("shed", past(ofPi));
+    expect(body.answer).toContain("pi, temperature celsius: mean 41.2 °C.");
+    const question = { reading: "temperature", ask: "mean", period: "24 h", zone: "Europe/Berlin" };
+    expect((await answering).payload).toEqual({ ...question, agent: "pi", name: "pi" });
+    expect(frames(line.bridge)).toEqual([]);
+  });
+
+  test.each([
+    [{ error: "reading: nothing is kept of 'temperature'; it has disk" }, "it has disk."],
+    ["rubbish", "does not answer now"],
+  ])("that answers %o", async (answer, text) => {
+    const line = await paired();
+    const answering = answers(line, answer);
+    const { body } = await say("shed", past(ofPi));
+    expect(body.answer).toContain(text);
+    await answering;
+  });
+
+  test("one that keeps none is not asked", async () => {
+    const { bridge } = await paired(FEATURES.filter((feature) => feature !== "history"));
+    const { body } = await say("shed", past(ofPi));
+    expect(body.answer).not.toContain("mean");
+    expect(commands(bridge)).toEqual([]);
+  });
+
+  test("a guest is told nothing of it", async () => {
+    const { bridge } = await paired();
+    const { body } = await say("shed", past(ofPi), { token: TOKENS.guest });
+    expect(body.answer).toContain("Tool 'past' not found");
+    expect(commands(bridge)).toEqual([]);
   });
 });
 

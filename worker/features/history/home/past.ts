@@ -1,7 +1,8 @@
-/** The tool `past`, and a drawing's line: the bridge is asked, which keeps the values at home. */
+/** The tool `past`, and a drawing's line: the bridge is asked, which keeps the values at home, or an agent, which keeps its own. */
 import { PAST_TOOL, type PastInput } from "@edgecall/core/history/past-tool.ts";
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import { HISTORY_FEATURE, PAST_ERROR_MAX } from "@edgecall/core/protocol/past.ts";
+import { check } from "@edgecall/core/protocol/parse.ts";
+import { HISTORY_FEATURE, PAST_ERROR_MAX, PastReply } from "@edgecall/core/protocol/past.ts";
 import type { PastQuestion } from "@edgecall/core/protocol/past-question.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { isLabel } from "@edgecall/core/text/label.ts";
@@ -10,8 +11,11 @@ import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
+import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
 import { type HostedDevice, hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
+import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { askAgent } from "../../../kernel/home/calls/ask-agent.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { devicePastOf } from "../../../kernel/home/devices/device-past.ts";
@@ -21,6 +25,8 @@ import type { HistoryApi } from "../history-api.ts";
 import { whyText } from "./why.ts";
 
 const NAME_MAX = 60;
+/** A small device reads its files slowly. */
+const KEEPER_WITHIN_MS = 15_000;
 
 /** @returns undefined: it is another tool */
 export function runPast(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> | undefined {
@@ -49,27 +55,49 @@ async function past(home: HomeContext, request: HomeToolRequest): Promise<ToolAn
   const { agent_id, ask, ...asked } = checked.input as PastInput;
   const device = hostedDevicesOf(home).get(agent_id);
   const reach = request.origin.limits?.agents;
-  const isInReach = device && device.setting?.mode !== "off" && (!reach || reach.includes(device.id));
-  if (!isInReach)
+  const isThere = device ? device.setting?.mode !== "off" : keepsItself(home, agent_id);
+  if (!isThere || (reach && !reach.includes(agent_id)))
     return invalid(
-      `agent_id: the home's bridge keeps the past of its own devices, and has none '${plainText(agent_id, 64)}'`,
+      `agent_id: the home's bridge keeps the past of its own devices, and an agent that of its [history] readings; there is none of '${plainText(agent_id, 64)}'`,
     );
+  const { zone } = clockOf(home).read();
   const question: PastQuestion = {
     ...asked,
-    ...deviceIn(home, device),
+    ...(device ? deviceIn(home, device) : { agent: agent_id, name: agent_id, zone }),
     ask: ask === "why" ? "last" : ask,
   };
-  const { zone } = question;
-  const reply = await devicePastOf(home).ask((id) => ({ t: "past", id, question }));
-  if (!reply) return refused("offline", whyNoAnswer(home, Date.now()));
+  const reply = device
+    ? await devicePastOf(home).ask((id) => ({ t: "past", id, question }))
+    : await askKeeper(home, question);
+  if (!reply)
+    return refused(
+      "offline",
+      device
+        ? whyNoAnswer(home, Date.now())
+        : `'${agent_id}' keeps the past of its readings itself, and does not answer now.`,
+    );
   if ("error" in reply) return invalid(plainText(reply.error, PAST_ERROR_MAX));
   const { text, last, tainted, picture } = reply;
   const why =
     ask === "why" && last !== undefined
-      ? `\n${await whyChanged(home, device.id, last, zone, request.viewer)}`
+      ? `\n${await whyChanged(home, agent_id, last, zone, request.viewer)}`
       : "";
   const sources: Source[] = tainted ? [STRANGER] : [];
   return { status: "success", text: text + why, sources, ...mediaOf(picture) };
+}
+
+/** True of a paired agent that keeps readings of its own. */
+function keepsItself(home: HomeContext, id: string): boolean {
+  return agentRowsOf(home).has(id) && agentRowsOf(home).features(id).includes(HISTORY_FEATURE);
+}
+
+/** @returns undefined: it did not answer in time, or wrote something else */
+async function askKeeper(home: HomeContext, question: PastQuestion): Promise<PastReply | undefined> {
+  const { agent } = question;
+  if (!servedAgentsOf(home).isOnline(agent, Date.now())) return undefined;
+  const answer = await askAgent(home, agent, "past", question, KEEPER_WITHIN_MS);
+  const read = check(PastReply, answer?.past);
+  return read.ok ? read.value : undefined;
 }
 
 /** Of the question: the device, what it is called, and the home's zone. */

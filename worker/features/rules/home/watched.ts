@@ -12,9 +12,9 @@ import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { askAgent } from "../../../kernel/home/calls/ask-agent.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
-import { askAgent } from "./ask-agent.ts";
 
 /** The name by which a model means the bridge. */
 const BRIDGE = "bridge";

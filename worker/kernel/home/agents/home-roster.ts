@@ -66,7 +66,7 @@ type Reached = {
 type Counted = Pick<HomeCounts, "kinds" | "areas" | "kindsIn">;
 
 export class HomeRoster {
-  readonly #rows: Pick<AgentRows, "ids" | "version">;
+  readonly #rows: Pick<AgentRows, "ids" | "inOrder" | "version">;
   readonly #agents: ServedAgents;
   readonly #keys: Pick<AgentKeys, "version">;
   readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt">;
@@ -81,7 +81,7 @@ export class HomeRoster {
   #counts: { version: number; counts: Counted } | undefined;
 
   constructor(
-    rows: Pick<AgentRows, "ids" | "version" | "onChange">,
+    rows: Pick<AgentRows, "ids" | "inOrder" | "version" | "onChange">,
     agents: ServedAgents,
     keys: Pick<AgentKeys, "version">,
     bridge: Pick<BridgeSocket, "has" | "lastSeenAt">,
@@ -109,7 +109,9 @@ export class HomeRoster {
   async forQuestion(question: RosterQuestion | undefined, now: number): Promise<Roster> {
     const bridgeOnline = this.#bridge.lastSeenAt(now) !== null;
     // While it is away a model asks all the same, and is told where the past is.
-    const keeps = bridgeOnline ? this.#bridge.has(HISTORY_FEATURE, now) : this.#agents.hasHosted();
+    const isBridges = bridgeOnline ? this.#bridge.has(HISTORY_FEATURE, now) : this.#agents.hasHosted();
+    const keeps =
+      isBridges || this.#rows.inOrder().some(({ features }) => features.includes(HISTORY_FEATURE));
     const acts = this.#bridge.has(AUTOMATIONS_FEATURE, now);
     const bridge = {
       bridgeOnline,

@@ -1,16 +1,16 @@
-/** Commands to agents that only Home waits for: which readings there are, and which rules. They are no calls, and have no row. */
+/** Commands to agents that only Home waits for: which readings there are, which rules, and what was. They are no calls, and have no row. */
 
-import { agentAnswersOf } from "../../../kernel/home/agents/agent-answers.ts";
-import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
-import { encodeCommand, GATEWAY_CALLER } from "../../../kernel/home/calls/commands.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
-import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
+import { agentAnswersOf } from "../agents/agent-answers.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
+import type { HomeContext } from "../context.ts";
+import { ledgerOf } from "../ledger/ledger.ts";
+import { encodeCommand, GATEWAY_CALLER } from "./commands.ts";
 
 /** @returns the report's payload; undefined: the agent did not answer in time, or no bridge is there */
 export async function askAgent(
   home: HomeContext,
   agent: string,
-  command: "readings" | "watch_set",
+  command: "past" | "readings" | "watch_set",
   payload: Record<string, unknown>,
   withinMs: number,
 ): Promise<Record<string, unknown> | undefined> {
