@@ -93,6 +93,23 @@ describe("the past of a door", () => {
     });
   });
 
+  test("an agent that keeps readings of its own is asked itself", async () => {
+    await stack.startAgent({ id: "cellar-pi", top: { history: { readings: ["memory"] } } });
+    const question = { agent_id: "cellar-pi", reading: "memory used bytes", ask: "min_max", period: "today" };
+    let text = "";
+    const isKept = async () => {
+      text = await past(question);
+      return /highest \d+ B/.test(text);
+    };
+    await until(isKept, { within: 20_000, every: 500, what: "the agent's own readings" }).catch((error) => {
+      throw new Error(`${error}: ${text}`);
+    });
+    expect(text).toContain("cellar-pi, memory used_bytes, ");
+    expect(await past({ agent_id: "cellar-pi", reading: "nothing", ask: "last" })).toContain(
+      "nothing is kept of 'nothing'; it has memory",
+    );
+  });
+
   test("with the bridge away it says that the past is at home", async () => {
     await stack.bridge.stop();
     await until(async () => (await past({ ask: "last" })).includes("kept at home"), {
