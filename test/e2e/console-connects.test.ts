@@ -139,6 +139,8 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
       "answer",
       "approve",
       "ask",
+      "away",
+      "back",
       "help",
       "new",
       "rules",
