@@ -223,11 +223,11 @@ export class BridgeAutomations {
   }
 
   /** A gateway has welcomed the bridge. */
-  welcomed(claimed: { home: string; gateway_key?: string | undefined }): void {
-    this.#inOrder(async () => this.#welcome(await this.#parts.pin.welcomed(claimed)));
+  welcomed(claimed: { home: string; gateway_key?: string | undefined; time?: number | undefined }): void {
+    this.#inOrder(async () => this.#welcome(await this.#parts.pin.welcomed(claimed), claimed.time));
   }
 
-  #welcome(isOurs: boolean): void {
+  #welcome(isOurs: boolean, time: number | undefined): void {
     if (isOurs) {
       const now = this.#now();
       const isNews = this.#welcomed === undefined || now - this.#welcomed > WELCOME_KEPT_MS;
@@ -236,7 +236,7 @@ export class BridgeAutomations {
     }
     this.#isTrusted = isOurs;
     this.#acts.welcomed(isOurs);
-    this.#news.welcomed(isOurs);
+    this.#news.welcomed(isOurs, time);
     this.#tick();
   }
 

@@ -54,8 +54,12 @@ export class NewsQueue {
     this.send();
   }
 
-  /** @param isWanted whether the gateway is the home's */
-  welcomed(isWanted: boolean): void {
+  /**
+   * @param isWanted whether the gateway is the home's @param time of the gateway (epoch ms). A bridge that has lost its file, or takes
+   * another's place, must not begin with numbers that the gateway has stored: those it would not tell.
+   */
+  welcomed(isWanted: boolean, time = 0): void {
+    if (isWanted && this.#news.length === 0) this.#n = Math.max(this.#n, time);
     this.#isWanted = isWanted;
     this.#isOut = false;
     this.send();
