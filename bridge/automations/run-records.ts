@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { AutomationRun } from "@edgecall/core/protocol/automation.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 
@@ -31,7 +32,7 @@ export class RunRecords {
     const records = new RunRecords(path, log);
     const text = await readFile(path, "utf8").catch(() => "");
     const file = text === "" ? undefined : checkJson(File, text);
-    if (file && !file.ok) log("warn", "automations.runs_unreadable", { error: file.error.slice(0, 300) });
+    if (file && !file.ok) log("warn", "automations.runs_unreadable", { error: cutText(file.error, 300) });
     for (const [rule, runs] of Object.entries(file?.ok ? file.value.runs : {}))
       records.#runs.set(
         rule,

@@ -141,16 +141,18 @@ test(
     const child = await hosted.process([...NODE_FLAGS, program]);
     const areThere = () => [...hosted.told().values()].filter(({ online }) => online).length === 300;
     await until(areThere, { within: WITHIN_MS, every: 200, what: "all devices are online" });
-    for (let round = 0; round < 20; round += 1)
-      await Promise.all(devices.map((device) => state(device, round)));
     const valueOfLast = async () => {
       const id = crypto.randomUUID();
       played.home.send({ t: "states", id, agents: ["device-299"] });
       const { devices } = await played.home.next("states", (frame) => frame.id === id);
       return devices[0]?.readings[0]?.value;
     };
-    const last = async () => (await valueOfLast()) === 299 + 19;
-    await until(last, { within: WITHIN_MS, every: 200, what: "each device's last value" });
+    // On a busy machine the broker is ahead of the bridge, and all that waits would be measured too.
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(devices.map((device) => state(device, round)));
+      const isRead = async () => (await valueOfLast()) === 299 + round;
+      await until(isRead, { within: WITHIN_MS, every: 20, what: `values of round ${round}` });
+    }
     played.home.send({ t: "states", id: "all" });
     await played.home.next("states", (frame) => frame.id === "all" && frame.last);
     const all = played.home.of("states").flatMap((frame) => (frame.id === "all" ? frame.devices : []));

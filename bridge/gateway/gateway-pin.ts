@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { automationBytes, PublicKey, splitSigned } from "@edgecall/core/protocol/signing.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Verifier, verifierOf } from "@edgecall/node/keypair.ts";
@@ -105,6 +106,6 @@ export class GatewayPin {
   #damaged(error: string): void {
     this.#isDamaged = true;
     this.#problem = { code: "gateway_key_damaged", params: { path: this.#path } };
-    this.#log("error", "gateway_key.unreadable", { path: this.#path, error: error.slice(0, 200) });
+    this.#log("error", "gateway_key.unreadable", { path: this.#path, error: cutText(error, 200) });
   }
 }

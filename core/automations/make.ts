@@ -2,6 +2,7 @@
  * Makes a rule that acts from the fields that a model fills and the devices of a home. It fills what is missing, and names all that is
  * wrong at once. An unknown device, reading or action makes nothing.
  */
+
 import type { Automation, AutomationCondition, AutomationStep } from "../protocol/automation.ts";
 import { CONDITIONS_MAX, STEPS_MAX, WAIT_MINUTES_MAX } from "../protocol/automation.ts";
 import { type Parsed, wrong } from "../protocol/parse.ts";
@@ -16,6 +17,7 @@ import {
   type WatchRule,
 } from "../rules/watch-rule.ts";
 import { readWindow } from "../rules/window.ts";
+import { cutText } from "../text/cut.ts";
 import { MINUTE_MS } from "../time/zone.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { visible } from "../tools/visible.ts";
@@ -392,7 +394,7 @@ function errorText(faults: readonly Fault[]): string {
     const line = visible(oneLine(`${field === "" ? "" : `${field}: `}${error}`, FAULT_MAX));
     const more = `and ${faults.length - at} more`;
     if (text.length + line.length + more.length + 2 * BETWEEN.length > ERROR_MAX)
-      return text === "" ? line.slice(0, ERROR_MAX) : `${text}${BETWEEN}${more}`;
+      return text === "" ? cutText(line, ERROR_MAX) : `${text}${BETWEEN}${more}`;
     text = text === "" ? line : `${text}${BETWEEN}${line}`;
   }
   return text;

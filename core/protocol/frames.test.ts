@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import * as ofRules from "../automations/testkit/frames.ts";
 import { watchOf } from "../rules/testkit/rules.ts";
 import { conditionOf } from "../rules/watch-rule.ts";
 import { LANGUAGES } from "../text/languages.ts";
@@ -215,6 +216,7 @@ const bridgeFrame = fc.oneof(
     ),
   }),
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
+  ...ofRules.bridgeFrames,
 );
 
 const login = fc
@@ -297,6 +299,7 @@ const homeFrame = fc.oneof(
   record({ t: of("forget_device"), key: deviceKey }),
   record({ t: of("update"), id }),
   record({ t: of("error"), code: fc.string(), message: fc.string() }),
+  ...ofRules.homeFrames,
 );
 
 test("every frame of the bridge survives encoding and parsing, with its payload unchanged", () => {
@@ -319,7 +322,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([15, 18]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([19, 24]);
 });
 
 test.each<[string, unknown, string]>([
