@@ -28,10 +28,10 @@ export type DraftParts = RuleDevicesParts & {
 };
 
 export async function draftAutomation(
-  { rule, input, zone, language }: AutomationDraft,
+  { rule, input, zone, language, names }: AutomationDraft,
   parts: DraftParts,
 ): Promise<AutomationDrafted> {
-  const known = new RuleDevices(parts);
+  const known = new RuleDevices(parts, names);
   const { devices } = known;
   const made = makeAutomation(input, rule, {
     ...{ devices, zone },

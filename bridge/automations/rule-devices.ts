@@ -34,11 +34,13 @@ export class RuleDevices {
   /** How many devices have a name. */
   readonly #names = new Map<string, number>();
 
-  constructor(parts: RuleDevicesParts) {
+  /** @param names what people call hosted devices, by id; others have their publisher's name */
+  constructor(parts: RuleDevicesParts, names: Readonly<Record<string, string>> = {}) {
     const { agents } = parts;
+    const given = new Map(Object.entries(names));
     const hosted = agents.ids().flatMap((id) => {
       const device = agents.device(id);
-      return device ? [hostedDevice(device, parts)] : [];
+      return device ? [hostedDevice({ ...device, name: given.get(id) ?? device.name }, parts)] : [];
     });
     const paired = parts.paired().filter(({ id }) => !agents.device(id));
     this.devices = [...hosted, ...paired.map((agent) => this.#agent(agent))];

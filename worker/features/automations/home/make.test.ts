@@ -73,6 +73,24 @@ describe("a rule is allowed", () => {
     });
   });
 
+  test("the bridge is told what people call the devices that are named, and no others", async () => {
+    const calls = (id: string, name: string) =>
+      ask(`/v1/devices/${id}`, { method: "PATCH", body: JSON.stringify({ name }) });
+    await calls("lamp", "Reading light");
+    await calls("radiator", "Bedroom heater");
+    const asked = drafts(bridge);
+    await allows();
+    expect(asked[0]?.names).toEqual({ lamp: "Reading light" });
+    // Another of the same name: the card tells them apart.
+    await calls("lock", "Reading light");
+    bridge.onDraft = (draft) => {
+      asked.push(draft);
+      return { error: "several devices are called so" };
+    };
+    await asks("d", { ...INPUT, name: "x", do: [{ ...INPUT.do[0], agent_id: "reading light" }] });
+    expect(asked[1]?.names).toEqual({ lamp: "Reading light", lock: "Reading light" });
+  });
+
   test("a no makes nothing", async () => {
     const turn = asks("c");
     await answers((await openQuestion()).id, "deny");
