@@ -132,6 +132,37 @@ test("an end of something dangerous that was not confirmed is told again until a
   expect(await heard()).toHaveLength(before);
 });
 
+test("what is critical is told on where its rule was paused or ended meanwhile, and where that end came later", async () => {
+  const critical = (n: number) => ({ n, rule: id, version: 1, critical: true, run: run(id, { firing: n }) });
+  tells(bridge, critical(1));
+  await stored(1);
+  tells(bridge, { n: 2, rule: id, version: 1, paused: "loop" });
+  await stored(2);
+  await passUntil(T0 + 6 * MINUTE);
+  const times = async () => (await heard()).filter((text) => text.includes("Please look there")).length;
+  expect(await times()).toBe(2);
+  expect((await ask(`/v1/automations/${id}`, { method: "DELETE" })).status).toBe(204);
+  await passUntil(T0 + 30 * MINUTE);
+  expect(await times()).toBeGreaterThanOrEqual(3);
+  expect(await (await press("ack", 1)).json()).toMatchObject({ done: true });
+  const before = await times();
+  await passUntil(T0 + 5 * 60 * MINUTE);
+  expect(await times()).toBe(before);
+  tells(bridge, critical(3));
+  await stored(3);
+  await passUntil(T0 + 6 * 60 * MINUTE);
+  expect(await times()).toBeGreaterThanOrEqual(before + 2);
+});
+
+test("who stops the rule under a critical message has answered it", async () => {
+  tells(bridge, { n: 1, rule: id, version: 1, critical: true, run: run(id) });
+  await stored(1);
+  expect(await heard()).toHaveLength(1);
+  expect(await (await press("stop", 1)).json()).toMatchObject({ done: true });
+  await passUntil(T0 + 60 * MINUTE);
+  expect(await heard()).toHaveLength(1);
+});
+
 test("a rule that stopped by itself is paused, and says why", async () => {
   tells(bridge, { n: 1, rule: id, version: 1, paused: "Lamp does something else now." });
   await stored(1);

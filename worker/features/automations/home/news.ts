@@ -140,7 +140,7 @@ function isPlain(home: HomeContext, { automation: { when, do: steps, end } }: Au
 
 /** Tells again what is critical, until a person answers. */
 export async function tellAgain(home: HomeContext, now: number): Promise<void> {
-  for (const row of automationsOf(home).all()) {
+  for (const row of automationsOf(home).whole()) {
     const { critical, maker } = row;
     if (!critical || critical.due > now) continue;
     await readLanguage(home.env, maker.language);

@@ -14,10 +14,10 @@ import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { idOf } from "./faithful.ts";
 import { sendRules } from "./sync.ts";
 
-/** @param status `gone`: a person ended it */
+/** What is critical is told on until a person answers. @param status `gone`: a person ended it */
 export function stopRule(
   home: HomeContext,
-  { critical: _, ...row }: AutomationRow,
+  row: AutomationRow,
   status: "paused" | "gone" = "paused",
   why: string | null = null,
 ): AutomationRow {

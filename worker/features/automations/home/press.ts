@@ -60,13 +60,10 @@ async function answerTo(
     return "text" in done ? done.text : "error" in done ? done.error : undefined;
   }
   // Another press may have come meanwhile.
-  const now = automationsOf(home).get(rule) ?? row;
-  if (what === "stop") {
-    if (now.status === "active") stopRule(home, now);
-    return phrases.say("stoppedBy", words);
-  }
-  if (what !== "ack" || !now.critical) return undefined;
-  const { critical: _, ...answered } = now;
+  const { critical, ...answered } = automationsOf(home).get(rule) ?? row;
+  const isStop = what === "stop";
+  if (!isStop && (what !== "ack" || !critical)) return undefined;
   automationsOf(home).put(answered);
-  return phrases.say("answeredBy", words);
+  if (isStop && answered.status === "active") stopRule(home, answered);
+  return phrases.say(isStop ? "stoppedBy" : "answeredBy", words);
 }
