@@ -1,5 +1,5 @@
 /** What allowed a rule ends: the rule is taken from the bridge, and its maker and the owners read why. And how one is resumed. */
-import { reset } from "cloudflare:test";
+import { reset, runInDurableObject } from "cloudflare:test";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
@@ -16,13 +16,17 @@ import {
 } from "../../../../test/acting-home.ts";
 import { device } from "../../../../test/hosted-device.ts";
 import { permissions } from "../../../../test/permission-home.ts";
-import { at, make, passUntil, T0, told } from "../../../../test/rule-clock.ts";
+import { at, make, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS, testVars } from "../../../../test/tokens.ts";
 import { leave } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
+import type { Home } from "../../../home.ts";
+import { type AutomationRow, automationsOf } from "./automation-store.ts";
+import { stopRule } from "./pause.ts";
+import { automationsRpc } from "./views.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -248,6 +252,18 @@ describe("over the API", () => {
     expect(await verified(sets(bridge).at(-1)?.set[0] ?? "")).not.toHaveProperty("say");
     expect(await permissions()).toHaveLength(1);
   });
+});
+
+test("a name that comes while a person stops the rule does not bring it back", async () => {
+  const owner = { name: "anna", role: "owner", scopes: ["ask", "admin", "approve"] } as const;
+  const answer = await runInDurableObject(ruleHome(), async ({ access }: Home) => {
+    const renaming = automationsRpc.change(access, id, { name: "Door" }, owner);
+    stopRule(access.home, automationsOf(access.home).get(id) as AutomationRow);
+    return await renaming;
+  });
+  expect(answer).toMatchObject({ ok: false, status: 409, code: "changed" });
+  expect(await listed()).toMatchObject({ automations: [{ status: "paused", name: "Door open, lamp on" }] });
+  expect(sets(bridge).at(-1)).toMatchObject({ set: [], drop: [id] });
 });
 
 describe("by name, with the tool of rules", () => {

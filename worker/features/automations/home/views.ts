@@ -57,8 +57,12 @@ export const automationsRpc: HomePart<AutomationsApi> = {
   async change({ home }, id, { status, allow: hash, name, say }, viewer) {
     let row = found(home, id, viewer);
     if (!row) return NOT_FOUND;
-    if ((name !== undefined || say !== undefined) && !mayEnd(viewer, row)) return forbidden;
-    if (name !== undefined || say !== undefined) row = await renamed(home, row, name, say);
+    if (name !== undefined || say !== undefined) {
+      if (!mayEnd(viewer, row)) return forbidden;
+      const next = await renamed(home, row, name, say);
+      if (!next) return refused(409, "changed", "it was changed meanwhile; read it again");
+      row = next;
+    }
     if (status === "paused" && row.status === "active") row = stopRule(home, row);
     if (status !== "active" || row.status === "active") return { ok: true, automation: viewOf(home, row) };
     if (!mayAllow(viewer)) return forbidden;
@@ -134,17 +138,20 @@ async function hashOf({ automation }: Draft): Promise<string> {
   return await canonicalHash({ domain: "edgecall automation card v1", automation });
 }
 
-/** Its name and its words are no part of what was allowed. */
+/** Its name and its words are no part of what was allowed. @returns undefined: it was stopped or changed meanwhile */
 async function renamed(
   home: HomeContext,
-  { automation: { say: _, ...own }, allowed, maker, ...row }: AutomationRow,
-  name = own.name,
-  say?: string | null,
-): Promise<AutomationRow> {
-  const words = say === undefined ? _ : (say ?? undefined);
-  const automation = { ...own, name, ...(words !== undefined && { say: words }) };
-  const signed = await sign(home, automation, allowed);
-  const next: AutomationRow = { ...row, automation, allowed, maker, signed };
+  row: AutomationRow,
+  name: string | undefined,
+  say: string | null | undefined,
+): Promise<AutomationRow | undefined> {
+  const { say: before, ...own } = row.automation;
+  const words = say === undefined ? before : say;
+  const automation = { ...own, name: name ?? own.name, ...(words && { say: words }) };
+  const signed = await sign(home, automation, row.allowed);
+  // Else a rule that a person has just stopped would run again.
+  if (automationsOf(home).get(own.id) !== row) return undefined;
+  const next: AutomationRow = { ...row, automation, signed };
   next.unsent = next.status === "active" && !sendRules(home, [next], []);
   automationsOf(home).put(next);
   return next;
