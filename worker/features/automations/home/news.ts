@@ -78,7 +78,8 @@ function tell(home: HomeContext, told: readonly Told[]): void {
   const [first] = told;
   const isMuch =
     told.length > GATHERED_MIN && told.every(({ news }) => !news.critical && news.paused === undefined);
-  if (isMuch && first) send(home, first.row, 0, meanwhileText(texts), {});
+  if (isMuch && first)
+    send(home, first.row, 0, meanwhileText(texts), {}, [...new Set(told.map(({ row }) => row))]);
   else
     for (const [at, one] of texts.entries()) {
       const { row, news } = told[at] as Told;
@@ -96,12 +97,14 @@ function nameIn(home: HomeContext, step: AutomationRow["automation"]["do"][numbe
   return device?.setting?.name ?? device?.hosted.name ?? id;
 }
 
+/** @param about all rules of which the text tells */
 function send(
   home: HomeContext,
   row: AutomationRow,
   n: number,
   text: string,
   { run, paused, critical = false }: Pick<AutomationNews, "run" | "paused" | "critical">,
+  about = [row],
 ): void {
   const { automation, maker } = row;
   const phrases = phrasesOf(maker.language);
@@ -122,13 +125,14 @@ function send(
   const notice = {
     id: crypto.randomUUID(),
     text,
-    rules: [automation.id],
+    rules: about.map((one) => one.automation.id),
     buttons,
     critical,
     at: Date.now(),
     next,
   };
-  sendNotice(home, to, { ...notice, sources: isPlain(home, row) ? [] : [STRANGER] }, maker.conversation);
+  const areWordsPlain = about.every((one) => isPlain(home, one));
+  sendNotice(home, to, { ...notice, sources: areWordsPlain ? [] : [STRANGER] }, maker.conversation);
 }
 
 /** True if none of its devices has words of strangers. */
