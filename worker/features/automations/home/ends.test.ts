@@ -279,6 +279,20 @@ describe("by name, with the tool of rules", () => {
     expect(await rules({ do: "list" })).not.toContain(id);
   });
 
+  test("its runs are told by their reasons in words", async () => {
+    const runs = [
+      run(id, { firing: 3 }),
+      run(id, { firing: 2, state: "stopped", why: "unconfirmed" }),
+      run(id, { state: "not_run", why: "only_if", because: [] }),
+    ];
+    bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state: "armed", now: [], runs }] });
+    const text = await rules({ do: "history", id });
+    expect(text).toContain("✓ (Front door: open)");
+    expect(text).toContain("⚠ (Front door: open; a device did not report in time)");
+    expect(text).toContain("⚠ (it was to run only if something else is so)");
+    expect(text).not.toMatch(/not_run|only_if|unconfirmed/);
+  });
+
   test("to resume it asks an owner with its card", async () => {
     await rules({ do: "pause", id });
     const turn = rules({ do: "resume", id });

@@ -5,6 +5,8 @@ import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { approvalHash, canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { AUTOMATIONS_FEATURE, AUTOMATIONS_MAX, type Automation } from "@edgecall/core/protocol/automation.ts";
+import { plainText, spaced } from "@edgecall/core/rules/plain-text.ts";
+import { RULE_NAME_MAX } from "@edgecall/core/rules/watch-rule.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
 import { checkArguments } from "../../../kernel/api/check-arguments.ts";
@@ -126,7 +128,7 @@ async function ask(
   const { card } = describeApproval(home, { agent: GATEWAY_AGENT, approval }, { caller, language });
   const { partial: _, ...shown } = card;
   const { id: rule, name, version } = draft.automation;
-  const [text = "", ...own] = isTap ? [name, ...lines] : lines;
+  const [text = "", ...own] = isTap ? [spaced(plainText(name, RULE_NAME_MAX)), ...lines] : lines;
   // It takes the place of the version before.
   const rest = version > 1 ? [...own, `${rule}: ${version - 1} → ${version}`] : own;
   const expiresAt = Date.now() + OPEN_MS;
@@ -193,7 +195,8 @@ async function made(
   { automation: { id, name } }: AutomationRow,
   { language = "en" }: HomeToolRequest,
 ): Promise<ToolAnswer> {
-  const text = (await readLanguage(home.env, language)).sayOf(NEWS_WORDS, "ruleActs", { name, id });
+  const phrases = await readLanguage(home.env, language);
+  const text = phrases.sayOf(NEWS_WORDS, "ruleActs", { name: plainText(name, RULE_NAME_MAX), id });
   return {
     status: "success",
     text: `${id}: ${text}`,

@@ -2,6 +2,7 @@
 
 import { WHY_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { EndReason } from "../../../kernel/api/permissions.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
@@ -37,7 +38,7 @@ function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
     const reason = why === "makerHasNoAccess" ? phrases.say(why) : phrases.sayOf(WHY_WORDS, why);
     const now = automationsOf(home).get(id);
     if (now?.status === "paused") automationsOf(home).put({ ...now, why: reason });
-    const text = phrases.say("ruleStopped", { name, id, why: reason });
+    const text = phrases.say("ruleStopped", { name: plainText(name, 60), id, why: reason });
     const notice = {
       id: crypto.randomUUID(),
       text,

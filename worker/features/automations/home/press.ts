@@ -1,4 +1,5 @@
 /** A person presses a button of a rule that acts. */
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { Pressed, RulePress } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -53,7 +54,7 @@ async function answerTo(
 ): Promise<string | undefined> {
   const { by, do: what, rule, occurrence = 0 } = press;
   const phrases = await readLanguage(home.env, row.maker.language);
-  const words = { person: personText(home, by), name: row.automation.name };
+  const words = { person: personText(home, by), name: plainText(row.automation.name, 60) };
   if (what === "undo") {
     const done = await undo(home, row, occurrence, words.person);
     if (!done) return "The home's bridge did not answer in time.";
