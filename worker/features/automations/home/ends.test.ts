@@ -8,6 +8,7 @@ import {
   CARD,
   DEVICES,
   drafts,
+  INPUT,
   listed,
   run,
   sets,
@@ -172,6 +173,19 @@ describe("the bridge comes back", () => {
     await until(() => bridge.received.some(({ t }) => t === "news_stored"));
     await passUntil(Date.now());
     expect((await told("c")).filter((text) => text.includes("Door open, lamp on"))).toHaveLength(2);
+  });
+
+  test("without any, where it is to have none: the news of the next rule are news", async () => {
+    tells(bridge, { n: 9, rule: id, version: 1, run: run(id) });
+    await until(() => bridge.received.some(({ t }) => t === "news_stored"));
+    await ask(`/v1/automations/${id}`, { method: "DELETE" });
+    await leave(bridge);
+    bridge = await acting();
+    const next = await allows("c", { ...INPUT, name: "Next" });
+    tells(bridge, { n: 1, rule: next.id, version: 1, run: run(next.id) });
+    await until(() => bridge.received.some(({ t }) => t === "news_stored"));
+    await passUntil(Date.now());
+    expect((await told("c")).filter((text) => text.includes("Next,"))).toHaveLength(1);
   });
 
   test("a name that was changed while it was away comes along", async () => {
