@@ -91,6 +91,21 @@ describe("a rule is allowed", () => {
     expect(asked[1]?.names).toEqual({ lamp: "Reading light", lock: "Reading light" });
   });
 
+  test("what a model leaves empty within a list is left out, at the gateway as at the bridge", async () => {
+    const asked = drafts(bridge, (rule) => ({
+      ...rule,
+      when: rule.when.map(({ condition: { value: _, ...condition }, ...one }) => ({ ...one, condition })),
+    }));
+    const [when] = INPUT.when;
+    const changes = { agent_id: "front-door", reading: "Contact", is: "changes" };
+    await allows("c", {
+      ...INPUT,
+      when: [{ ...when, ...changes, value: "", for_minutes: null }],
+      do: [{ ...INPUT.do[0], wait_minutes: null }],
+    });
+    expect(JSON.parse(asked[0]?.input ?? "")).toEqual({ ...INPUT, when: [changes] });
+  });
+
   test("a no makes nothing", async () => {
     const turn = asks("c");
     await answers((await openQuestion()).id, "deny");
@@ -164,6 +179,13 @@ describe("a rule is allowed", () => {
     expect(again.body.answer).toContain(id);
     expect((await listed()).automations).toHaveLength(1);
     expect(sets(bridge)).toHaveLength(1);
+  });
+
+  test("other words for it take a card, and are not said to be there already", async () => {
+    const { id } = await allows();
+    const { body } = await allows("c", { ...INPUT, say: "The door is open." });
+    expect(body.answer).toContain("acts from now on");
+    expect(await listed()).toMatchObject({ automations: [{ id, version: 2, say: "The door is open." }] });
   });
 
   test("another rule of the same name is a new version of it, and the permission of the one before ends", async () => {

@@ -173,12 +173,15 @@ function howOf({ answeredHow }: Question): "press" | "tap" | "verified" {
   return answeredHow?.startsWith("tap") ? "tap" : "press";
 }
 
-/** One that does the same, whatever it is called. */
-function equalRule(home: HomeContext, automation: Automation): AutomationRow | undefined {
-  const what = whatOf(automation);
+/** One that does the same, whatever it is called. Other words for a rule of this name are no reason to have two, but to ask. */
+function equalRule(home: HomeContext, wanted: Automation): AutomationRow | undefined {
+  const what = whatOf(wanted);
   return automationsOf(home)
     .active()
-    .find((row) => whatOf(row.automation) === what);
+    .find(
+      ({ automation }) =>
+        whatOf(automation) === what && (automation.id !== wanted.id || automation.say === wanted.say),
+    );
 }
 
 /** All but its id, its name and its words. Conditions have ids of their own. */
