@@ -151,10 +151,10 @@ function isStep({ action, parameters, wait_minutes = 0 }: AutomationStep, asked:
   );
 }
 
-/** An end is of a device that the rule changes, and repeats what an owner allows, or switches off. */
+/** An end is of a hosted device that the rule changes, and switches off. The gateway carries out nothing that was not asked for. */
 function endsOne(step: AutomationStep, steps: readonly AutomationStep[]): boolean {
   const own = steps.filter(
-    ({ key, of, allow }) => key === step.key && of === step.of && allow === step.allow,
+    ({ key, of, allow }) => of === "hosted" && key === step.key && of === step.of && allow === step.allow,
   );
   const isQuiet = ENDS.test(
     JSON.stringify([step.action, ...Object.values(step.parameters)]).replaceAll("_", " "),
