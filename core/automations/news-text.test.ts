@@ -54,6 +54,14 @@ function told(news: Partial<AutomationNews>, more: Partial<ToldNews> = {}): Told
   };
 }
 
+test("a run of the version before names no device of this one", () => {
+  const run = runOf(["unconfirmed"], { state: "stopped" });
+  const automation = { ...rule, version: 2 } as ToldNews["automation"];
+  expect(newsText(told({ version: 1, run }, { automation }))).toBe(
+    "⚠ Hall dark, 12:00: Hall dark: It did not answer within 15 s.",
+  );
+});
+
 describe("a run", () => {
   test("that was confirmed says its maker's words, or that it is done", () => {
     const run = runOf(["confirmed", "confirmed"], { because: ["Front door: open"] });

@@ -64,7 +64,8 @@ function runText(run: AutomationRun, name: string, told: ToldNews): string {
     return phrases.sayOf(NEWS_WORDS, "notRun", { name, time, why: whyText(run.why ?? "", phrases) });
   const failures = run.steps.filter(({ outcome }) => isFailure(outcome)).map((step) => stepText(step, told));
   const late = run.steps.filter(({ outcome }) => outcome === "late").map((step) => stepText(step, told));
-  const isLeft = run.state === "stopped" && !automation.go_on && run.steps.length < automation.do.length;
+  const isShort = run.steps.length < automation.do.length && isCurrent(told);
+  const isLeft = run.state === "stopped" && !automation.go_on && isShort;
   const text = phrases.sentences(
     ...failures,
     ...late,
@@ -96,15 +97,22 @@ function becauseText({ because }: AutomationRun, phrases: Phrases): string {
 }
 
 /** Our own words are English; in it they say what the device reported. */
-function stepText({ step, outcome, text }: StepRun, { automation, nameOf, phrases }: ToldNews): string {
+function stepText({ step, outcome, text }: StepRun, told: ToldNews): string {
+  const { automation, nameOf, phrases } = told;
   const { do: steps, end } = automation;
-  const of = steps[step] ?? end[step - steps.length] ?? steps[step - steps.length];
-  const name = plainText(of ? (nameOf?.(of) ?? of.agent) : "", NAME_MAX);
+  const at = isCurrent(told) ? step : Infinity;
+  const of = steps[at] ?? end[at - steps.length] ?? steps[at - steps.length];
+  const name = plainText(of ? (nameOf?.(of) ?? of.agent) : automation.name, NAME_MAX);
   if (outcome === "late") return phrases.sayOf(NEWS_WORDS, "reportedLate", { name });
   if (phrases.language === "en" && text !== "")
     return phrases.say("named", { name, text: plainText(text, TEXT_MAX) });
   if (outcome === "not_sent") return phrases.sayOf(NEWS_WORDS, "nothingSent", { name });
   return phrases.say(outcome === "unknown" ? "mayBeDone" : "notConfirmed", { name });
+}
+
+/** False: of a version before, whose steps are not known any more. */
+function isCurrent({ news, automation }: ToldNews): boolean {
+  return news.version === automation.version;
 }
 
 function isRight({ state, steps }: AutomationRun): boolean {
