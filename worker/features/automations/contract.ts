@@ -42,7 +42,7 @@ export type AutomationView = {
   changes: string[];
   /** The person who asked for it. */
   by: string;
-  /** Where that was; "": a client without one. */
+  /** Where that was; "": a client without one, or a place that the caller may not see. */
   channel: string;
   conversation: string;
   made_at: number;

@@ -252,7 +252,9 @@ describe("over the API", () => {
     expect((await change({ status: "active", allow }, member)).status).toBe(403);
     expect((await listed({ token: TOKENS.guest })).automations).toEqual([]);
     expect((await change({ status: "paused" }, { token: TOKENS.guest })).status).toBe(404);
-    expect((await listed(member)).automations).toMatchObject([{ id, status: "paused" }]);
+    // They do not learn where others talk.
+    expect((await listed(member)).automations).toMatchObject([{ id, status: "paused", conversation: "" }]);
+    expect((await listed()).automations).toMatchObject([{ conversation: "c" }]);
   });
 
   test("words and name change without a card, and are signed anew", async () => {

@@ -8,7 +8,7 @@ import {
   type AutomationRun,
   type AutomationStatus,
 } from "@edgecall/core/protocol/automation.ts";
-import type { Viewer } from "../../../kernel/api/may-see.ts";
+import { seesAll, type Viewer } from "../../../kernel/api/may-see.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -34,7 +34,7 @@ export const automationsRpc: HomePart<AutomationsApi> = {
     const said = acts && viewer.role !== "guest" ? await statusOf(home, rules) : undefined;
     const status = new Map(said?.status.map((one) => [one.rule, one]));
     return {
-      automations: rows.map((row) => viewOf(home, row, status.get(row.automation.id))),
+      automations: rows.map((row) => viewOf(home, row, viewer, status.get(row.automation.id))),
       bridge: acts ? "online" : bridgeOf(home).isConnected(now) ? "older" : "offline",
       zone: clockOf(home).read().zone,
       away:
@@ -64,7 +64,7 @@ export const automationsRpc: HomePart<AutomationsApi> = {
       row = next;
     }
     if (status === "paused" && row.status === "active") row = stopRule(home, row);
-    if (status !== "active" || row.status === "active") return { ok: true, automation: viewOf(home, row) };
+    if (status !== "active" || row.status === "active") return { ok: true, automation: viewOf(home, row, viewer) };
     if (!mayAllow(viewer)) return forbidden;
     const drafted = await draftAgain(home, row);
     if ("ok" in drafted) return drafted;
@@ -74,7 +74,7 @@ export const automationsRpc: HomePart<AutomationsApi> = {
     const made = await allow(home, { ...drafted, input: row.input }, by, row.maker);
     return typeof made === "string"
       ? refused(422, "invalid_request", made)
-      : { ok: true, automation: viewOf(home, made) };
+      : { ok: true, automation: viewOf(home, made, viewer) };
   },
   async remove({ home }, id, viewer) {
     const row = found(home, id, viewer);
@@ -157,10 +157,17 @@ async function renamed(
   return next;
 }
 
-function viewOf(home: HomeContext, row: AutomationRow, now?: AutomationStatus): AutomationView {
+function viewOf(
+  home: HomeContext,
+  row: AutomationRow,
+  viewer: Viewer,
+  now?: AutomationStatus,
+): AutomationView {
   const { automation, status, why, card, maker, allowed, madeAt } = row;
   const { id, name, version, say = null, when, do: steps } = automation;
-  const [, channel = "", ...conversation] = (maker.conversation ?? "").split("/");
+  // A member does not learn where others talk.
+  const isTheirs = seesAll(viewer) || maker.principal === viewer.name;
+  const [, channel = "", ...conversation] = ((isTheirs && maker.conversation) || "").split("/");
   const ids = (of: ReadonlyArray<Parameters<typeof idOf>[1]>) => [
     ...new Set(of.flatMap((one) => idOf(home, one) ?? [])),
   ];
