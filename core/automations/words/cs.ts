@@ -88,6 +88,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ To, co dělá, ho může znovu spustit.",
   actOnEachOther: "⚠ Ono a „{name}“ se spouštějí navzájem.",
   against: "⚠ „{name}“ dělá opak se stejným zařízením.",
+  replaces: "Nahrazuje verzi {version} tohoto pravidla.",
   sealed: "{id}, verze {version}, přesně pro tato zařízení ({seal}).",
   tapHeat: "{step}: topí nebo čerpá, když se nikdo nedívá, nejvýše {span}.",
   tapCloses: "{step}: v cestě mohou být lidé, zvířata nebo auto.",

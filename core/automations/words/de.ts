@@ -88,6 +88,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ Was sie tut, kann sie selbst wieder auslösen.",
   actOnEachOther: "⚠ Sie und „{name}“ lösen einander aus.",
   against: "⚠ „{name}“ tut das Gegenteil mit demselben Gerät.",
+  replaces: "Sie ersetzt Version {version} dieser Regel.",
   sealed: "{id}, Version {version}, für genau diese Geräte ({seal}).",
   tapHeat: "{step}: heizt oder pumpt, während niemand hinsieht, höchstens {span} lang.",
   tapCloses: "{step}: Menschen, Tiere oder ein Auto können im Weg sein.",

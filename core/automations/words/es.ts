@@ -91,6 +91,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ Lo que hace puede activarla otra vez.",
   actOnEachOther: "⚠ Ella y «{name}» se activan una a otra.",
   against: "⚠ «{name}» hace lo contrario con el mismo dispositivo.",
+  replaces: "Sustituye a la versión {version} de esta regla.",
   sealed: "{id}, versión {version}, para estos dispositivos exactamente ({seal}).",
   tapHeat: "{step}: calienta o bombea sin que nadie mire, {span} como mucho.",
   tapCloses: "{step}: puede haber personas, animales o un coche en medio.",

@@ -89,6 +89,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ Ce qu'elle fait peut la relancer.",
   actOnEachOther: "⚠ Elle et « {name} » se lancent l'une l'autre.",
   against: "⚠ « {name} » fait le contraire avec le même appareil.",
+  replaces: "Elle remplace la version {version} de cette règle.",
   sealed: "{id}, version {version}, pour ces appareils exactement ({seal}).",
   tapHeat: "{step} : cela chauffe ou pompe sans surveillance, {span} au plus.",
   tapCloses: "{step} : des gens, des animaux ou une voiture peuvent être dans le passage.",

@@ -91,6 +91,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ Ciò che fa può farla ripartire.",
   actOnEachOther: "⚠ Lei e “{name}” si fanno partire a vicenda.",
   against: "⚠ “{name}” fa il contrario con lo stesso dispositivo.",
+  replaces: "Sostituisce la versione {version} di questa regola.",
   sealed: "{id}, versione {version}, proprio per questi dispositivi ({seal}).",
   tapHeat: "{step}: scalda o pompa mentre nessuno guarda, {span} al massimo.",
   tapCloses: "{step}: persone, animali o un'auto possono essere in mezzo.",

@@ -88,6 +88,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ Wat hij doet, kan hem opnieuw laten lopen.",
   actOnEachOther: "⚠ Hij en “{name}” laten elkaar lopen.",
   against: "⚠ “{name}” doet het tegenovergestelde met hetzelfde apparaat.",
+  replaces: "Hij vervangt versie {version} van deze regel.",
   sealed: "{id}, versie {version}, voor precies deze apparaten ({seal}).",
   tapHeat: "{step}: verwarmt of pompt terwijl niemand kijkt, hooguit {span}.",
   tapCloses: "{step}: mensen, dieren of een auto kunnen in de weg staan.",

@@ -91,6 +91,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ To, co robi, może ją znów uruchomić.",
   actOnEachOther: "⚠ Ona i „{name}” uruchamiają się nawzajem.",
   against: "⚠ „{name}” robi coś przeciwnego z tym samym urządzeniem.",
+  replaces: "Zastępuje wersję {version} tej reguły.",
   sealed: "{id}, wersja {version}, dla dokładnie tych urządzeń ({seal}).",
   tapHeat: "{step}: grzeje lub pompuje, gdy nikt nie patrzy, najwyżej {span}.",
   tapCloses: "{step}: na drodze mogą być ludzie, zwierzęta lub samochód.",

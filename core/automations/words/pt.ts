@@ -90,6 +90,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ O que faz pode ativá-la de novo.",
   actOnEachOther: "⚠ Ela e “{name}” ativam-se uma à outra.",
   against: "⚠ “{name}” faz o contrário com o mesmo dispositivo.",
+  replaces: "Substitui a versão {version} desta regra.",
   sealed: "{id}, versão {version}, exatamente para estes dispositivos ({seal}).",
   tapHeat: "{step}: aquece ou bombeia sem ninguém a ver, {span} no máximo.",
   tapCloses: "{step}: pessoas, animais ou um carro podem estar no caminho.",

@@ -88,6 +88,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ 它的动作可能再次触发它自己。",
   actOnEachOther: "⚠ 它和“{name}”会互相触发。",
   against: "⚠ “{name}”对同一设备做相反的事。",
+  replaces: "它取代此规则的版本 {version}。",
   sealed: "{id}，版本 {version}，仅限这些设备（{seal}）。",
   tapHeat: "{step}：无人看管时加热或抽水，最长{span}。",
   tapCloses: "{step}：可能有人、动物或汽车挡在中间。",

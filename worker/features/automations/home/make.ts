@@ -127,10 +127,8 @@ async function ask(
   };
   const { card } = describeApproval(home, { agent: GATEWAY_AGENT, approval }, { caller, language });
   const { partial: _, ...shown } = card;
-  const { id: rule, name, version } = draft.automation;
-  const [text = "", ...own] = isTap ? [spaced(plainText(name, RULE_NAME_MAX)), ...lines] : lines;
-  // It takes the place of the version before.
-  const rest = version > 1 ? [...own, `${rule}: ${version - 1} → ${version}`] : own;
+  const name = spaced(plainText(draft.automation.name, RULE_NAME_MAX));
+  const [text = "", ...rest] = isTap ? [name, ...lines] : lines;
   const expiresAt = Date.now() + OPEN_MS;
   const question = crypto.randomUUID();
   await askForOwnCall(home, {
