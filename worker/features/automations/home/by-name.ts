@@ -6,7 +6,7 @@ import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { findRule } from "@edgecall/core/rules/rule-names.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import type { Asker, SpokenRule } from "../../../kernel/api/roster.ts";
-import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
+import { invalid, refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { spokenRules } from "../../../kernel/home/feature.ts";
@@ -16,7 +16,7 @@ import { AUTOMATE } from "../model-tools.ts";
 import { statusOf } from "./ask-bridge.ts";
 import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { idOf } from "./faithful.ts";
-import { automate, invalid, mayAsk, resumeByTool } from "./make.ts";
+import { automate, mayAsk, resumeByTool } from "./make.ts";
 import { stopRule } from "./pause.ts";
 import { sendPresence } from "./sync.ts";
 

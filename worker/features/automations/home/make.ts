@@ -14,12 +14,12 @@ import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { HOW } from "../../../kernel/api/passkeys.ts";
 import { AFTER_EXPIRY_MS, EXPIRED, type Question } from "../../../kernel/api/questions.ts";
-import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
+import { invalid, refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { rightsOf } from "../../../kernel/home/notices/rights.ts";
-import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { askForOwnCall, OTHERS_WORDS } from "../../../kernel/home/questions/deliver-question.ts";
 import { refusalText, refuserText } from "../../../kernel/home/questions/denials.ts";
 import { describeApproval } from "../../../kernel/home/questions/describe-approval.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
@@ -29,7 +29,6 @@ import { allow, type Draft } from "./allow.ts";
 import { type AutomationMaker, type AutomationRow, automationsOf } from "./automation-store.ts";
 import { draftRule, inputOf } from "./draft.ts";
 
-const OPEN_MS = 10 * 60_000;
 /** In a large home the model was shown no schema. */
 const SHAPE =
   'As in {"name":"…","when":[{"agent_id":"…","reading":"…","is":"equal","value":"open","for_minutes":5}],"do":[{"agent_id":"…","action":"set","parameters":{}}],"over":"leave"}';
@@ -114,9 +113,7 @@ async function ask(
   const caller = { principal, role, channel };
   const parameters = { ...draft };
   const hash = await approvalHash(GATEWAY_AGENT, isTap ? `${AUTOMATE}!` : AUTOMATE, parameters);
-  const reason = tainted
-    ? "others' words are in the conversation, which may have asked for it"
-    : "it acts by itself";
+  const reason = tainted ? OTHERS_WORDS : "it acts by itself";
   const approval = {
     tool: AUTOMATE,
     parameters,
@@ -129,16 +126,10 @@ async function ask(
   const { partial: _, ...shown } = card;
   const name = spaced(plainText(draft.automation.name, RULE_NAME_MAX));
   const [text = "", ...rest] = isTap ? [name, ...lines] : lines;
-  const expiresAt = Date.now() + OPEN_MS;
-  const question = crypto.randomUUID();
-  await askForOwnCall(home, {
-    id: question,
+  return await askForOwnCall(home, {
     call: id,
     conversation: from.conversation ?? "",
-    agent: GATEWAY_AGENT,
-    agentQuestion: null,
     text,
-    options: [],
     approval: {
       ...approval,
       card: {
@@ -148,9 +139,7 @@ async function ask(
         ...(isTap && { danger: true as const }),
       },
     },
-    expiresAt,
   });
-  return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };
 }
 
 /** Whoever decided has to be an owner who may approve, also where the settings let others approve calls. */
@@ -216,10 +205,6 @@ function makerOf({ id, origin, from, language = "en" }: HomeToolRequest): Automa
     // SAFETY: only chats set it, from an Address.
     ...(reply && { reply: reply as NonNullable<AutomationMaker["reply"]> }),
   };
-}
-
-export function invalid(error: string): ToolAnswer {
-  return refused("invalid_params", { text: `Error: ${error.replace(/\.$/, "")}. Nothing was done.` });
 }
 
 function denied(why: string): ToolAnswer {
