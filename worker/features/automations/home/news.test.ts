@@ -11,6 +11,7 @@ import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../../tes
 import { script } from "../../../../test/scripted-model.ts";
 import { rowsOf } from "../../../../test/stopping.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
+import { leave } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
@@ -99,6 +100,14 @@ describe("its buttons", () => {
     ]);
     expect(await (await press("undo", 3)).json()).toEqual({ done: true, text: "Lamp: off again." });
     expect(orders).toMatchObject([{ do: "undo", rule: id, firing: 3, by: "anna" }]);
+  });
+
+  test("undo stays where it is while the bridge is away", async () => {
+    await leave(bridge);
+    expect(await (await press("undo", 3)).json()).toEqual({
+      done: false,
+      text: "the home's bridge is not connected",
+    });
   });
 
   test("stop takes the rule from the bridge, and ends its permission", async () => {

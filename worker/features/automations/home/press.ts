@@ -24,7 +24,9 @@ async function pressed(home: HomeContext, press: RulePress): Promise<Pressed> {
   if (!row || (row.status === "gone" && press.do !== "ack"))
     return { done: true, text: phrases.say("ruleIsGone") };
   const text = await answerTo(home, row, press);
-  if (text === undefined) return { done: false, text: phrases.say("isOverAlready") };
+  // The button stays where it may do something later.
+  if (text === undefined)
+    return { done: false, text: phrases.say(press.do === "undo" ? "bridgeNotConnected" : "isOverAlready") };
   const { conversation } = row.maker;
   if (conversation !== null && !here.includes(conversation))
     try {
@@ -47,6 +49,7 @@ function mayPress(
   return by.principal === row.maker.principal || here.includes(row.maker.conversation ?? "");
 }
 
+/** @returns undefined: nothing was done */
 async function answerTo(
   home: HomeContext,
   row: AutomationRow,
@@ -57,8 +60,7 @@ async function answerTo(
   const words = { person: personText(home, by), name: plainText(row.automation.name, 60) };
   if (what === "undo") {
     const done = await undo(home, row, occurrence, words.person);
-    if (!done) return "The home's bridge did not answer in time.";
-    return "text" in done ? done.text : "error" in done ? done.error : undefined;
+    return done && ("text" in done ? done.text : "error" in done ? done.error : undefined);
   }
   // Another press may have come meanwhile.
   const { critical, ...answered } = automationsOf(home).get(rule) ?? row;
