@@ -1,0 +1,83 @@
+/** The rules that act which this bridge holds, with what the machine knows of each. */
+import type { AutomationState } from "@edgecall/core/automations/state.ts";
+import type { AllowedAutomation } from "@edgecall/core/protocol/automation.ts";
+import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
+
+/** A rule that is held. */
+export type HeldRule = {
+  /** Of this entry alone: a rule may be there twice, while a run of its former version ends. */
+  readonly place: string;
+  /** The signed text. */
+  text: string;
+  rule: AllowedAutomation;
+  state: AutomationState;
+  /** Runs that were not told, since the last news of it. */
+  silent: number;
+  /** Only its present run is left of it. */
+  isLeaving: boolean;
+  /** When the machine is to be asked again, epoch ms. */
+  due: number | undefined;
+  /** Monotonic ms: since when a device of its steps is missing. */
+  missing?: number | undefined;
+};
+
+type NewRule = Pick<HeldRule, "text" | "rule" | "state"> & Partial<Pick<HeldRule, "silent" | "isLeaving">>;
+
+export class HeldRules {
+  #all: HeldRule[] = [];
+  #hash = "";
+  #places = 0;
+
+  /** All of them, also those of which only a run is left. The array is a copy. */
+  get all(): HeldRule[] {
+    return [...this.#all];
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  /** Those that may begin a run. */
+  get present(): HeldRule[] {
+    return this.#all.filter(({ isLeaving }) => !isLeaving);
+  }
+
+  /** Of the rules and their versions, for the hello. It is of the last `updateHash`. */
+  get hash(): string {
+    return this.#hash;
+  }
+
+  async updateHash(): Promise<void> {
+    this.#hash = await rulesHash(this.present.map(({ rule: { id, version } }) => ({ id, version })));
+  }
+
+  /** The rule of this id that may begin a run. */
+  find(id: string): HeldRule | undefined {
+    return this.present.find(({ rule }) => rule.id === id);
+  }
+
+  /** Whether anything of a rule is held, also a run of it alone. */
+  has(id: string): boolean {
+    return this.#all.some(({ rule }) => rule.id === id);
+  }
+
+  /** Holds one more. Without more words it has told all and is not leaving. */
+  add(held: NewRule): void {
+    this.#places += 1;
+    this.#all.push({ silent: 0, isLeaving: false, ...held, place: `${this.#places}`, due: undefined });
+  }
+
+  remove(held: HeldRule): void {
+    this.#all = this.#all.filter((one) => one !== held);
+  }
+}
+
+/** @returns numbers of all steps of a rule; those of an undo are as many as those of `do` */
+export function numbersOf({ do: steps, end }: AllowedAutomation): number[] {
+  return Array.from({ length: steps.length + Math.max(steps.length, end.length) }, (_, number) => number);
+}
+
+/** @returns the keys of the hosted devices that a rule looks at or changes */
+export function usesOf({ when, do: steps, end }: AllowedAutomation): string[] {
+  return [...when, ...steps, ...end].flatMap(({ of, key }) => (of === "hosted" ? [key] : []));
+}

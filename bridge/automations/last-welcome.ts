@@ -1,0 +1,38 @@
+/** When the home's gateway welcomed this bridge last. Without a welcome for long, which rules are still wanted is not known. */
+import { DAY_MS } from "@edgecall/core/time/zone.ts";
+
+/** After so many days without a welcome no rule begins a run. */
+export const ALONE_DAYS = 30;
+/** A welcome is written down so often. */
+const KEPT_MS = 6 * 3_600_000;
+
+export class LastWelcome {
+  #at: number | undefined;
+
+  /** @param at of the file, epoch ms */
+  constructor(at: number | undefined) {
+    this.#at = at;
+  }
+
+  /** Epoch ms. */
+  get at(): number | undefined {
+    return this.#at;
+  }
+
+  /** @returns whether it is to be written down */
+  welcomed(now: number): boolean {
+    const isNews = this.#at === undefined || now - this.#at > KEPT_MS;
+    this.#at = now;
+    return isNews;
+  }
+
+  /** The last welcome is too long ago for a rule to begin. What was begun still comes to its end. */
+  isAlone(now: number): boolean {
+    return this.#at !== undefined && now - this.#at > ALONE_DAYS * DAY_MS;
+  }
+
+  /** The clock was set by so many ms. */
+  clockSet(by: number): void {
+    if (this.#at !== undefined) this.#at += by;
+  }
+}
