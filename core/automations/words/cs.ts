@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "jeho zařízení je teď jiné",
   device_gone: "jeho zařízení zmizelo",
   loop: "pravidla se spouštěla navzájem",
-  too_often: "proběhlo příliš často",
+  too_often: "proběhlo příliš často; za hodinu pokračuje",
   not_allowed: "už není povoleno",
   ruleTimeOver: "doba, na kterou bylo povoleno, uplynula; vlastník je může povolit znovu",
   ruleDeviceOff: "jeho zařízení se už nesmí měnit",

@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "eines ihrer Geräte ist jetzt ein anderes",
   device_gone: "eines ihrer Geräte ist weg",
   loop: "Regeln haben einander ausgelöst",
-  too_often: "sie lief zu oft",
+  too_often: "sie lief zu oft; in einer Stunde macht sie weiter",
   not_allowed: "sie ist nicht mehr erlaubt",
   ruleTimeOver: "die Zeit ist um, für die sie erlaubt war; ein Besitzer kann sie neu erlauben",
   ruleDeviceOff: "ein Gerät der Regel darf nicht mehr geändert werden",

@@ -35,7 +35,7 @@ export const news: NewsWords = {
   device_changed: "uno de sus dispositivos es ahora otro",
   device_gone: "uno de sus dispositivos ya no está",
   loop: "unas reglas se activaron a otras",
-  too_often: "se ejecutó demasiadas veces",
+  too_often: "se ejecutó demasiadas veces; sigue dentro de una hora",
   not_allowed: "ya no está permitida",
   ruleTimeOver: "pasó el tiempo para el que estaba permitida; un propietario puede permitirla de nuevo",
   ruleDeviceOff: "un dispositivo suyo ya no se puede cambiar",

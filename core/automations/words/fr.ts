@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "un de ses appareils est maintenant un autre",
   device_gone: "un de ses appareils a disparu",
   loop: "des règles se sont lancées l'une l'autre",
-  too_often: "elle s'est lancée trop souvent",
+  too_often: "elle s'est lancée trop souvent ; elle reprend dans une heure",
   not_allowed: "elle n'est plus permise",
   ruleTimeOver:
     "la durée pour laquelle elle était autorisée est passée ; un propriétaire peut l'autoriser de nouveau",

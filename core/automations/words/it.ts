@@ -35,7 +35,7 @@ export const news: NewsWords = {
   device_changed: "un suo dispositivo ora è un altro",
   device_gone: "un suo dispositivo non c'è più",
   loop: "delle regole si sono fatte partire a vicenda",
-  too_often: "è partita troppo spesso",
+  too_often: "è partita troppo spesso; riprende tra un'ora",
   not_allowed: "non è più permessa",
   ruleTimeOver: "il tempo per cui era permessa è passato; un proprietario può permetterla di nuovo",
   ruleDeviceOff: "un suo dispositivo non si può più cambiare",

@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "een apparaat ervan is nu een ander",
   device_gone: "een apparaat ervan is weg",
   loop: "regels lieten elkaar lopen",
-  too_often: "hij liep te vaak",
+  too_often: "hij liep te vaak; over een uur gaat hij verder",
   not_allowed: "hij is niet meer toegestaan",
   ruleTimeOver: "de tijd waarvoor ze was toegestaan is voorbij; een eigenaar kan haar opnieuw toestaan",
   ruleDeviceOff: "een apparaat ervan mag niet meer veranderd worden",

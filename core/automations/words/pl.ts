@@ -35,7 +35,7 @@ export const news: NewsWords = {
   device_changed: "jej urządzenie jest teraz inne",
   device_gone: "jej urządzenia już nie ma",
   loop: "reguły uruchamiały się nawzajem",
-  too_often: "działała zbyt często",
+  too_often: "działała zbyt często; za godzinę ruszy dalej",
   not_allowed: "nie jest już dozwolona",
   ruleTimeOver: "minął czas, na który była dozwolona; właściciel może na nią znów pozwolić",
   ruleDeviceOff: "jej urządzenia nie wolno już zmieniać",

@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "um dispositivo dela é agora outro",
   device_gone: "um dispositivo dela já não existe",
   loop: "regras ativaram-se umas às outras",
-  too_often: "funcionou vezes demais",
+  too_often: "funcionou vezes demais; continua dentro de uma hora",
   not_allowed: "já não é permitida",
   ruleTimeOver: "passou o tempo para o qual estava permitida; um proprietário pode permiti-la de novo",
   ruleDeviceOff: "um dispositivo dela já não pode ser alterado",

@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "它的一个设备已经不是原来的了",
   device_gone: "它的一个设备不在了",
   loop: "规则之间互相触发",
-  too_often: "它运行得太频繁",
+  too_often: "它运行得太频繁；一小时后继续",
   not_allowed: "它不再被允许",
   ruleTimeOver: "允许的期限已过；所有者可以重新允许",
   ruleDeviceOff: "其中的设备不再允许更改",

@@ -62,9 +62,11 @@ function apply(home: HomeContext, { row, news }: Told): void {
   if (news.run || (news.silent ?? 0) > 0)
     for (const { id } of rowsOf(home, row.automation)) permissionsOf(home).use(id, Date.now());
   if (news.run) record(home, row, news.run);
+  // A rule that ran too often rests for an hour, and goes on by itself.
+  const stopped = news.paused === "too_often" ? undefined : news.paused;
   // A person may have stopped it meanwhile.
-  if (news.paused !== undefined && row.status === "active")
-    stopRule(home, row, "paused", whyText(news.paused, phrasesOf(row.maker.language)));
+  if (stopped !== undefined && row.status === "active")
+    stopRule(home, row, "paused", whyText(stopped, phrasesOf(row.maker.language)));
 }
 
 /** Of one maker. After a long absence they read one message. */
