@@ -41,10 +41,15 @@ export function meanwhileText(told: readonly ToldNews[]): string {
   if (!first) return "";
   const { phrases } = first;
   const counts = new Map<string, number>();
+  const counted = new Set<string>();
   for (const { automation, news } of told) {
     const name = plainText(automation.name, NAME_MAX);
-    const count = (news.silent ?? 0) + (news.run && news.run.state !== "not_run" ? 1 : 0);
-    counts.set(name, (counts.get(name) ?? 0) + count);
+    const { run, rule, version, silent = 0 } = news;
+    const firing = `${rule} ${version} ${run?.firing}`;
+    // A run may be news twice: when its steps were done, and how it ended.
+    const isOneMore = run !== undefined && run.state !== "not_run" && !counted.has(firing);
+    if (isOneMore) counted.add(firing);
+    counts.set(name, (counts.get(name) ?? 0) + silent + (isOneMore ? 1 : 0));
   }
   const ran = [...counts].filter(([, count]) => count > 0);
   const names = ran.map(([name, count]) => phrases.sayOf(NEWS_WORDS, "ranTimes", { name, count }));
