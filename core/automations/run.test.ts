@@ -436,6 +436,27 @@ describe("its end", () => {
     expect(brief(bench.fire())).toEqual(["begun", "do 0"]);
   });
 
+  test("at_most comes at once where the rule is stopped before it", () => {
+    const leaving = { do: [stepOf(heater)], end: [stepOf({ ...heater, action: "turn_off" })] };
+    const bench = new Bench({ ...leaving, over: "leave", at_most_minutes: 60 });
+    bench.fire();
+    bench.ends("confirmed");
+    expect(brief(bench.give({ of: "stop", why: "dropped" }))).toEqual(["do 1"]);
+    expect(brief(bench.ends("confirmed"))).toEqual(["notes done dropped"]);
+  });
+
+  test("a device that is another one by now is told once, whatever steps find it so", () => {
+    const changed = { pause: "device_changed" as const };
+    const bench = new Bench({ ...lasting, do: [stepOf(), stepOf({ key: "fan" })] });
+    bench.rule.end = [stepOf({ action: "turn_off" }), stepOf({ key: "fan", action: "turn_off" })];
+    bench.fire();
+    bench.ends("confirmed");
+    bench.ends("confirmed");
+    bench.value(false);
+    expect(brief(bench.ends("not_sent", changed))).toEqual(["pause device_changed", "do 3"]);
+    expect(brief(bench.ends("not_sent", changed))).not.toContain("pause device_changed");
+  });
+
   test("of a heater it is tried on, and told as critical", () => {
     const bench = new Bench({
       ...lasting,
@@ -461,6 +482,19 @@ describe("its end", () => {
     bench.value("single");
     bench.ends("confirmed");
     expect(brief(bench.pass(10 * MINUTE_MS))).toEqual(["do 1"]);
+  });
+
+  test("a person's undo comes also after a step that fails meanwhile", () => {
+    const bench = new Bench({ do: [stepOf(), stepOf({ key: "fan" })] });
+    bench.fire();
+    bench.ends("confirmed");
+    expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
+    const effects = bench.ends("unconfirmed");
+    expect(brief(effects)).toEqual(["look 1", "says stopped unconfirmed", "undo 3"]);
+    expect(effects[1]).not.toHaveProperty("run.ended");
+    expect(brief(bench.ends("confirmed"))).toEqual(["undo 2"]);
+    expect(brief(bench.ends("confirmed"))).toEqual(["notes stopped unconfirmed"]);
+    expect(bench.effects.at(-1)).toMatchObject({ run: { ended: expect.any(Number) } });
   });
 
   test("a person undoes the last run, once", () => {
