@@ -22,8 +22,10 @@ export type Seen = z.infer<typeof Seen>;
 const StoredRule = z.object({
   text: z.string(),
   state: z.unknown(),
-  /** Runs that were not told, since the last news of it. */
+  /** Runs that were done and not told, since the last news of it. */
   silent: count,
+  /** The last firing that was news. */
+  told: z.optional(count),
   /** Only its present run is left of it. */
   leaving: z.boolean(),
 });

@@ -316,8 +316,8 @@ export class BridgeAutomations {
   #snapshot(): Snapshot {
     const { content } = this.#news;
     for (const { rule, state } of this.#held.all) this.#seen.fired(rule, state.firing);
-    const rules = this.#held.all.map(({ text, state, silent, isLeaving: leaving }) => ({
-      ...{ text, state, silent, leaving },
+    const rules = this.#held.all.map(({ text, state, silent, told, isLeaving: leaving }) => ({
+      ...{ text, state, silent, told, leaving },
     }));
     const text = contentText({
       rules,

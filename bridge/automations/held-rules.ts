@@ -11,8 +11,10 @@ export type HeldRule = {
   text: string;
   rule: AllowedAutomation;
   state: AutomationState;
-  /** Runs that were not told, since the last news of it. */
+  /** Runs that were done and not told, since the last news of it. */
   silent: number;
+  /** The last firing that was news: how it ends is no silent run. */
+  told?: number | undefined;
   /** Only its present run is left of it. */
   isLeaving: boolean;
   /** When the machine is to be asked again, epoch ms. */
@@ -21,7 +23,8 @@ export type HeldRule = {
   missing?: number | undefined;
 };
 
-type NewRule = Pick<HeldRule, "text" | "rule" | "state"> & Partial<Pick<HeldRule, "silent" | "isLeaving">>;
+type Kept = "silent" | "told" | "isLeaving";
+type NewRule = Pick<HeldRule, "text" | "rule" | "state"> & Partial<Pick<HeldRule, Kept>>;
 
 export class HeldRules {
   #all: HeldRule[] = [];

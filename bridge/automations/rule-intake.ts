@@ -75,7 +75,8 @@ export class RuleIntake {
     for (const one of this.#parts.held.all) this.#parts.machines.leave(one, "dropped");
   }
 
-  #restoreOne({ text, state, silent, leaving }: AutomationsContent["rules"][number], now: number): void {
+  #restoreOne(stored: AutomationsContent["rules"][number], now: number): void {
+    const { text, state, silent, told, leaving } = stored;
     const { held, log, pin, seen, telling } = this.#parts;
     const read = readSignedRule(text, pin, leaving ? 0 : now);
     if (!read.ok) {
@@ -89,7 +90,7 @@ export class RuleIntake {
       return;
     }
     const begun = stateOf(rule, state) ?? initialAutomation(rule, now, before?.firing);
-    held.add({ text, rule, state: begun, silent, isLeaving: leaving });
+    held.add({ text, rule, state: begun, silent, told, isLeaving: leaving });
     telling.recordLast(rule, begun);
   }
 

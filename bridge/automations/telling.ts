@@ -1,4 +1,4 @@
-/** Tells what rules that act have done: to the record, to the gateway where it is news, and to a person that waits for an undo. */
+/** Tells what rules that act have done: to the record, to the gateway where it is news, and to a person who waits for an undo. */
 import type { AutomationState, Effect, Why } from "@edgecall/core/automations/state.ts";
 import { endedRun } from "@edgecall/core/automations/turn.ts";
 import type { AllowedAutomation, AutomationRun } from "@edgecall/core/protocol/automation.ts";
@@ -7,14 +7,14 @@ import type { HeldRule } from "./held-rules.ts";
 import type { NewsQueue } from "./news.ts";
 import type { RunRecords } from "./run-records.ts";
 
-/** A person that takes a run back waits no longer for the answer. */
+/** The answer to a person's undo is waited for no longer than this. */
 const UNDO_MS = 60_000;
 
 export type TellingParts = { news: NewsQueue; records: RunRecords; log: Log };
 
 export class Telling {
   readonly #parts: TellingParts;
-  /** Who waits for the end of an undo, by rule and firing. */
+  /** What to do at the end of an undo, by rule and firing. */
   readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
 
   constructor(parts: TellingParts) {
@@ -26,17 +26,20 @@ export class Telling {
     const { news, records } = this.#parts;
     records.set(run);
     const { id, version } = held.rule;
-    if (run.state !== "running") {
+    const isEnded = run.ended !== undefined;
+    // A run that has stopped may still have its end, or its way back, before it.
+    if (isEnded) {
       const waiting = this.#undone.get(`${id} ${run.firing}`);
       this.#undone.delete(`${id} ${run.firing}`);
       waiting?.(run);
     }
     if (!aloud) {
-      if (run.state !== "running") held.silent += 1;
+      if (isEnded && isConfirmed(run) && run.firing !== held.told) held.silent += 1;
       return;
     }
     const silent = held.silent > 0 && { silent: held.silent };
     held.silent = 0;
+    held.told = run.firing;
     news.add({ rule: id, version, run, ...silent, ...(critical && { critical }) });
   }
 
@@ -82,6 +85,12 @@ export class Telling {
     this.#undone.set(`${rule} ${firing}`, resolve);
     const run = await promise;
     clearTimeout(over);
+    this.#undone.delete(`${rule} ${firing}`);
     return run;
   }
+}
+
+/** What was only sent, or did not run, is not counted as a run that was confirmed. */
+function isConfirmed({ state, steps }: AutomationRun): boolean {
+  return state !== "not_run" && steps.every(({ outcome }) => outcome === "confirmed" || outcome === "late");
 }
