@@ -184,6 +184,14 @@ test("a rule that stopped by itself is paused, and says why", async () => {
   expect((await heard()).join()).toContain("does something else now");
 });
 
+test("a rule that ran too often rests at the bridge, and is not paused", async () => {
+  tells(bridge, { n: 1, rule: id, version: 1, paused: "too_often" });
+  await stored(1);
+  expect(await listed()).toMatchObject({ automations: [{ status: "active" }] });
+  expect(await permissions()).not.toEqual([]);
+  expect((await heard()).join()).toContain("it goes on in an hour");
+});
+
 test("after a long absence it is one message, with how often each ran", async () => {
   const news = [1, 2, 3, 4, 5].map((n) => ({ n, rule: id, version: 1, run: run(id, { firing: n }) }));
   tells(bridge, ...news);
