@@ -97,8 +97,18 @@ export class DurableFile {
       if (this.#later.length === 0) this.#waitingSince = undefined;
       if (this.#isStopped) continue;
       onWritten();
-      for (const { work } of due) work();
+      for (const { work } of due) this.#do(work);
     }
     this.#writing = undefined;
+  }
+
+  /** Does work that waited. A fault in it ends neither the work behind it nor later writes. */
+  #do(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const text = error instanceof Error ? error.stack : String(error);
+      this.#parts.log("error", "bridge.internal_error", { side: "automations", error: text });
+    }
   }
 }
