@@ -48,6 +48,9 @@ export type RuleMachinesParts = {
   log: Log;
 };
 
+/** A step that was taken, and when the machine is to be asked again. */
+type Taken = Advanced & { due: number | undefined };
+
 export class RuleMachines {
   readonly #parts: RuleMachinesParts;
   readonly #time: SteadyTime;
@@ -143,24 +146,24 @@ export class RuleMachines {
 
   #stepAt(held: HeldRule, input: AutomationInput, at: number): Effect[] {
     const before = held.state;
-    const surroundings = this.#surroundings(held, at);
-    const { state, effects } = this.#advance(held, input, surroundings);
+    const { state, effects, due } = this.#advance(held, input, this.#surroundings(held, at));
     held.state = state;
+    held.due = due;
     for (const effect of effects) this.#effects.take(held, effect, at);
-    const { sure, begin_from } = surroundings;
-    held.due = nextDue(held.rule, state, { sure, begin_from });
     if (effects.length > 0 || isToBeKept(before, state)) void this.#parts.file.write();
     this.#goIfOver(held);
     return effects;
   }
 
-  /** One damaged rule stops only itself. */
-  #advance({ rule, state }: HeldRule, input: AutomationInput, surroundings: Surroundings): Advanced {
+  /** Advances one machine. A damaged rule stops only itself, and is not asked again until something comes for it. */
+  #advance({ rule, state }: HeldRule, input: AutomationInput, surroundings: Surroundings): Taken {
     try {
-      return advance(rule, state, input, surroundings);
+      const advanced = advance(rule, state, input, surroundings);
+      const { sure, begin_from } = surroundings;
+      return { ...advanced, due: nextDue(rule, advanced.state, { sure, begin_from }) };
     } catch (error) {
       this.#parts.log("error", "automations.failed", { rule: rule.id, error: messageOf(error) });
-      return { state, effects: [] };
+      return { state, effects: [], due: undefined };
     }
   }
 
