@@ -8,6 +8,8 @@ const KEPT_MS = 6 * 3_600_000;
 
 export class LastWelcome {
   #at: number | undefined;
+  /** The clock that gave this time is the one that goes on. */
+  #isOfThisRun = false;
 
   /** @param at of the file, epoch ms */
   constructor(at: number | undefined) {
@@ -23,6 +25,7 @@ export class LastWelcome {
   welcomed(now: number): boolean {
     const isNews = this.#at === undefined || now - this.#at > KEPT_MS;
     this.#at = now;
+    this.#isOfThisRun = true;
     return isNews;
   }
 
@@ -31,8 +34,8 @@ export class LastWelcome {
     return this.#at !== undefined && now - this.#at > ALONE_DAYS * DAY_MS;
   }
 
-  /** The clock was set by so many ms. */
+  /** The clock was set by so many ms. A welcome from before the start stays: the time that the bridge was off counts. */
   clockSet(by: number): void {
-    if (this.#at !== undefined) this.#at += by;
+    if (this.#at !== undefined && this.#isOfThisRun) this.#at += by;
   }
 }
