@@ -43,10 +43,11 @@ export class RuleIntake {
 
   /** Takes the rules of the file up again. @param stored as the file has them */
   restore(stored: AutomationsContent["rules"]): void {
-    const { calls, counters, held, machines } = this.#parts;
+    const { calls, counters, held, machines, telling } = this.#parts;
     const now = machines.now();
     counters.restarted(now);
     for (const one of stored) this.#restoreOne(one, now);
+    telling.forgetAllBut(new Set(held.all.map(({ rule }) => rule.id)));
     const wanted = held.all.flatMap(({ rule, state: { run } }) =>
       run ? numbersOf(rule).map((step) => actionId(rule, run.firing, step)) : [],
     );

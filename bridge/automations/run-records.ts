@@ -58,10 +58,17 @@ export class RunRecords {
     this.#writeSoon();
   }
 
+  /** Drops the runs of a rule that is gone. */
   forget(rule: string): void {
     if (this.#runs.delete(rule)) this.#writeSoon();
   }
 
+  /** Drops the runs of all rules but these: a kill may have come between the end of a rule and this file. */
+  keepOnly(rules: ReadonlySet<string>): void {
+    for (const rule of [...this.#runs.keys()]) if (!rules.has(rule)) this.forget(rule);
+  }
+
+  /** Writes what is not written yet. */
   async stop(): Promise<void> {
     if (this.#timer) this.#write();
     await this.#writing;

@@ -67,7 +67,12 @@ export class Telling {
     news.add({ rule: id, version, run });
   }
 
-  /** The records are written seconds later than the file by which rules act: a kill between them has lost how the last run ended. */
+  /** Drops the records of rules that are not held. */
+  forgetAllBut(rules: ReadonlySet<string>): void {
+    this.#parts.records.keepOnly(rules);
+  }
+
+  /** Records how the last run ended. The records are written later than the file by which rules act, and a kill may come between. */
   recordLast(rule: AllowedAutomation, { last }: AutomationState): void {
     if (!last) return;
     const { records } = this.#parts;
