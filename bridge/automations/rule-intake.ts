@@ -52,23 +52,31 @@ export class RuleIntake {
       run ? numbersOf(rule).map((step) => actionId(rule, run.firing, step)) : [],
     );
     calls.settleAllBut(new Set(wanted));
-    for (const one of held.all)
+    for (const one of held.all) {
       machines.step(one, { of: "restarted", ledger: (id) => this.#ledger(one, id) });
+      // Its allowance ended while the bridge was off: its run comes to its end.
+      if (one.isLeaving && one.state.stopped === undefined)
+        machines.step(one, { of: "stop", why: "not_allowed" });
+    }
   }
 
   /** Takes what the gateway sets, and gives up what it drops; `all`: those that it does not set too. */
   accept({ set, drop, all }: Extract<HomeFrame, { t: "automations" }>): void {
     const { held, log, pin, machines } = this.#parts;
-    const wanted = new Set<string>();
-    for (const text of set) {
+    const wanted = set.flatMap((text) => {
       const read = readSignedRule(text, pin, machines.now());
-      const problem = read.ok ? this.#set(text, read.value) : read.error;
-      if (read.ok) wanted.add(read.value.id);
-      if (problem !== undefined)
-        log("warn", "automations.refused", { rule: read.ok ? read.value.id : undefined, reason: problem });
+      if (!read.ok) log("warn", "automations.refused", { reason: read.error });
+      return read.ok ? [{ text, rule: read.value }] : [];
+    });
+    // Those that go make room for those that come.
+    for (const one of held.all) {
+      const { id } = one.rule;
+      if (drop.includes(id) || (all && !wanted.some(({ rule }) => rule.id === id))) this.#drop(one);
     }
-    for (const one of held.all)
-      if (drop.includes(one.rule.id) || (all && !wanted.has(one.rule.id))) this.#drop(one);
+    for (const { text, rule } of wanted) {
+      const problem = drop.includes(rule.id) ? "the same frame drops it" : this.#set(text, rule);
+      if (problem !== undefined) log("warn", "automations.refused", { rule: rule.id, reason: problem });
+    }
   }
 
   /** Gives up all rules. A home that takes the bridge back sends them again. */
@@ -79,7 +87,7 @@ export class RuleIntake {
   #restoreOne(stored: AutomationsContent["rules"][number], now: number): void {
     const { text, state, silent, told, leaving } = stored;
     const { held, log, pin, seen, telling } = this.#parts;
-    const read = readSignedRule(text, pin, leaving ? 0 : now);
+    const read = readSignedRule(text, pin, 0);
     if (!read.ok) {
       log("warn", "automations.refused", { reason: read.error });
       return;
@@ -91,7 +99,12 @@ export class RuleIntake {
       return;
     }
     const begun = stateOf(rule, state) ?? initialAutomation(rule, now, before?.firing);
-    held.add({ text, rule, state: begun, silent, told, isLeaving: leaving });
+    const isOver = now >= rule.allowed.until;
+    if (isOver && !begun.run) {
+      log("warn", "automations.refused", { rule: rule.id, reason: "its allowance is over" });
+      return;
+    }
+    held.add({ text, rule, state: begun, silent, told, isLeaving: leaving || isOver });
     telling.recordLast(rule, begun);
   }
 
