@@ -67,6 +67,7 @@ const NOTHING: AutomationsContent = {
   welcomed: undefined,
 };
 
+/** The text of the file, which `readAutomations` reads. */
 export function contentText(content: AutomationsContent): string {
   return JSON.stringify({ version: 1, ...content });
 }

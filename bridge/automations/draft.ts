@@ -27,6 +27,7 @@ export type DraftParts = RuleDevicesParts & {
   pastOf: PastOf;
 };
 
+/** Drafts the rule that an input asks for. @returns it with its card, or all that is wrong with the input */
 export async function draftAutomation(
   { rule, input, zone, language, names }: AutomationDraft,
   parts: DraftParts,

@@ -39,6 +39,7 @@ export class DurableFile {
     this.#parts = parts;
   }
 
+    /** Where the file is. */
   get path(): string {
     return this.#parts.path;
   }

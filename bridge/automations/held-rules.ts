@@ -36,6 +36,7 @@ export class HeldRules {
     return [...this.#all];
   }
 
+    /** True where not even a run is left. */
   get isEmpty(): boolean {
     return this.#all.length === 0;
   }
@@ -50,6 +51,7 @@ export class HeldRules {
     return this.#hash;
   }
 
+    /** Counts the hash anew. Call it after rules came or went. */
   async updateHash(): Promise<void> {
     this.#hash = await rulesHash(this.present.map(({ rule: { id, version } }) => ({ id, version })));
   }
@@ -70,6 +72,7 @@ export class HeldRules {
     this.#all.push({ silent: 0, isLeaving: false, ...held, place: `${this.#places}`, due: undefined });
   }
 
+    /** Lets one go. */
   remove(held: HeldRule): void {
     this.#all = this.#all.filter((one) => one !== held);
   }

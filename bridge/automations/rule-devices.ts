@@ -1,4 +1,4 @@
-/** The devices of which the bridge knows, as those who make a rule that acts look at them: hosted ones, and paired agents by their adverts. */
+/** The devices of which the bridge knows, as a draft looks at them: hosted ones, and paired agents by their adverts. */
 import { notOffered, wrongArgument } from "@edgecall/core/automations/agent-action.ts";
 import type { CardDevice, CardStep } from "@edgecall/core/automations/card.ts";
 import type { Foreseen, RuleDevice } from "@edgecall/core/automations/device.ts";
@@ -117,7 +117,7 @@ function hostedDevice(device: HostedDevice, { catalog, modes, clock }: RuleDevic
   };
 }
 
-/** Nobody knows here what it changes. */
+/** Foresees an agent's action. What it changes is not known here. */
 function foreseenOfAgent(
   adverts: readonly ActionAdvert[],
   action: string,

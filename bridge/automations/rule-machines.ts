@@ -138,6 +138,7 @@ export class RuleMachines {
     );
   }
 
+    /** Steps nothing any more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

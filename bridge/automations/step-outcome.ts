@@ -14,15 +14,18 @@ const TEXT_MAX = 500;
 /** The way to the device is closed, or the device is away: nothing left, and it is worth another try. */
 const AWAY: readonly Refusal[] = ["agent_offline", "broker_offline", "not_listening", "agent_busy"];
 
+/** A refusal says that nothing was sent. */
 export function endingOfRefusal(code: Refusal, message: string): Ending {
   const again = AWAY.includes(code);
   return { outcome: "not_sent", text: cutText(message, TEXT_MAX), ...(again && { again }) };
 }
 
+/** What the gateway says of a step that it carried out. */
 export function endingOfAct({ outcome, text }: ActOutcome): Ending {
   return { outcome: outcome === "late" ? "confirmed" : outcome, text };
 }
 
+/** What the report of a call says. */
 export function endingOf({ payload }: Pick<Outcome, "payload">): Ending {
   const text = cutText(wordsOf(payload), TEXT_MAX);
   const { status, confirmed, error_type: type, corrects } = payload;

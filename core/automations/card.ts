@@ -76,6 +76,7 @@ const OFTEN_A_DAY = 20;
 const NAMES_SHOWN = 6;
 const RULES_SHOWN = 2;
 
+/** Writes the card of a rule, in the language of the phrases. */
 export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Card {
   const lines = [
     oftenLine(facts, phrases),

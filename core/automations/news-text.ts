@@ -17,6 +17,7 @@ export type ToldNews = {
 const NAME_MAX = 60;
 const TEXT_MAX = 300;
 
+/** One piece of news in a sentence or two. */
 export function newsText(told: ToldNews): string {
   const { news, automation, phrases } = told;
   const name = plainText(automation.name, NAME_MAX);
