@@ -26,7 +26,7 @@ const StoredRule = z.object({
   silent: count,
   /** The last firing that was news. */
   told: z.optional(count),
-  /** Only its present run is left of it. */
+  /** The rule is gone, and only its present run is left. */
   leaving: z.boolean(),
 });
 type StoredRule = z.infer<typeof StoredRule>;

@@ -2,7 +2,8 @@
  * Rules that act, at the bridge: takes those that the gateway has signed, gives the machine (core/automations/) the values of their
  * conditions, and does what it says after the disk has it.
  *
- *   value ─▶ machine ─▶ one write: firing, run, news ─▶ ledger ─▶ device ─▶ outcome ─▶ machine ─▶ one write ─▶ the ledger's entry is settled
+ *   value ─▶ machine ─▶ one write: firing, run, news ─▶ ledger ─▶ device
+ *   outcome ─▶ machine ─▶ one write ─▶ the ledger's entry is settled
  *
  * This file joins the parts: rule-intake.ts (rules come and go), rule-inputs.ts (values), rule-machines.ts (machine, time),
  * rule-effects.ts (what is done), telling.ts (what is told), durable-file.ts (the disk).
@@ -47,7 +48,7 @@ import { Telling } from "./telling.ts";
 
 const FILE = "automations.json";
 const RUNS_FILE = "automation-runs.json";
-/** Of the answer about rules. */
+/** The answer about rules has at most so many. */
 const STATUS_CHARS = 150_000;
 
 type AutomationFrame = Extract<HomeFrame, { t: "automations" | "news_stored" | "acted" | "presence_said" }>;
@@ -128,7 +129,7 @@ export class BridgeAutomations {
     return automations;
   }
 
-  /** Of the rules and their versions, for the hello. */
+  /** The hash of rules and versions, for the hello. */
   get hash(): string {
     return this.#held.hash;
   }

@@ -13,7 +13,7 @@ const WRITE_AGAIN_MS = windowMs(10_000, 500);
 /** What goes into one write. `onWritten`: it is on the disk, and what rests on it comes next. */
 export type Snapshot = { text: string; onWritten(): void };
 
-export type DurableFileParts = {
+type DurableFileParts = {
   path: string;
   snapshot(): Snapshot;
   clock: Pick<Clock, "now">;

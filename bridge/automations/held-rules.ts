@@ -5,7 +5,7 @@ import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 
 /** A rule that is held. */
 export type HeldRule = {
-  /** Of this entry alone: a rule may be there twice, while a run of its former version ends. */
+  /** This entry's own name: a rule may be there twice, while a run of its former version ends. */
   readonly place: string;
   /** The signed text. */
   text: string;
@@ -15,9 +15,9 @@ export type HeldRule = {
   silent: number;
   /** The last firing that was news: how it ends is no silent run. */
   told?: number | undefined;
-  /** Only its present run is left of it. */
+  /** The rule is gone, and only its present run is left. */
   isLeaving: boolean;
-  /** When the machine is to be asked again, epoch ms. */
+  /** The machine is to be asked again then, epoch ms. */
   due: number | undefined;
   /** Monotonic ms: since when a device of its steps is missing. */
   missing?: number | undefined;
@@ -46,7 +46,7 @@ export class HeldRules {
     return this.#all.filter(({ isLeaving }) => !isLeaving);
   }
 
-  /** Of the rules and their versions, for the hello. It is of the last `updateHash`. */
+  /** The hash of rules and versions, for the hello, as the last `updateHash` counted it. */
   get hash(): string {
     return this.#hash;
   }

@@ -18,17 +18,17 @@ export class HomeCounters {
     this.#commands = commands;
   }
 
-  /** For the file. */
+  /** What the file has of it. */
   get content(): HomeCommands {
     return this.#commands;
   }
 
-  /** Before it no run begins. */
+  /** No run begins before it. */
   get beginFrom(): number {
     return beginFrom(this.#commands);
   }
 
-  /** Until when a step is held back. Never asked for ends. */
+  /** @returns until when limits hold a step back. It is never asked for ends. */
   heldUntil(step: AutomationStep, at: number): number {
     return heldUntil(this.#commands, step, at);
   }

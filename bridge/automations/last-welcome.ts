@@ -1,7 +1,7 @@
-/** When the home's gateway welcomed this bridge last. Without a welcome for long, which rules are still wanted is not known. */
+/** The last welcome by the home's gateway. Without one for long it is not known which rules are still wanted. */
 import { DAY_MS } from "@edgecall/core/time/zone.ts";
 
-/** After so many days without a welcome no rule begins a run. */
+/** No rule begins a run after so many days without a welcome. */
 export const ALONE_DAYS = 30;
 /** A welcome is written down so often. */
 const KEPT_MS = 6 * 3_600_000;

@@ -34,7 +34,7 @@ export class NewsQueue {
     this.#durable = n;
   }
 
-  /** For the file. */
+  /** What the file has of it. */
   get content(): { news: readonly AutomationNews[]; n: number; lost: number } {
     return { news: this.#news, n: this.#n, lost: this.#lost };
   }
@@ -99,7 +99,7 @@ export class NewsQueue {
     }, AGAIN_MS);
   }
 
-  /** @returns how many of those behind this number gave way: numbers have no other gaps */
+  /** @returns how many of those behind this number gave way: what waits has no other gaps */
   #missingAfter(n: number): number {
     const first = this.#news[0]?.n ?? n + 1;
     return Math.max(0, first - n - 1);

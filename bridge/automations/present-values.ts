@@ -9,7 +9,7 @@ import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { LiveReadings } from "../devices/live-readings.ts";
 
-export type PresentValuesParts = { catalog: DeviceCatalog; live: LiveReadings; clock: Pick<Clock, "wall"> };
+type PresentValuesParts = { catalog: DeviceCatalog; live: LiveReadings; clock: Pick<Clock, "wall"> };
 
 export class PresentValues {
   readonly #parts: PresentValuesParts;

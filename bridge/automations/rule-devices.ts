@@ -47,7 +47,7 @@ export class RuleDevices {
     for (const { name } of this.devices) this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
   }
 
-  /** As its card names it. */
+  /** A device as the card names it. */
   shown({ id, key, name, area }: RuleDevice): CardDevice {
     return { id, key, name, area, isShared: (this.#names.get(name) ?? 0) > 1 };
   }

@@ -16,17 +16,17 @@ import type { Telling } from "./telling.ts";
 
 /** A step that could not be written down for so long is not done any more. */
 const LATE_MS = 10 * 60_000;
-/** After a start, devices are waited for so long. */
+/** Work waits for the devices for so long after a start. */
 const KNOWN_MS = windowMs(60_000, 10_000);
 
 /** The machine, as far as an outcome needs it. `now`: epoch ms. */
-export type Machine = {
+type Machine = {
   step(held: HeldRule, input: AutomationInput): void;
   now(): number;
   arm(): void;
 };
 
-export type RuleEffectsParts = {
+type RuleEffectsParts = {
   machine: Machine;
   file: Pick<DurableFile, "afterWrite" | "write">;
   counters: HomeCounters;
@@ -95,7 +95,7 @@ export class RuleEffects {
     for (const { over } of this.#waiting) clearTimeout(over);
   }
 
-  /** After a start devices are not known at once: work waits for them, but not for long. */
+  /** Work waits for the write and, after a start, for the devices, but not for long. */
   #afterWrite(work: () => void): void {
     this.#parts.file.afterWrite(() => {
       if (!this.#parts.isStarting()) {

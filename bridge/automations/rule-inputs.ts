@@ -12,7 +12,7 @@ import type { RuleMachines } from "./rule-machines.ts";
 /** A device of a rule that is away for so long is gone. */
 const GONE_MS = windowMs(600_000, 2_000);
 
-export type RuleInputsParts = {
+type RuleInputsParts = {
   held: HeldRules;
   machines: RuleMachines;
   values: RuleValues;

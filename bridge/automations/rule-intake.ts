@@ -22,7 +22,7 @@ import { readSignedRule } from "./signed-rule.ts";
 import type { RuleMachines } from "./rule-machines.ts";
 import type { Telling } from "./telling.ts";
 
-export type RuleIntakeParts = {
+type RuleIntakeParts = {
   held: HeldRules;
   seen: SeenRules;
   machines: RuleMachines;

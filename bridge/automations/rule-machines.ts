@@ -27,7 +27,7 @@ const TIMER_MAX_MS = 600_000;
 /** Something that was due so long ago is overdue. */
 const OVERDUE_MS = 120_000;
 
-export type RuleMachinesParts = {
+type RuleMachinesParts = {
   held: HeldRules;
   file: DurableFile;
   counters: HomeCounters;

@@ -9,7 +9,7 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 
-/** Of each rule. */
+/** Each rule has at most so many. */
 const RUNS_KEPT = 20;
 const WRITE_AFTER_MS = 5_000;
 
@@ -44,7 +44,7 @@ export class RunRecords {
     return records;
   }
 
-  /** Oldest first. */
+  /** The runs of a rule, oldest first. */
   of(rule: string): readonly AutomationRun[] {
     return this.#runs.get(rule) ?? [];
   }

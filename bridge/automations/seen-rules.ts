@@ -9,7 +9,7 @@ import type { Seen } from "./automations-file.ts";
 const SEEN_MAX = 500;
 
 export class SeenRules {
-  /** In the order of their last change. */
+  /** What was seen, in the order of its last change. */
   readonly #seen: Map<string, Seen>;
 
   constructor(seen: Readonly<Record<string, Seen>>) {
@@ -21,7 +21,7 @@ export class SeenRules {
     return this.#seen.size === 0;
   }
 
-  /** For the file. */
+  /** What the file has of it. */
   get content(): Record<string, Seen> {
     return Object.fromEntries(this.#seen);
   }

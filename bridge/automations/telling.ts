@@ -10,7 +10,7 @@ import type { RunRecords } from "./run-records.ts";
 /** The answer to a person's undo is waited for no longer than this. */
 const UNDO_MS = 60_000;
 
-export type TellingParts = { news: NewsQueue; records: RunRecords; log: Log };
+type TellingParts = { news: NewsQueue; records: RunRecords; log: Log };
 
 export class Telling {
   readonly #parts: TellingParts;

@@ -254,12 +254,6 @@ export function initialAutomation(rule: Automation, at: number, firing = 0): Aut
   };
 }
 
-/** It may begin again after a stop. As a new one, it has to be false first; a run that has not ended yet ends. */
-export function resumedAutomation(rule: Automation, state: AutomationState, at: number): AutomationState {
-  const { run, last, days, begun } = state;
-  return { ...initialAutomation(rule, at, state.firing), run, last, days, begun };
-}
-
 /** Reads a state from a file. */
 export function readAutomationState(stored: unknown): Parsed<AutomationState> {
   return check(AutomationState, stored);

@@ -85,7 +85,7 @@ export class BlockLog {
     committed();
   }
 
-  /** Of the whole file: tells whether it is the one that was packed. */
+  /** The checksum of the whole file, which tells whether it is the one that was packed. */
   get checksum(): number {
     return crc32(readIfThere(this.path).subarray(0, this.#bytes));
   }

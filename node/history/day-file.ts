@@ -225,7 +225,7 @@ export class DayFile {
     }
   }
 
-  /** Of a file that is in memory. @throws an error that says what is wrong with it */
+  /** Reads a file that is in memory. @throws an error that says what is wrong with it */
   static of(file: Buffer, day: number): DayFile {
     const read = (at: number, length: number) => file.subarray(at, at + length);
     return new DayFile(day, { size: file.length, read, close() {} });

@@ -98,7 +98,7 @@ export class DayLogs {
     });
   }
 
-  /** Of the day's log as it is now; undefined: there is none. */
+  /** The checksum of the day's log as it is now; undefined: there is none. */
   checksum(day: number): number | undefined {
     return this.#open.get(day)?.log.checksum;
   }

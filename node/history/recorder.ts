@@ -17,7 +17,7 @@ const LOOK_MS = 10_000;
 const YOUNG_MS = 900_000;
 /** Readings of a home that are kept. */
 const SERIES_MAX = 3_000;
-/** Beyond these, numbers of the day are kept less often. */
+/** A day that has more keeps its numbers less often. */
 const VALUES_A_DAY_MAX = 1_000_000;
 
 type Kept = { info: SeriesInfo; keeper: SeriesKeeper; isThere: boolean };

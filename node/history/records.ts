@@ -161,7 +161,7 @@ function taggedValue(tag: number, read: ByteReader): KeptValue | null {
   throw new RangeError(`no record has the tag ${tag}`);
 }
 
-/** What a series is. */
+/** Writes what a series is. */
 export function writeInfo(out: ByteWriter, { device, reading, unit, class: of, kind }: SeriesInfo): void {
   for (const text of [device, reading, unit ?? "", of ?? "", kind]) out.text(text);
 }
@@ -173,7 +173,7 @@ export function readInfo(read: ByteReader): SeriesInfo {
   return { device, reading, ...(unit !== "" && { unit }), ...(of !== "" && { class: of }), kind };
 }
 
-/** A time of which nothing is known. */
+/** Writes a time of which nothing is known. */
 export function writeGap(out: ByteWriter, { from, to, why }: Gap): void {
   out.byte(GAP_CAUSES.indexOf(why));
   out.unsigned(from);
@@ -188,7 +188,7 @@ export function readGap(read: ByteReader): Gap {
   return { from, to: from + read.signed(), why };
 }
 
-/** Of one value alone, for a table of them. */
+/** Writes one value alone, for a table of them. */
 export function writeValue(out: ByteWriter, value: KeptValue): void {
   out.byte(tagOf(value));
   if (typeof value === "string") out.text(value);
