@@ -226,6 +226,16 @@ describe("over the API", () => {
     expect(await permissions()).toMatchObject([{ who: { rule: id, version: 2 } }]);
   });
 
+  test("what does harm takes a second yes here too", async () => {
+    await change({ status: "paused" });
+    drafts(bridge, undefined, { second_tap: ["Radiator: it heats"] });
+    const { allow } = await card();
+    const refused = await change({ status: "active", allow });
+    expect([refused.status, await refused.json()]).toMatchObject([409, { error: { code: "second_tap" } }]);
+    expect(await listed()).toMatchObject({ automations: [{ status: "paused" }] });
+    expect((await change({ status: "active", allow, second_tap: true })).status).toBe(200);
+  });
+
   test("what would be another rule by now is not allowed by the card of before", async () => {
     await change({ status: "paused" });
     const shown = await card();

@@ -54,7 +54,7 @@ export const automationsRpc: HomePart<AutomationsApi> = {
     if ("ok" in drafted) return drafted;
     return { ok: true, allow: await hashOf(drafted), card: drafted.card, second_tap: drafted.second_tap };
   },
-  async change({ home }, id, { status, allow: hash, name, say }, viewer) {
+  async change({ home }, id, { status, allow: hash, second_tap: again, name, say }, viewer) {
     let row = found(home, id, viewer);
     if (!row) return NOT_FOUND;
     if (name !== undefined || say !== undefined) {
@@ -70,6 +70,8 @@ export const automationsRpc: HomePart<AutomationsApi> = {
     if ("ok" in drafted) return drafted;
     if (hash !== (await hashOf(drafted)))
       return refused(409, "changed", "allow: expected that of the card as it is now; read it again");
+    if (drafted.second_tap.length > 0 && !again)
+      return refused(409, "second_tap", "second_tap: expected true, after a second yes to what it names");
     const by = { principal: viewer.name, how: "press" as const, question: null };
     const made = await allow(home, { ...drafted, input: row.input }, by, row.maker);
     return typeof made === "string"
