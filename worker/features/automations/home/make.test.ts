@@ -28,7 +28,9 @@ import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
 import type { Home } from "../../../home.ts";
+import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { automationsOf } from "./automation-store.ts";
+import { mayAsk } from "./make.ts";
 
 let bridge: TestBridge;
 
@@ -74,15 +76,15 @@ describe("a rule is allowed", () => {
   });
 
   test("the bridge is told what people call the devices that are named, and no others", async () => {
-    const calls = (id: string, name: string) =>
+    const named = (id: string, name: string) =>
       ask(`/v1/devices/${id}`, { method: "PATCH", body: JSON.stringify({ name }) });
-    await calls("lamp", "Reading light");
-    await calls("radiator", "Bedroom heater");
+    await named("lamp", "Reading light");
+    await named("radiator", "Bedroom heater");
     const asked = drafts(bridge);
     await allows();
     expect(asked[0]?.names).toEqual({ lamp: "Reading light" });
     // Another of the same name: the card tells them apart.
-    await calls("lock", "Reading light");
+    await named("lock", "Reading light");
     bridge.onDraft = (draft) => {
       asked.push(draft);
       return { error: "several devices are called so" };
@@ -265,6 +267,16 @@ describe("the tool is offered", () => {
     expect(called).toMatch(/automate/);
     expect(called).not.toContain("acts from now on");
     expect(await openQuestions()).toEqual([]);
+  });
+
+  test("never in a session that a model began, nor is its call run there", () => {
+    const request = (depth: number) =>
+      ({
+        viewer: { role: "owner" },
+        from: { conversation: "a/api/c", depth },
+        origin: { channel: "api" },
+      }) as HomeToolRequest;
+    expect([mayAsk(request(0)), mayAsk(request(1))]).toEqual([true, false]);
   });
 
   test("only where the bridge runs such rules", async () => {

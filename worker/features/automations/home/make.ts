@@ -54,9 +54,10 @@ export async function automate(home: HomeContext, request: HomeToolRequest): Pro
 }
 
 export function mayAsk({ viewer, from, origin: { limits, channel } }: HomeToolRequest): boolean {
-  const isOwn =
-    from.conversation !== null && from.agent === undefined && !limits?.agents && !limits?.readsOnly;
-  return isOwn && viewer.role !== "guest" && channel !== "mcp" && channel !== "openai";
+  // A session that a model began is not offered the tool either.
+  const isPersons = from.conversation !== null && from.depth === 0 && from.agent === undefined;
+  const isWhole = !limits?.agents && !limits?.readsOnly;
+  return isPersons && isWhole && viewer.role !== "guest" && channel !== "mcp" && channel !== "openai";
 }
 
 function isNamed({ name }: Automation, other: string): boolean {
