@@ -39,11 +39,11 @@ import { PresentValues } from "./present-values.ts";
 import { RuleCommands } from "./rule-commands.ts";
 import { RuleInputs } from "./rule-inputs.ts";
 import { RuleIntake } from "./rule-intake.ts";
+import { RuleMachines } from "./rule-machines.ts";
 import { statusOf, undoneOf } from "./rule-status.ts";
 import { RuleValues } from "./rule-values.ts";
 import { RunRecords } from "./run-records.ts";
 import { SeenRules } from "./seen-rules.ts";
-import { RuleMachines } from "./rule-machines.ts";
 import { Telling } from "./telling.ts";
 
 const FILE = "automations.json";

@@ -172,7 +172,9 @@ describe("a device that people call otherwise than its publisher", () => {
     expect(automation).toMatchObject({ when: [{ agent: "front-door" }], do: [{ agent: "boiler" }] });
     expect(card[1]).toBe("When: Back entrance: Contact is open for 5 min");
     expect(card).toContain("Then: Water heater: switch on (now off)");
-    expect(card).toContain("When it is over for 5 min, or after 3 h at the latest: Water heater: switch off.");
+    expect(card).toContain(
+      "When it is over for 5 min, or after 3 h at the latest: Water heater: switch off.",
+    );
     expect(second_tap[0]).toContain("Water heater: switch on");
     expect(card.join(" ")).not.toMatch(/Front door|Boiler/);
   });
@@ -190,7 +192,10 @@ describe("a device that people call otherwise than its publisher", () => {
     home.config("switch", "constructor", "constructor", { command_topic: "c", state_topic: "c", name: null });
     home.update();
     home.names = {};
-    const { card } = await home.drafted({ ...LIGHT_OFF, do: [{ ...LIGHT_OFF.do[0], agent_id: "constructor" }] });
+    const { card } = await home.drafted({
+      ...LIGHT_OFF,
+      do: [{ ...LIGHT_OFF.do[0], agent_id: "constructor" }],
+    });
     expect(card[2]).toContain("constructor: switch off");
   });
 });

@@ -39,7 +39,7 @@ export class DurableFile {
     this.#parts = parts;
   }
 
-    /** Where the file is. */
+  /** Where the file is. */
   get path(): string {
     return this.#parts.path;
   }

@@ -36,7 +36,7 @@ export class HeldRules {
     return [...this.#all];
   }
 
-    /** True where not even a run is left. */
+  /** True where not even a run is left. */
   get isEmpty(): boolean {
     return this.#all.length === 0;
   }
@@ -51,7 +51,7 @@ export class HeldRules {
     return this.#hash;
   }
 
-    /** Counts the hash anew. Call it after rules came or went. */
+  /** Counts the hash anew. Call it after rules came or went. */
   async updateHash(): Promise<void> {
     this.#hash = await rulesHash(this.present.map(({ rule: { id, version } }) => ({ id, version })));
   }
@@ -67,12 +67,14 @@ export class HeldRules {
   }
 
   /** Holds one more. Without more words it has told all and is not leaving. */
-  add(held: NewRule): void {
+  add(held: NewRule): HeldRule {
     this.#places += 1;
-    this.#all.push({ silent: 0, isLeaving: false, ...held, place: `${this.#places}`, due: undefined });
+    const added = { silent: 0, isLeaving: false, ...held, place: `${this.#places}`, due: undefined };
+    this.#all.push(added);
+    return added;
   }
 
-    /** Lets one go. */
+  /** Lets one go. */
   remove(held: HeldRule): void {
     this.#all = this.#all.filter((one) => one !== held);
   }

@@ -89,7 +89,7 @@ export class RuleEffects {
     }
   }
 
-    /** Does nothing any more. Outcomes that come later are found in the ledger at the next start. */
+  /** Does nothing any more. Outcomes that come later are found in the ledger at the next start. */
   stop(): void {
     this.#isStopped = true;
     for (const { over } of this.#waiting) clearTimeout(over);

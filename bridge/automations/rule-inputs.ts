@@ -6,8 +6,8 @@ import type { Clock } from "@edgecall/node/clock.ts";
 import type { LiveReadings } from "../devices/live-readings.ts";
 import { type HeldRule, type HeldRules, usesOf } from "./held-rules.ts";
 import type { RuleCommands } from "./rule-commands.ts";
-import type { RuleValues } from "./rule-values.ts";
 import type { RuleMachines } from "./rule-machines.ts";
+import type { RuleValues } from "./rule-values.ts";
 
 /** A device of a rule that is away for so long is gone. */
 const GONE_MS = windowMs(600_000, 2_000);

@@ -17,9 +17,9 @@ import type { AutomationsContent } from "./automations-file.ts";
 import { type HeldRule, type HeldRules, numbersOf } from "./held-rules.ts";
 import type { HomeCounters } from "./home-counters.ts";
 import type { RuleCommands } from "./rule-commands.ts";
+import type { RuleMachines } from "./rule-machines.ts";
 import type { SeenRules } from "./seen-rules.ts";
 import { readSignedRule } from "./signed-rule.ts";
-import type { RuleMachines } from "./rule-machines.ts";
 import type { Telling } from "./telling.ts";
 
 type RuleIntakeParts = {
@@ -137,7 +137,9 @@ export class RuleIntake {
       return undefined;
     }
     if (present) machines.leave(present, "changed_rule");
-    held.add({ text, rule, state: initialAutomation(rule, machines.now(), firing) });
+    const added = held.add({ text, rule, state: initialAutomation(rule, machines.now(), firing) });
+    // A rule of a time alone gets no value that would wind its timer.
+    machines.step(added, { of: "tick" });
     return undefined;
   }
 

@@ -12,12 +12,12 @@ import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { DeviceCalls } from "../devices/calls.ts";
 import type { DurableFile } from "./durable-file.ts";
-import { RuleEffects } from "./rule-effects.ts";
 import type { HeldRule, HeldRules } from "./held-rules.ts";
 import type { HomeCounters } from "./home-counters.ts";
 import type { LastWelcome } from "./last-welcome.ts";
 import type { HomePresenceSources } from "./presence.ts";
 import type { RuleCommands } from "./rule-commands.ts";
+import { RuleEffects } from "./rule-effects.ts";
 import type { RuleValues } from "./rule-values.ts";
 import type { RunRecords } from "./run-records.ts";
 import type { Telling } from "./telling.ts";
@@ -138,7 +138,7 @@ export class RuleMachines {
     );
   }
 
-    /** Steps nothing any more. */
+  /** Steps nothing any more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

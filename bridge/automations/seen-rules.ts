@@ -16,7 +16,7 @@ export class SeenRules {
     this.#seen = new Map(Object.entries(seen));
   }
 
-    /** True where no rule was ever here. */
+  /** True where no rule was ever here. */
   get isEmpty(): boolean {
     return this.#seen.size === 0;
   }
@@ -26,7 +26,7 @@ export class SeenRules {
     return Object.fromEntries(this.#seen);
   }
 
-    /** What was seen of a rule; undefined: nothing. */
+  /** What was seen of a rule; undefined: nothing. */
   of(id: string): Seen | undefined {
     return this.#seen.get(id);
   }

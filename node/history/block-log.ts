@@ -60,7 +60,7 @@ export class BlockLog {
     return { log: new BlockLog(path, bytes), blocks };
   }
 
-    /** Bytes of whole blocks. */
+  /** Bytes of whole blocks. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -95,7 +95,7 @@ export class BlockLog {
     return readBlocks(readIfThere(this.path).subarray(0, this.#bytes)).blocks;
   }
 
-    /** Closes the file. The next `append` opens it again. */
+  /** Closes the file. The next `append` opens it again. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

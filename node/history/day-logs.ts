@@ -64,12 +64,12 @@ export class DayLogs {
     return { logs, gaps, alive };
   }
 
-    /** Days that have a log (days since 1970, UTC), the oldest first. */
+  /** Days that have a log (days since 1970, UTC), the oldest first. */
   days(): number[] {
     return [...this.#open.keys()].sort((a, b) => a - b);
   }
 
-    /** Bytes of all logs. */
+  /** Bytes of all logs. */
   get bytes(): number {
     return [...this.#open.values()].reduce((sum, { log }) => sum + log.bytes, 0);
   }
@@ -148,7 +148,7 @@ export class DayLogs {
     rmSync(pathOf(this.#folder, day, LOG_END), { force: true });
   }
 
-    /** Closes the files. */
+  /** Closes the files. */
   async close(): Promise<void> {
     for (const { log } of this.#open.values()) await log.close();
   }

@@ -44,7 +44,7 @@ export class PastReader {
     return first === undefined ? null : first * DAY_MS;
   }
 
-    /** Answers a question. @returns the answer with what was read for it, or why there is none */
+  /** Answers a question. @returns the answer with what was read for it, or why there is none */
   async find(asked: ReadingAsked): Promise<Parsed<Found>> {
     return asked.ask === "last" ? await this.#last(asked) : await this.#find(asked);
   }

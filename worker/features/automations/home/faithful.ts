@@ -127,17 +127,12 @@ function isDevice(home: HomeContext, named: string, id: string): boolean {
  * What people call devices that the input may mean, by id, where their publisher calls them otherwise. Others of the same name are among
  * them, so that a card tells them apart.
  */
-export function namesFor(
-  home: HomeContext,
-  { when = [], do: steps }: AutomateInput,
-): Record<string, string> {
+export function namesFor(home: HomeContext, { when = [], do: steps }: AutomateInput): Record<string, string> {
   const asked = [...when, ...steps].map((one) => one.agent_id);
   const all = hostedDevicesOf(home)
     .all()
     .map(({ id, hosted, setting }) => ({ id, was: hosted.name, name: setting?.name ?? hosted.name }));
-  const meant = all.filter(({ id, was }) =>
-    asked.some((one) => isSame(one, was) || isDevice(home, one, id)),
-  );
+  const meant = all.filter(({ id, was }) => asked.some((one) => isSame(one, was) || isDevice(home, one, id)));
   const given = all.filter(({ name, was }) => name !== was && meant.some((one) => one.name === name));
   return Object.fromEntries(given.map(({ id, name }) => [id, name]));
 }

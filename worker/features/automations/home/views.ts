@@ -64,7 +64,8 @@ export const automationsRpc: HomePart<AutomationsApi> = {
       row = next;
     }
     if (status === "paused" && row.status === "active") row = stopRule(home, row);
-    if (status !== "active" || row.status === "active") return { ok: true, automation: viewOf(home, row, viewer) };
+    if (status !== "active" || row.status === "active")
+      return { ok: true, automation: viewOf(home, row, viewer) };
     if (!mayAllow(viewer)) return forbidden;
     const drafted = await draftAgain(home, row);
     if ("ok" in drafted) return drafted;
