@@ -34,15 +34,14 @@ describe("a rule", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
     await acting.run();
     const porch = await acting.device("plug-porch");
     const time = { of: "sunset" as const, minutes: 0 };
-    const rule = acting.rule({
-      when: [],
-      at: time,
-      place: placeOf(time, Date.now() + 8_000),
-      do: [acting.step(porch)],
-    });
-    acting.place(rule);
-    await acting.isIn(rule.id, "armed");
-    await until(() => hosted.publisher.sentTo("porch").length > 0, { within: WITHIN_MS });
+    // The second one comes to a bridge that has looked at presence and clock for the first.
+    for (const count of [1, 2]) {
+      const place = placeOf(time, Date.now() + 5_000);
+      const rule = acting.rule({ when: [], at: time, place, do: [acting.step(porch)] });
+      acting.place(rule);
+      await acting.isIn(rule.id, "armed");
+      await until(() => hosted.publisher.sentTo("porch").length === count, { within: WITHIN_MS });
+    }
   });
 });
 
