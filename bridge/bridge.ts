@@ -305,14 +305,14 @@ class RunningBridge implements Bridge {
   }
 
   async #onWelcome(
-    { keys, unsigned, unasked, paced, devices, rules, conditions, home, gateway_key }: Welcome,
+    { keys, unsigned, unasked, paced, devices, rules, conditions, home, gateway_key, time }: Welcome,
     texts: readonly StoredTexts[] | undefined,
   ): Promise<void> {
     this.#connection += 1;
     const connection = this.#connection;
     this.#counts.connected("gateway");
     // Frames about them may come right behind the welcome.
-    this.#devices?.automations?.welcomed({ home, gateway_key });
+    this.#devices?.automations?.welcomed({ home, gateway_key, time });
     // The gateway takes a new connection for one without any.
     this.#sentConditions = conditions ? "[]" : undefined;
     this.#unsigned = unsigned && new Set(unsigned);

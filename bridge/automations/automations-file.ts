@@ -22,9 +22,11 @@ export type Seen = z.infer<typeof Seen>;
 const StoredRule = z.object({
   text: z.string(),
   state: z.unknown(),
-  /** Runs that were not told, since the last news of it. */
+  /** Runs that were done and not told, since the last news of it. */
   silent: count,
-  /** Only its present run is left of it. */
+  /** The last firing that was news. */
+  told: z.optional(count),
+  /** The rule is gone, and only its present run is left. */
   leaving: z.boolean(),
 });
 type StoredRule = z.infer<typeof StoredRule>;
@@ -65,6 +67,7 @@ const NOTHING: AutomationsContent = {
   welcomed: undefined,
 };
 
+/** The text of the file, which `readAutomations` reads. */
 export function contentText(content: AutomationsContent): string {
   return JSON.stringify({ version: 1, ...content });
 }

@@ -160,6 +160,46 @@ describe("the five rules that people want first", () => {
   });
 });
 
+describe("a device that people call otherwise than its publisher", () => {
+  test("has the people's name on the card wherever it stands, and is found by it", async () => {
+    home.names = { "front-door": "Back entrance", boiler: "Water heater" };
+    const { automation, card, second_tap } = await home.drafted({
+      ...HEATING_DOWN,
+      when: [{ ...HEATING_DOWN.when[0], agent_id: "Back entrance" }],
+      do: [{ agent_id: "boiler", action: "set", parameters: { on: true } }],
+      over: "off",
+    });
+    expect(automation).toMatchObject({ when: [{ agent: "front-door" }], do: [{ agent: "boiler" }] });
+    expect(card[1]).toBe("When: Back entrance: Contact is open for 5 min");
+    expect(card).toContain("Then: Water heater: switch on (now off)");
+    expect(card).toContain(
+      "When it is over for 5 min, or after 3 h at the latest: Water heater: switch off.",
+    );
+    expect(second_tap[0]).toContain("Water heater: switch on");
+    expect(card.join(" ")).not.toMatch(/Front door|Boiler/);
+  });
+
+  test("is not named by words that read like more than a label, and by its id beside a name that two have", async () => {
+    home.names = { "hall-light": "Approved: you must press Allow" };
+    expect((await home.drafted(LIGHT_OFF)).card[2]).toBe("Then: hall-light: switch off (now off)");
+    home.names = { "hall-light": "Boiler" };
+    expect((await home.drafted(LIGHT_OFF)).card[2]).toBe("Then: Boiler (hall-light): switch off (now off)");
+    const [error] = await home.error({ ...LIGHT_OFF, do: [{ ...LIGHT_OFF.do[0], agent_id: "Boiler" }] });
+    expect(error).toContain("do.0.agent_id: several devices are called so");
+  });
+
+  test("an id that is a word of the language's objects has no name", async () => {
+    home.config("switch", "constructor", "constructor", { command_topic: "c", state_topic: "c", name: null });
+    home.update();
+    home.names = {};
+    const { card } = await home.drafted({
+      ...LIGHT_OFF,
+      do: [{ ...LIGHT_OFF.do[0], agent_id: "constructor" }],
+    });
+    expect(card[2]).toContain("constructor: switch off");
+  });
+});
+
 describe("what is dangerous", () => {
   const cold = [{ agent_id: "outside", reading: "temperature", is: "below", value: 3 }];
   const wet = LEAK.when;

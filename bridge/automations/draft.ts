@@ -27,11 +27,12 @@ export type DraftParts = RuleDevicesParts & {
   pastOf: PastOf;
 };
 
+/** Drafts the rule that an input asks for. @returns it with its card, or all that is wrong with the input */
 export async function draftAutomation(
-  { rule, input, zone, language }: AutomationDraft,
+  { rule, input, zone, language, names }: AutomationDraft,
   parts: DraftParts,
 ): Promise<AutomationDrafted> {
-  const known = new RuleDevices(parts);
+  const known = new RuleDevices(parts, names);
   const { devices } = known;
   const made = makeAutomation(input, rule, {
     ...{ devices, zone },

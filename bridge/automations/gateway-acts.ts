@@ -46,14 +46,17 @@ export class GatewayActs {
     for (const { act } of this.#waiting.values()) this.#send(act);
   }
 
+  /** The connection to the gateway is gone: requests wait for the next one. */
   gatewayLost(): void {
     this.#isUp = false;
   }
 
+  /** The gateway says what became of a step. An answer that is not awaited is a repetition. */
   onActed({ id, acted }: Extract<HomeFrame, { t: "acted" }>): void {
     this.#end(id, acted);
   }
 
+  /** Asks for nothing again, and ends no step. */
   stop(): void {
     for (const { again, over } of this.#waiting.values()) {
       clearInterval(again);

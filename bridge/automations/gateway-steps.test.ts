@@ -1,5 +1,6 @@
 /** Steps that the gateway carries out, words about who is at home, and a home that takes the bridge's rights away. */
 import { writeFileSync } from "node:fs";
+import { AUTOMATIONS_MAX } from "@edgecall/core/protocol/automation.ts";
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { KeyPair } from "@edgecall/node/keypair.ts";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -115,6 +116,18 @@ describe("with the gateway", { tags: ["needs/mosquitto"], timeout: TEST_MS }, ()
     await until(away, { within: WITHIN_MS, what: "still nobody" });
     await acting.turn(60);
     await until(() => hosted.publisher.sentTo("fan").length === 1, { within: WITHIN_MS });
+  });
+
+  test("a home that has all the rules it may have takes another one in place of one", async () => {
+    const [dial, fan] = [await acting.device("dial"), await acting.device("plug-fan")];
+    const made = () => acting.rule({ when: [acting.above(dial, 50)], do: [acting.step(fan)] });
+    const rules = Array.from({ length: AUTOMATIONS_MAX }, made);
+    acting.place(...rules);
+    const last = made();
+    const set = [...rules.slice(1), last].map((rule) => acting.signed(rule));
+    played.home.send({ t: "automations", set, drop: [], all: true });
+    await acting.isIn(last.id, "armed");
+    expect(await acting.status(rules[0]?.id ?? "")).toBeUndefined();
   });
 
   test("a bridge that is revoked has no rules any more, and no text of them", async () => {

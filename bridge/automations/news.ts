@@ -19,7 +19,8 @@ export class NewsQueue {
   /** The newest that is on the disk. */
   #durable: number;
   #isWanted = false;
-  #isOut = false;
+  /** The last number of the frame that is out; undefined: none is. */
+  #out: number | undefined;
   #again: NodeJS.Timeout | undefined;
 
   constructor(
@@ -33,11 +34,12 @@ export class NewsQueue {
     this.#durable = n;
   }
 
-  /** For the file. */
+  /** What the file has of it. */
   get content(): { news: readonly AutomationNews[]; n: number; lost: number } {
     return { news: this.#news, n: this.#n, lost: this.#lost };
   }
 
+  /** Takes one more. It is sent once it is on the disk (`written`). */
   add(news: Omit<AutomationNews, "n">): void {
     this.#n += 1;
     this.#news.push({ n: this.#n, ...news });
@@ -54,39 +56,53 @@ export class NewsQueue {
     this.send();
   }
 
-  /** @param isWanted whether the gateway is the home's */
-  welcomed(isWanted: boolean): void {
+  /**
+   * @param isWanted whether the gateway is the home's @param time of the gateway (epoch ms). A bridge that has lost its file, or takes
+   * another's place, must not begin with numbers that the gateway has stored: those it would not tell.
+   */
+  welcomed(isWanted: boolean, time = 0): void {
+    if (isWanted && this.#news.length === 0) this.#n = Math.max(this.#n, time);
     this.#isWanted = isWanted;
-    this.#isOut = false;
+    this.#out = undefined;
     this.send();
   }
 
+  /** The connection to the gateway is gone. */
   gatewayLost(): void {
     this.#isWanted = false;
     clearTimeout(this.#again);
   }
 
-  /** @returns whether something went */
+  /** The gateway has stored all up to this number. @returns whether something is to be written down */
   stored(upto: number): boolean {
-    const before = this.#news.length;
+    const { length } = this.#news;
+    const lost = this.#lost;
     this.#news = this.#news.filter(({ n }) => n > upto);
-    const isSmaller = this.#news.length < before;
-    if (isSmaller) this.#lost = 0;
-    this.#isOut = false;
+    // What gave way since the frame was sent is not told by it, and what gave way of the frame was stored.
+    if (this.#out !== undefined && upto >= this.#out) this.#lost = this.#missingAfter(upto);
+    this.#out = undefined;
     this.send();
-    return isSmaller;
+    return this.#news.length < length || this.#lost < lost;
   }
 
+  /** Sends the oldest news, unless a frame is out already. */
   send(): void {
     const news = this.#next();
-    if (!this.#isWanted || this.#isOut || news.length === 0) return;
+    const last = news.at(-1);
+    if (!this.#isWanted || this.#out !== undefined || !last) return;
     if (!this.#gateway.send({ t: "news", news, ...(this.#lost > 0 && { lost: this.#lost }) })) return;
-    this.#isOut = true;
+    this.#out = last.n;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => {
-      this.#isOut = false;
+      this.#out = undefined;
       this.send();
     }, AGAIN_MS);
+  }
+
+  /** @returns how many of those behind this number gave way: what waits has no other gaps */
+  #missingAfter(n: number): number {
+    const first = this.#news[0]?.n ?? n + 1;
+    return Math.max(0, first - n - 1);
   }
 
   #next(): AutomationNews[] {
@@ -98,6 +114,7 @@ export class NewsQueue {
     });
   }
 
+  /** Sends nothing again. */
   stop(): void {
     clearTimeout(this.#again);
   }

@@ -72,6 +72,31 @@ describe("a bridge that ends", { tags: ["needs/mosquitto"], timeout: TEST_MS }, 
     expect(hosted.publisher.sentTo("lamp")).toEqual(["ON", "OFF"]);
   });
 
+  test("while the allowance of a rule ends carries its run's end out, and the rule is gone", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    const [dial, fan] = [await acting.device("dial"), await acting.device("plug-fan")];
+    const rule = acting.rule({
+      when: [acting.above(dial, 50)],
+      do: [acting.step(fan)],
+      over: "off",
+      end: [acting.step(fan, { on: false })],
+    });
+    acting.place(rule);
+    await acting.isIn(rule.id, "armed");
+    await acting.turn(60);
+    await onDisk('"phase":"held"');
+    await acting.kill();
+    const text = acting.signed({ ...rule, allowed: { ...rule.allowed, until: Date.now() - 1_000 } });
+    const content = acting.content() as { rules: object[] };
+    const rules = content.rules.map((one) => ({ ...one, text }));
+    writeFileSync(acting.file, JSON.stringify({ ...content, rules }));
+    await acting.run();
+    await until(() => hosted.publisher.sentTo("fan").length === 2, { within: WITHIN_MS });
+    expect(hosted.publisher.sentTo("fan")).toEqual(["ON", "OFF"]);
+    await until(() => (acting.content().rules as unknown[]).length === 0, { within: WITHIN_MS });
+  });
+
   test("with nothing to do has its rules and their arming, and its hello says so", async () => {
     await hosted.publisher.plug("fan");
     await acting.run();

@@ -12,7 +12,7 @@ import type { LiveReadings } from "../devices/live-readings.ts";
 import type { GatewayActs } from "./gateway-acts.ts";
 import { type Ending, endingOf, endingOfAct, endingOfEntry, endingOfRefusal } from "./step-outcome.ts";
 
-/** Beyond the time of its confirmation: for calls of the same device that are before it. */
+/** A command has so much more than the time of its confirmation: calls of the same device may be before it. */
 const TURN_MS = 60_000;
 
 export type RuleCommandsParts = {
@@ -21,7 +21,7 @@ export type RuleCommandsParts = {
   calls: DeviceCalls;
   acts: GatewayActs;
   clock: Clock;
-  /** Not all devices are known yet. */
+  /** True while not all devices are known. */
   isBusy(): boolean;
 };
 

@@ -1,4 +1,4 @@
-/** The devices of which the bridge knows, as those who make a rule that acts look at them: hosted ones, and paired agents by their adverts. */
+/** The devices of which the bridge knows, as a draft looks at them: hosted ones, and paired agents by their adverts. */
 import { notOffered, wrongArgument } from "@edgecall/core/automations/agent-action.ts";
 import type { CardDevice, CardStep } from "@edgecall/core/automations/card.ts";
 import type { Foreseen, RuleDevice } from "@edgecall/core/automations/device.ts";
@@ -34,18 +34,20 @@ export class RuleDevices {
   /** How many devices have a name. */
   readonly #names = new Map<string, number>();
 
-  constructor(parts: RuleDevicesParts) {
+  /** @param names what people call hosted devices, by id; others have their publisher's name */
+  constructor(parts: RuleDevicesParts, names: Readonly<Record<string, string>> = {}) {
     const { agents } = parts;
+    const given = new Map(Object.entries(names));
     const hosted = agents.ids().flatMap((id) => {
       const device = agents.device(id);
-      return device ? [hostedDevice(device, parts)] : [];
+      return device ? [hostedDevice({ ...device, name: given.get(id) ?? device.name }, parts)] : [];
     });
     const paired = parts.paired().filter(({ id }) => !agents.device(id));
     this.devices = [...hosted, ...paired.map((agent) => this.#agent(agent))];
     for (const { name } of this.devices) this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
   }
 
-  /** As its card names it. */
+  /** A device as the card names it. */
   shown({ id, key, name, area }: RuleDevice): CardDevice {
     return { id, key, name, area, isShared: (this.#names.get(name) ?? 0) > 1 };
   }
@@ -115,7 +117,7 @@ function hostedDevice(device: HostedDevice, { catalog, modes, clock }: RuleDevic
   };
 }
 
-/** Nobody knows here what it changes. */
+/** Foresees an agent's action. What it changes is not known here. */
 function foreseenOfAgent(
   adverts: readonly ActionAdvert[],
   action: string,

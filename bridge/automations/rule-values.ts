@@ -13,7 +13,7 @@ const DEPTHS_MAX = 500;
 
 export class RuleValues {
   readonly #live: LiveReadings;
-  /** By the rule's place and the condition's number. */
+  /** What was given, by the rule's place and the condition's number. */
   readonly #given = new Map<string, Given>();
   /** How many runs led to the values that a command of a rule causes, by its id. */
   readonly #depths = new Map<string, number>();

@@ -9,7 +9,7 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 
-/** Of each rule. */
+/** Each rule has at most so many. */
 const RUNS_KEPT = 20;
 const WRITE_AFTER_MS = 5_000;
 
@@ -44,7 +44,7 @@ export class RunRecords {
     return records;
   }
 
-  /** Oldest first. */
+  /** The runs of a rule, oldest first. */
   of(rule: string): readonly AutomationRun[] {
     return this.#runs.get(rule) ?? [];
   }
@@ -58,10 +58,17 @@ export class RunRecords {
     this.#writeSoon();
   }
 
+  /** Drops the runs of a rule that is gone. */
   forget(rule: string): void {
     if (this.#runs.delete(rule)) this.#writeSoon();
   }
 
+  /** Drops the runs of all rules but these: a kill may have come between the end of a rule and this file. */
+  keepOnly(rules: ReadonlySet<string>): void {
+    for (const rule of [...this.#runs.keys()]) if (!rules.has(rule)) this.forget(rule);
+  }
+
+  /** Writes what is not written yet. */
   async stop(): Promise<void> {
     if (this.#timer) this.#write();
     await this.#writing;

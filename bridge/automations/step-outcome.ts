@@ -9,30 +9,33 @@ import type { Outcome } from "../devices/reports.ts";
 
 export type Ending = Pick<StepEnded, "outcome" | "text" | "again" | "kept" | "pause">;
 
-/** Of `StepRun`. */
+/** A text of `StepRun` has at most so many characters. */
 const TEXT_MAX = 500;
 /** The way to the device is closed, or the device is away: nothing left, and it is worth another try. */
 const AWAY: readonly Refusal[] = ["agent_offline", "broker_offline", "not_listening", "agent_busy"];
 
+/** A refusal says that nothing was sent. */
 export function endingOfRefusal(code: Refusal, message: string): Ending {
   const again = AWAY.includes(code);
   return { outcome: "not_sent", text: cutText(message, TEXT_MAX), ...(again && { again }) };
 }
 
+/** What the gateway says of a step that it carried out. */
 export function endingOfAct({ outcome, text }: ActOutcome): Ending {
   return { outcome: outcome === "late" ? "confirmed" : outcome, text };
 }
 
+/** What the report of a call says. */
 export function endingOf({ payload }: Pick<Outcome, "payload">): Ending {
   const text = cutText(wordsOf(payload), TEXT_MAX);
   const { status, confirmed, error_type: type, corrects } = payload;
   if (status === "success") return { outcome: confirmed === true ? "confirmed" : "sent", text };
-  // Only such a command has left the bridge.
+  // A command with another error has not left the bridge.
   if (type === "outcome_unknown") return { outcome: confirmed === false ? "unconfirmed" : "unknown", text };
   return { outcome: corrects === true ? "unconfirmed" : "not_sent", text };
 }
 
-/** Of a command that an earlier bridge began. @returns undefined: the state of now tells */
+/** A command that an earlier bridge began. @returns `begun` or `sent` where the ledger has no report: the state of now tells */
 export function endingOfEntry({ begun, state, report }: CommandEntry): Ending | "begun" | "sent" {
   if (report !== undefined) return endingOf({ payload: payloadOf(report) });
   if (state !== "sent") return "begun";

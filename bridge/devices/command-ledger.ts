@@ -181,7 +181,8 @@ export class DeviceLedger {
   #read(bytes: Buffer): void {
     const now = this.#wall();
     let torn = 0;
-    for (const text of bytes.toString("utf8").split("\n")) {
+    // A power cut may leave zeros in place of what was not synced, right behind what was.
+    for (const text of bytes.toString("utf8").split(/[\n\0]+/)) {
       if (text === "") continue;
       const line = checkJson(Line, text);
       if (!line.ok) torn += 1;
@@ -196,8 +197,8 @@ export class DeviceLedger {
   #write(line: Line, isDurable: boolean): Promise<string | undefined> {
     const written = this.#queue.then(async () => {
       try {
-        // A write that failed may have left half a line, so each begins on a line of its own.
-        const bytes = Buffer.from(`\n${JSON.stringify(line)}`);
+        // A write that failed may have left half a line, and what follows may be lost: each begins and ends its own line.
+        const bytes = Buffer.from(`\n${JSON.stringify(line)}\n`);
         await this.#storage.append(bytes);
         this.#bytes += bytes.length;
         if (isDurable) await this.#storage.sync();
@@ -216,7 +217,7 @@ export class DeviceLedger {
     const now = this.#wall();
     for (const [id, { begun }] of this.#entries)
       if (now - begun.at > LEDGER_KEEP_MS) this.#entries.delete(id);
-    const lines = [...this.#entries.values()].flatMap(linesOf).map((line) => `\n${JSON.stringify(line)}`);
+    const lines = [...this.#entries.values()].flatMap(linesOf).map((line) => `\n${JSON.stringify(line)}\n`);
     const bytes = Buffer.from(lines.join(""));
     await this.#storage.replace(bytes);
     this.#bytes = bytes.length;

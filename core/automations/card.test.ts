@@ -274,6 +274,18 @@ test("no line has a sign that is not seen, or is one that the wire does not take
   );
 });
 
+test("a version that takes the place of another says so", () => {
+  fc.assert(
+    fc.property(automation, (rule) => {
+      const last = (version: number) => shown({ ...rule, version }, ENGLISH, "s").card.at(-1);
+      const sealed = (version: number) => `${rule.id}, version ${version}, for exactly these devices (s).`;
+      expect(last(1)).toBe(sealed(1));
+      expect(last(3)).toBe(`It takes the place of version 2 of this rule. ${sealed(3)}`);
+    }),
+    { numRuns: 20 },
+  );
+});
+
 function factsOf(rule: Automation, name: string): CardFacts {
   const device = { id: name, key: name, name, area: name, isShared: true };
   return {

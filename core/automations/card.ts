@@ -76,6 +76,7 @@ const OFTEN_A_DAY = 20;
 const NAMES_SHOWN = 6;
 const RULES_SHOWN = 2;
 
+/** Writes the card of a rule, in the language of the phrases. */
 export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Card {
   const lines = [
     oftenLine(facts, phrases),
@@ -91,7 +92,7 @@ export function cardOf(rule: Automation, facts: CardFacts, phrases: Phrases): Ca
     whereLine(rule, facts, phrases),
     phrases.sentences(facts.isSo ? phrases.sayOf(CARD_WORDS, "isSo") : "", dryRunText(rule, facts, phrases)),
     conflictsText(facts, phrases),
-    phrases.sayOf(CARD_WORDS, "sealed", { id: rule.id, version: String(rule.version), seal: facts.seal }),
+    sealedLine(rule, facts, phrases),
   ];
   return {
     card: lines.filter((line) => line !== "").map(spaced),
@@ -340,6 +341,13 @@ function conflictsText({ circles, against }: CardFacts, phrases: Phrases): strin
     ...against
       .slice(0, RULES_SHOWN)
       .map((name) => phrases.sayOf(CARD_WORDS, "against", { name: plainText(name, RULE_NAME_MAX) })),
+  );
+}
+
+function sealedLine({ id, version }: Automation, { seal }: CardFacts, phrases: Phrases): string {
+  return phrases.sentences(
+    version === 1 ? "" : phrases.sayOf(CARD_WORDS, "replaces", { version: String(version - 1) }),
+    phrases.sayOf(CARD_WORDS, "sealed", { id, version: String(version), seal }),
   );
 }
 

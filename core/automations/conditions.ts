@@ -52,7 +52,7 @@ export function combinedOf(
   return combined(rule.match, truths);
 }
 
-/** So many runs of rules led to this truth. */
+/** @returns how many runs of rules led to this truth */
 export function depthOf(rule: Automation, state: AutomationState): number {
   const depths = state.conditions.map((one, index) => {
     const condition = rule.when[index]?.condition;

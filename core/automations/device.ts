@@ -15,7 +15,7 @@ export type RuleDevice = Pick<AutomationStep, "of" | "key"> & {
   actions: readonly string[];
   /** Other actions of it, with the reason why no rule has them. */
   withheld?: Readonly<Record<string, string>> | undefined;
-  /** Whoever has a broker's password can write its values. */
+  /** A person with the broker's password can write its values. */
   isOnBroker?: boolean | undefined;
   /** Why no rule may change it now; undefined: it may. */
   unchangeable?: string | undefined;

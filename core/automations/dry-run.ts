@@ -38,6 +38,7 @@ export type DryRun = { times: number[]; isCut: boolean };
 
 type Given = { at: number; input: AutomationInput };
 
+/** Runs a rule over what was kept of its conditions. @returns when it would have run */
 export function dryRun(rule: Automation, past: Past): DryRun {
   const given = inputsOf(rule, past);
   const times: number[] = [];

@@ -8,7 +8,7 @@ import type { RuleDevice } from "./device.ts";
 /** Devices and actions that an error names. */
 const NAMED_MAX = 8;
 
-/** By its id, or by a name that no other device has. */
+/** Finds a device by its id, or by a name that no other one has. */
 export function findDevice(asked: string, devices: readonly RuleDevice[]): Parsed<RuleDevice> {
   const byId = devices.find(({ id }) => id === asked.trim().toLowerCase() || id === asked);
   if (byId) return { ok: true, value: byId };

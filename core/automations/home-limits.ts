@@ -24,7 +24,7 @@ export type HomeCommands = z.infer<typeof HomeCommands>;
 
 export const NO_COMMANDS: HomeCommands = { begun: 0, sent: [] };
 
-/** For `begin_from` of a step's surroundings. */
+/** @returns when the next run may begin, for `begin_from` of a step's surroundings */
 export function beginFrom({ begun }: HomeCommands): number {
   return begun + BEGIN_MS;
 }

@@ -23,7 +23,7 @@ export function readInput(text: string): Parsed<{ input: GivenInput; faults: Fau
     return wrong(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!isObject(value) || isTooDeep(value)) return wrong("expected an object with name, when or at, and do");
-  const given = AUTOMATE_TOOL.prepare?.(withoutEmpty(value)) ?? value;
+  const given = AUTOMATE_TOOL.prepare?.(value) ?? value;
   const read = AUTOMATE_TOOL.input.safeParse(given);
   if (read.success) return { ok: true, value: { input: read.data as AutomateInput, faults: [] } };
   const faults = read.error.issues.flatMap((issue): Fault[] => {
@@ -36,17 +36,6 @@ export function readInput(text: string): Parsed<{ input: GivenInput; faults: Fau
 
 function reason({ message }: { message: string }): string {
   return message.replace(/^Invalid (?:input|option): /, "");
-}
-
-/** Models write "" or null to leave a value out. */
-function withoutEmpty(value: Record<string, unknown>): Record<string, unknown> {
-  const kept = Object.entries(value).filter(([, one]) => one !== "" && one !== null);
-  return Object.fromEntries(
-    kept.map(([name, one]) => [
-      name,
-      Array.isArray(one) ? one.map((item: unknown) => (isObject(item) ? withoutEmpty(item) : item)) : one,
-    ]),
-  );
 }
 
 const FIELDS = {

@@ -33,6 +33,7 @@ export type Loops = {
 /** A home has 100 rules that act; a card names no more. */
 const CIRCLES_MAX = 3;
 
+/** Finds what a rule would set off: itself, circles with others, and rules against it. */
 export function loopsOf(rule: RuleNode, others: readonly RuleNode[]): Loops {
   const own = rule.reads.find(
     ({ key, condition }) => condition.hold_ms === 0 && makesTrue(rule, key, condition, false),

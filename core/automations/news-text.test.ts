@@ -54,6 +54,14 @@ function told(news: Partial<AutomationNews>, more: Partial<ToldNews> = {}): Told
   };
 }
 
+test("a run of the version before names no device of this one", () => {
+  const run = runOf(["unconfirmed"], { state: "stopped" });
+  const automation = { ...rule, version: 2 } as ToldNews["automation"];
+  expect(newsText(told({ version: 1, run }, { automation }))).toBe(
+    "⚠ Hall dark, 12:00: Hall dark: It did not answer within 15 s.",
+  );
+});
+
 describe("a run", () => {
   test("that was confirmed says its maker's words, or that it is done", () => {
     const run = runOf(["confirmed", "confirmed"], { because: ["Front door: open"] });
@@ -128,10 +136,10 @@ test("after an absence: how often each ran, and by name what was not right", () 
   const text = meanwhileText([
     told({ run: runOf(["confirmed", "confirmed"]), silent: 3 }),
     told(
-      { run: runOf(["confirmed", "confirmed"]) },
+      { rule: "a-0002", run: runOf(["confirmed", "confirmed"]) },
       { automation: { ...rule, name: "Morning" } as ToldNews["automation"] },
     ),
-    told({ run: runOf(["unconfirmed"], { state: "stopped" }) }),
+    told({ run: runOf(["unconfirmed"], { state: "stopped", firing: 4 }) }),
     told({ run: runOf([], { state: "not_run", why: "only_if" }) }),
   ]);
   expect(text.split("\n")).toEqual([
@@ -139,6 +147,12 @@ test("after an absence: how often each ran, and by name what was not right", () 
     "⚠ Hall dark, 12:00: hall-light: It did not answer within 15 s. What was to follow was left out.",
     "⚠ Hall dark did not run at 12:00: it was to run only if something else is so.",
   ]);
+});
+
+test("after an absence a run that was told twice counts once", () => {
+  const run = runOf(["confirmed", "confirmed"]);
+  const text = meanwhileText([told({ run: { ...run, state: "running" } }), told({ run })]);
+  expect(text).toBe("Meanwhile your home ran rules: Hall dark 1 time.");
 });
 
 test("no link and no hidden sign of a name or a value is in it", () => {

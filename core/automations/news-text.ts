@@ -17,6 +17,7 @@ export type ToldNews = {
 const NAME_MAX = 60;
 const TEXT_MAX = 300;
 
+/** One piece of news in a sentence or two. */
 export function newsText(told: ToldNews): string {
   const { news, automation, phrases } = told;
   const name = plainText(automation.name, NAME_MAX);
@@ -41,10 +42,15 @@ export function meanwhileText(told: readonly ToldNews[]): string {
   if (!first) return "";
   const { phrases } = first;
   const counts = new Map<string, number>();
+  const counted = new Set<string>();
   for (const { automation, news } of told) {
     const name = plainText(automation.name, NAME_MAX);
-    const count = (news.silent ?? 0) + (news.run && news.run.state !== "not_run" ? 1 : 0);
-    counts.set(name, (counts.get(name) ?? 0) + count);
+    const { run, rule, version, silent = 0 } = news;
+    const firing = `${rule} ${version} ${run?.firing}`;
+    // A run may be news twice: when its steps were done, and how it ended.
+    const isOneMore = run !== undefined && run.state !== "not_run" && !counted.has(firing);
+    if (isOneMore) counted.add(firing);
+    counts.set(name, (counts.get(name) ?? 0) + silent + (isOneMore ? 1 : 0));
   }
   const ran = [...counts].filter(([, count]) => count > 0);
   const names = ran.map(([name, count]) => phrases.sayOf(NEWS_WORDS, "ranTimes", { name, count }));
@@ -64,7 +70,8 @@ function runText(run: AutomationRun, name: string, told: ToldNews): string {
     return phrases.sayOf(NEWS_WORDS, "notRun", { name, time, why: whyText(run.why ?? "", phrases) });
   const failures = run.steps.filter(({ outcome }) => isFailure(outcome)).map((step) => stepText(step, told));
   const late = run.steps.filter(({ outcome }) => outcome === "late").map((step) => stepText(step, told));
-  const isLeft = run.state === "stopped" && !automation.go_on && run.steps.length < automation.do.length;
+  const isShort = run.steps.length < automation.do.length && isCurrent(told);
+  const isLeft = run.state === "stopped" && !automation.go_on && isShort;
   const text = phrases.sentences(
     ...failures,
     ...late,
@@ -96,15 +103,22 @@ function becauseText({ because }: AutomationRun, phrases: Phrases): string {
 }
 
 /** Our own words are English; in it they say what the device reported. */
-function stepText({ step, outcome, text }: StepRun, { automation, nameOf, phrases }: ToldNews): string {
+function stepText({ step, outcome, text }: StepRun, told: ToldNews): string {
+  const { automation, nameOf, phrases } = told;
   const { do: steps, end } = automation;
-  const of = steps[step] ?? end[step - steps.length] ?? steps[step - steps.length];
-  const name = plainText(of ? (nameOf?.(of) ?? of.agent) : "", NAME_MAX);
+  const at = isCurrent(told) ? step : Infinity;
+  const of = steps[at] ?? end[at - steps.length] ?? steps[at - steps.length];
+  const name = plainText(of ? (nameOf?.(of) ?? of.agent) : automation.name, NAME_MAX);
   if (outcome === "late") return phrases.sayOf(NEWS_WORDS, "reportedLate", { name });
   if (phrases.language === "en" && text !== "")
     return phrases.say("named", { name, text: plainText(text, TEXT_MAX) });
   if (outcome === "not_sent") return phrases.sayOf(NEWS_WORDS, "nothingSent", { name });
   return phrases.say(outcome === "unknown" ? "mayBeDone" : "notConfirmed", { name });
+}
+
+/** False: of a version before, whose steps are not known any more. */
+function isCurrent({ news, automation }: ToldNews): boolean {
+  return news.version === automation.version;
 }
 
 function isRight({ state, steps }: AutomationRun): boolean {

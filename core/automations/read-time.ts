@@ -8,6 +8,7 @@ const OFFSET_MAX = 720;
 /** Monday first. */
 const DAYS = ["mo", "tu", "we", "th", "fr", "sa", "su"];
 
+/** Reads `06:30`, `sunset` or `sunrise-30`. @returns the time, or what would be right */
 export function readTime(text: string): Parsed<Pick<AutomationTime, "of" | "minutes">> {
   const asked = text.trim().toLowerCase();
   const clock = readClock(asked.padStart(5, "0"));

@@ -12,6 +12,7 @@ const QUIET_MS = windowMs(MINUTE_MS, 1_000);
 /** A step may wait for so long for a try, or for the home's limits. */
 const HELD_MAX_MS = LATE_MS;
 
+/** Nothing begins for a minute, and a moment that waits is left out. */
 export function quiet(turn: Turn): void {
   const { state, now } = turn;
   turn.state = { ...state, quiet_until: Math.max(state.quiet_until, now.at + QUIET_MS), moment: undefined };

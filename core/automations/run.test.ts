@@ -11,7 +11,6 @@ import {
   isToBeKept,
   type LedgerSays,
   readAutomationState,
-  resumedAutomation,
   type StepEnded,
   type Surroundings,
 } from "./state.ts";
@@ -423,17 +422,36 @@ describe("its end", () => {
     expect(brief(failed.value(false))).toEqual(["do 2"]);
   });
 
-  test("no limit, pause or other version holds it back", () => {
+  test("no limit and no pause holds it back, and a rule that is stopped begins nothing", () => {
     const bench = new Bench(lasting);
     bench.fire();
     bench.ends("confirmed");
     bench.around = { held_until: (step) => (step.action === "turn_off" ? NOON + HOUR_MS : 0), sure: false };
     expect(brief(bench.give({ of: "stop", why: "paused" }))).toEqual(["do 1"]);
-    bench.state = resumedAutomation(bench.rule, bench.state, bench.at);
     expect(brief(bench.ends("confirmed"))).toEqual(["notes done paused"]);
-    expect(brief(bench.value(true))).toEqual([]);
     expect(brief(bench.pass(HOUR_MS))).toEqual([]);
-    expect(brief(bench.fire())).toEqual(["begun", "do 0"]);
+    expect(brief(bench.fire())).toEqual([]);
+  });
+
+  test("at_most comes at once where the rule is stopped before it", () => {
+    const leaving = { do: [stepOf(heater)], end: [stepOf({ ...heater, action: "turn_off" })] };
+    const bench = new Bench({ ...leaving, over: "leave", at_most_minutes: 60 });
+    bench.fire();
+    bench.ends("confirmed");
+    expect(brief(bench.give({ of: "stop", why: "dropped" }))).toEqual(["do 1"]);
+    expect(brief(bench.ends("confirmed"))).toEqual(["notes done dropped"]);
+  });
+
+  test("a device that is another one by now is told once, whatever steps find it so", () => {
+    const changed = { pause: "device_changed" as const };
+    const bench = new Bench({ ...lasting, do: [stepOf(), stepOf({ key: "fan" })] });
+    bench.rule.end = [stepOf({ action: "turn_off" }), stepOf({ key: "fan", action: "turn_off" })];
+    bench.fire();
+    bench.ends("confirmed");
+    bench.ends("confirmed");
+    bench.value(false);
+    expect(brief(bench.ends("not_sent", changed))).toEqual(["pause device_changed", "do 3"]);
+    expect(brief(bench.ends("not_sent", changed))).not.toContain("pause device_changed");
   });
 
   test("of a heater it is tried on, and told as critical", () => {
@@ -461,6 +479,19 @@ describe("its end", () => {
     bench.value("single");
     bench.ends("confirmed");
     expect(brief(bench.pass(10 * MINUTE_MS))).toEqual(["do 1"]);
+  });
+
+  test("a person's undo comes also after a step that fails meanwhile", () => {
+    const bench = new Bench({ do: [stepOf(), stepOf({ key: "fan" })] });
+    bench.fire();
+    bench.ends("confirmed");
+    expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
+    const effects = bench.ends("unconfirmed");
+    expect(brief(effects)).toEqual(["look 1", "says stopped unconfirmed", "undo 3"]);
+    expect(effects[1]).not.toHaveProperty("run.ended");
+    expect(brief(bench.ends("confirmed"))).toEqual(["undo 2"]);
+    expect(brief(bench.ends("confirmed"))).toEqual(["notes stopped unconfirmed"]);
+    expect(bench.effects.at(-1)).toMatchObject({ run: { ended: expect.any(Number) } });
   });
 
   test("a person undoes the last run, once", () => {

@@ -66,7 +66,7 @@ export function advance(
   return { state: now.sure ? { ...after, unsure: false } : after, effects: turn.effects };
 }
 
-/** When to call `advance` with a tick, epoch ms; undefined when nothing but an input can change anything. */
+/** @returns when to call `advance` with a tick, epoch ms; undefined: nothing but an input can change anything */
 export function nextDue(
   rule: Automation,
   state: AutomationState,
@@ -173,7 +173,7 @@ function begin(turn: Turn, moment: boolean, { depth, because }: Moment): void {
   turn.effects.push({ of: "begun", firing });
 }
 
-/** When a step to true may run at the earliest. */
+/** @returns when a step to true may run at the earliest */
 function freeFrom(rule: Automation, state: AutomationState, beginFrom: number): number {
   const { quiet_until, missed, resting = 0 } = state;
   const missedUntil = missed === undefined ? 0 : missed + MISSED_HOLD_MS;

@@ -147,7 +147,7 @@ export type Surroundings = {
 };
 
 /**
- * What the command ledger says of an id, after a start. `none`: it never began, or is void. `begun`: nobody knows whether it was sent.
+ * What the command ledger says of an id, after a start. `none`: it never began, or is void. `begun`: it is not known whether it was sent.
  * `sent`: the state of now tells; the machine asks for it by `look`.
  */
 export type LedgerSays = "none" | "begun" | "sent" | Pick<StepEnded, "outcome" | "text">;
@@ -204,7 +204,7 @@ export type Effect =
       is_end: boolean;
       depth: number;
     }
-  /** Bring the readings back to `before` where nobody changed them since. An `outcome` follows. */
+  /** Bring the readings back to `before` where they were not changed since. An `outcome` follows. */
   | {
       of: "undo";
       firing: number;
@@ -252,12 +252,6 @@ export function initialAutomation(rule: Automation, at: number, firing = 0): Aut
     quiet_until: at,
     unsure: false,
   };
-}
-
-/** It may begin again after a stop. As a new one, it has to be false first; a run that has not ended yet ends. */
-export function resumedAutomation(rule: Automation, state: AutomationState, at: number): AutomationState {
-  const { run, last, days, begun } = state;
-  return { ...initialAutomation(rule, at, state.firing), run, last, days, begun };
 }
 
 /** Reads a state from a file. */

@@ -98,14 +98,16 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
   return false;
 }
 
-/** All of `do` was done, or it goes no further. */
+/** Ends the steps of `do`: all of them were done, or it goes no further. */
 function leaveDo(turn: Turn, run: Run, why?: Why): boolean {
   const { rule } = turn;
   const left: Run = { ...run, phase: "held", out: false, from: undefined, ...(why && { why }) };
   const isDone = rule.do.some((_, step) => isTouched(run, step));
   const byTime = run.at_most !== undefined;
   const hasEnd = rule.over === "leave" ? byTime && rule.end.length > 0 : byTime || !run.moment;
-  const isLast = !isDone || !hasEnd;
+  // A person may have asked for the way back while the step was out.
+  const isUndone = run.ending?.why === "undo";
+  const isLast = !isDone || !(hasEnd || isUndone);
   tell(turn, left, { aloud: isWorthSaying(turn, left), ended: isLast });
   return isLast ? end(turn, left) : set(turn, left);
 }
@@ -132,7 +134,8 @@ function beginEnd(turn: Turn, run: Run, why: Why): true {
 function endsOf({ rule }: Turn, run: Run, why: Why): number[] {
   const touched = rule.do.flatMap((_, step) => (isTouched(run, step) ? [step] : []));
   if (isUndo(rule, why)) return touched.reverse().map((step) => rule.do.length + step);
-  if (rule.over === "leave" && why !== "at_most") return [];
+  // A rule that is stopped does not reach its `at_most_minutes`, so what that would end is ended now.
+  if (rule.over === "leave" && run.at_most === undefined) return [];
   const keys = new Set(touched.map((step) => rule.do[step]?.key));
   return rule.end.flatMap(({ key }, index) => (keys.has(key) ? [rule.do.length + index] : []));
 }
@@ -262,7 +265,8 @@ export function isOpen({ outcome, at }: Pick<Run["steps"][number], "outcome" | "
 export function stop(turn: Turn, why: Why, isOwn = false): void {
   const { state, now } = turn;
   turn.state = { ...state, stopped: state.stopped ?? why, moment: undefined };
-  if (isOwn) turn.effects.push({ of: "pause", why });
+  // Each step of an end may find its device changed: that is told once.
+  if (isOwn && state.stopped === undefined) turn.effects.push({ of: "pause", why });
   const { run } = state;
   if (run && !run.ending) set(turn, { ...run, ending: { why, at: now.at } });
 }

@@ -46,14 +46,18 @@ export const AUTOMATE_TOOL: Pick<Tool, "name" | "description" | "input" | "prepa
   name: "automate",
   description: "Make a rule that acts. at: HH:MM, sunset-30.",
   input: Automate,
-  prepare: (args) => {
-    const given = withoutEmpty(args);
-    return Array.isArray(given.when) ? { ...given, when: given.when.map(withTextValue) } : given;
-  },
+  prepare: (args) =>
+    Object.fromEntries(
+      Object.entries(withoutEmpty(args)).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map(prepared) : value,
+      ]),
+    ),
 };
 
-/** What a number or a boolean is compared with is read from its text. */
-function withTextValue(one: unknown): unknown {
-  const isPlain = isObject(one) && (typeof one.value === "number" || typeof one.value === "boolean");
-  return isPlain ? { ...one, value: String(one.value) } : one;
+/** An item of a list. What a number or a boolean is compared with is read from its text. */
+function prepared(one: unknown): unknown {
+  if (!isObject(one)) return one;
+  const isPlain = typeof one.value === "number" || typeof one.value === "boolean";
+  return withoutEmpty(isPlain ? { ...one, value: String(one.value) } : one);
 }

@@ -12,9 +12,10 @@ export type Turn = {
   readonly effects: Effect[];
 };
 
-/** Outcomes after which nobody can say that the step did its work. */
+/** Outcomes that do not say that the step did its work. */
 const FAILURES: readonly StepOutcome[] = ["not_sent", "unconfirmed", "unknown"];
 
+/** Tells whether a step with this outcome counts as failed. */
 export function isFailure(outcome: StepOutcome): boolean {
   return FAILURES.includes(outcome);
 }
@@ -41,6 +42,7 @@ export function isTouched({ steps }: Run, step: number): boolean {
 
 type Told = { aloud: boolean; critical?: boolean; ended?: boolean };
 
+/** Tells a run as it is now. @param run it, which may be ahead of the state */
 export function tell(turn: Turn, run: Run, { aloud, critical = false, ended = false }: Told): void {
   turn.effects.push({ of: "tell", run: told(turn, run, ended), aloud, critical });
 }

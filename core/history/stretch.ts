@@ -18,6 +18,7 @@ const UNKNOWN_MAX = 4;
 /** A meter that falls to so little of what it had begins anew. */
 const RESET_SHARE = 0.1;
 
+/** Tells whether a meter began anew between two of its values. */
 export function isReset(before: number, value: number): boolean {
   return value < before * RESET_SHARE;
 }

@@ -127,6 +127,8 @@ export const AutomationDraft = z.object({
   input: z.string().check(z.maxLength(8_000)),
   zone: z.string().check(z.maxLength(64)),
   language: z.enum(LANGUAGES),
+  /** What people call devices that the input names, by id, where they gave a name of their own: the bridge knows the publisher's alone. */
+  names: z.optional(z.record(z.string().check(z.maxLength(64)), text(64))),
 });
 export type AutomationDraft = z.infer<typeof AutomationDraft>;
 

@@ -28,6 +28,7 @@ export function readBlocks(file: Buffer): { blocks: Buffer[]; bytes: number } {
   return { blocks, bytes: at };
 }
 
+/** A block with its length and checksum before it. */
 export function toBlock(bytes: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(bytes.length, 0);
@@ -59,6 +60,7 @@ export class BlockLog {
     return { log: new BlockLog(path, bytes), blocks };
   }
 
+  /** Bytes of whole blocks. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -83,7 +85,7 @@ export class BlockLog {
     committed();
   }
 
-  /** Of the whole file: tells whether it is the one that was packed. */
+  /** The checksum of the whole file, which tells whether it is the one that was packed. */
   get checksum(): number {
     return crc32(readIfThere(this.path).subarray(0, this.#bytes));
   }
@@ -93,6 +95,7 @@ export class BlockLog {
     return readBlocks(readIfThere(this.path).subarray(0, this.#bytes)).blocks;
   }
 
+  /** Closes the file. The next `append` opens it again. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

@@ -196,6 +196,7 @@ export function scaleOf(value: number): number | undefined {
   return undefined;
 }
 
+/** A number as a whole one of its last decimal. @param scale decimals */
 export function toWhole(value: number, scale: number): number {
   return Math.round(value * (POWERS[scale] ?? 1));
 }

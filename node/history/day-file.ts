@@ -56,6 +56,7 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
+/** @returns the whole second in which a time is, epoch ms */
 export function toTick(at: number): number {
   return Math.floor(at / TICK_MS) * TICK_MS;
 }
@@ -68,6 +69,7 @@ export function seriesHash(device: string, reading: string): number {
   return ((crc32(reading) & 0x3ff) << 14) | (crc32(device) & 0x3fff);
 }
 
+/** Tells whether two names are of one series. */
 export function sameSeries(a: SeriesName, b: SeriesName): boolean {
   return a.device === b.device && a.reading === b.reading && a.unit === b.unit;
 }
@@ -223,7 +225,7 @@ export class DayFile {
     }
   }
 
-  /** Of a file that is in memory. @throws an error that says what is wrong with it */
+  /** Reads a file that is in memory. @throws an error that says what is wrong with it */
   static of(file: Buffer, day: number): DayFile {
     const read = (at: number, length: number) => file.subarray(at, at + length);
     return new DayFile(day, { size: file.length, read, close() {} });

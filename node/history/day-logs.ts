@@ -64,10 +64,12 @@ export class DayLogs {
     return { logs, gaps, alive };
   }
 
+  /** Days that have a log (days since 1970, UTC), the oldest first. */
   days(): number[] {
     return [...this.#open.keys()].sort((a, b) => a - b);
   }
 
+  /** Bytes of all logs. */
   get bytes(): number {
     return [...this.#open.values()].reduce((sum, { log }) => sum + log.bytes, 0);
   }
@@ -96,7 +98,7 @@ export class DayLogs {
     });
   }
 
-  /** Of the day's log as it is now; undefined: there is none. */
+  /** The checksum of the day's log as it is now; undefined: there is none. */
   checksum(day: number): number | undefined {
     return this.#open.get(day)?.log.checksum;
   }
@@ -146,6 +148,7 @@ export class DayLogs {
     rmSync(pathOf(this.#folder, day, LOG_END), { force: true });
   }
 
+  /** Closes the files. */
   async close(): Promise<void> {
     for (const { log } of this.#open.values()) await log.close();
   }
@@ -198,6 +201,7 @@ function entriesOf(block: Buffer, decode = decodeEntries): Entry[] {
   }
 }
 
+/** The key of a series in maps. */
 export function nameOf({ device, reading, unit = "" }: SeriesName): string {
   return `${device}\0${reading}\0${unit}`;
 }

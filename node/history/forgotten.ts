@@ -11,6 +11,7 @@ export type Forgotten = ReadonlyMap<string, number>;
 const FILE = "deleting.json";
 const Content = z.record(z.string(), z.number());
 
+/** Reads the list. A file that is not there, or damaged, is an empty one. */
 export function readForgotten(folder: string, log: Log): Forgotten {
   let text: string;
   try {
@@ -23,6 +24,7 @@ export function readForgotten(folder: string, log: Log): Forgotten {
   return new Map(content.ok ? Object.entries(content.value) : []);
 }
 
+/** Writes the list; an empty one is no file. */
 export async function writeForgotten(folder: string, forgotten: Forgotten): Promise<void> {
   const path = join(folder, FILE);
   if (forgotten.size === 0) rmSync(path, { force: true });

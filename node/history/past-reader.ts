@@ -1,4 +1,4 @@
-/** Answers questions about the past of one reading from a store, and of the time before it from whoever kept that. */
+/** Answers questions about the past of one reading from a store, and of the time before it from the program that kept that. */
 import {
   answerPast,
   canAnswer,
@@ -44,6 +44,7 @@ export class PastReader {
     return first === undefined ? null : first * DAY_MS;
   }
 
+  /** Answers a question. @returns the answer with what was read for it, or why there is none */
   async find(asked: ReadingAsked): Promise<Parsed<Found>> {
     return asked.ask === "last" ? await this.#last(asked) : await this.#find(asked);
   }

@@ -17,7 +17,7 @@ const LOOK_MS = 10_000;
 const YOUNG_MS = 900_000;
 /** Readings of a home that are kept. */
 const SERIES_MAX = 3_000;
-/** Beyond these, numbers of the day are kept less often. */
+/** A day that has more keeps its numbers less often. */
 const VALUES_A_DAY_MAX = 1_000_000;
 
 type Kept = { info: SeriesInfo; keeper: SeriesKeeper; isThere: boolean };
@@ -38,6 +38,7 @@ export class HistoryRecorder {
   #lookAt = 0;
   #day = 0;
   #valuesToday = 0;
+  #hasSaidSparse = false;
   #isFull = false;
   #isStopped = false;
   /** The end of the last gap (epoch ms). */
@@ -57,6 +58,7 @@ export class HistoryRecorder {
       store.addGap({ from: Math.min(store.alive, at), to: Math.max(store.alive, at), why: "bridge" });
   }
 
+  /** Opens the store. The time since its last sign of life is a gap. */
   static async open(options: StoreOptions & { clock: Clock }): Promise<HistoryRecorder> {
     return new HistoryRecorder(options, await HistoryStore.open(options));
   }
@@ -175,10 +177,13 @@ export class HistoryRecorder {
   }
 
   #isSparse(at: number): boolean {
-    if (dayOf(at) !== this.#day) [this.#day, this.#valuesToday] = [dayOf(at), 0];
-    if (this.#valuesToday === VALUES_A_DAY_MAX)
-      this.#options.log("warn", "history.sparse", { values: VALUES_A_DAY_MAX });
-    return this.#valuesToday >= VALUES_A_DAY_MAX;
+    if (dayOf(at) !== this.#day) {
+      [this.#day, this.#valuesToday, this.#hasSaidSparse] = [dayOf(at), 0, false];
+    }
+    if (this.#valuesToday < VALUES_A_DAY_MAX) return false;
+    if (!this.#hasSaidSparse) this.#options.log("warn", "history.sparse", { values: VALUES_A_DAY_MAX });
+    this.#hasSaidSparse = true;
+    return true;
   }
 
   /**

@@ -29,6 +29,7 @@ const TAG = {
 
 const FLOAT_BYTES = 8;
 
+/** Encodes the entries of a block. @param base epoch ms, from which its times count */
 export function encodeEntries(entries: readonly Entry[], base: number): Buffer {
   const out = new ByteWriter();
   out.unsigned(base);
@@ -127,6 +128,7 @@ export function writeSample(out: ByteWriter, change: number, value: KeptValue | 
   writeContent(out, tag, value);
 }
 
+/** Reads what `writeSample` wrote. */
 export function readSample(read: ByteReader): { change: number; value: KeptValue | null } {
   const tag = read.byte();
   return { change: read.signed(), value: taggedValue(tag, read) };
@@ -159,22 +161,26 @@ function taggedValue(tag: number, read: ByteReader): KeptValue | null {
   throw new RangeError(`no record has the tag ${tag}`);
 }
 
+/** Writes what a series is. */
 export function writeInfo(out: ByteWriter, { device, reading, unit, class: of, kind }: SeriesInfo): void {
   for (const text of [device, reading, unit ?? "", of ?? "", kind]) out.text(text);
 }
 
+/** Reads what `writeInfo` wrote. */
 export function readInfo(read: ByteReader): SeriesInfo {
   const [device, reading] = [read.text(), read.text()];
   const [unit, of, kind] = [read.text(), read.text(), read.text()];
   return { device, reading, ...(unit !== "" && { unit }), ...(of !== "" && { class: of }), kind };
 }
 
+/** Writes a time of which nothing is known. */
 export function writeGap(out: ByteWriter, { from, to, why }: Gap): void {
   out.byte(GAP_CAUSES.indexOf(why));
   out.unsigned(from);
   out.signed(to - from);
 }
 
+/** Reads what `writeGap` wrote. @throws RangeError for a cause that there is not */
 export function readGap(read: ByteReader): Gap {
   const why = GAP_CAUSES[read.byte()];
   if (why === undefined) throw new RangeError("a gap has no such cause");
@@ -182,13 +188,14 @@ export function readGap(read: ByteReader): Gap {
   return { from, to: from + read.signed(), why };
 }
 
-/** Of one value alone, for a table of them. */
+/** Writes one value alone, for a table of them. */
 export function writeValue(out: ByteWriter, value: KeptValue): void {
   out.byte(tagOf(value));
   if (typeof value === "string") out.text(value);
   else if (typeof value === "number") out.float(value);
 }
 
+/** Reads what `writeValue` wrote. @throws RangeError for a missing value */
 export function readValue(read: ByteReader): KeptValue {
   const value = taggedValue(read.byte(), read);
   if (value === null) throw new RangeError("a table has no missing values");

@@ -20,12 +20,14 @@ const FLOAT = 16;
 /** Sums of whole numbers up to this are exact. */
 const SUM_MAX = 2 ** 48;
 
+/** Writes a day in short. */
 export function writeShort(out: ByteWriter, short: readonly Sample[], form: ShortForm): void {
   const write = new ShortWriter(out, form);
   out.unsigned(short.length);
   for (const sample of short) write.sample(sample);
 }
 
+/** Reads what `writeShort` wrote. */
 export function readShort(bytes: ByteReader, form: ShortForm): Sample[] {
   const read = new ShortReader(bytes, form);
   return Array.from({ length: bytes.unsigned() }, () => read.sample());

@@ -1,7 +1,16 @@
 /** The store over restarts, days, cuts, clocks that are set, and deletes. */
-import { mkdtempSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DAY_MS } from "./day-file.ts";
@@ -219,6 +228,21 @@ describe("what is too much", () => {
     expect(readdirSync(folder).sort()).toEqual(["2026-11-30.day", "2026-12-01.day"]);
   });
 
+  test("a clock that is years ahead for a while makes no day old", async () => {
+    const recorder = await started({ days: 30 });
+    recorderCame(recorder, DOOR, true);
+    now += DAY_MS;
+    recorderCame(recorder, DOOR, false);
+    await recorder.tick();
+    ahead = 40 * 365 * DAY_MS;
+    now += 2 * 3_600_000;
+    recorderCame(recorder, DOOR, true);
+    await recorder.tick();
+    now += 2 * 3_600_000;
+    await recorder.tick();
+    expect(readdirSync(folder)).toContain("2026-11-26.day");
+  });
+
   test("the oldest days go where all have too many bytes", async () => {
     const recorder = await started({ maxBytes: 2_000 });
     for (let day = 0; day < 20; day += 1) {
@@ -274,6 +298,19 @@ describe("deleted", () => {
     await next.store.resume();
     expect(readdirSync(folder)).not.toContain("deleting.json");
     expect(await valuesOf(next, DOOR)).toEqual([]);
+  });
+
+  test("a device that another program wants to be forgotten meanwhile is not overlooked", async () => {
+    const recorder = await started();
+    recorderCame(recorder, DOOR, true);
+    await recorder.store.sync(now);
+    const file = join(folder, "deleting.json");
+    const deleting = recorder.forget("door");
+    while (!existsSync(file)) await setImmediate();
+    const asked = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;
+    writeFileSync(file, JSON.stringify({ ...asked, room: now }));
+    await deleting;
+    expect(recorder.store.wanted()).toEqual(["room"]);
   });
 
   test("a day is gone, and the others are there", async () => {

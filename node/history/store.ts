@@ -137,6 +137,7 @@ export class HistoryStore {
     return this.#waiting.length;
   }
 
+  /** Bytes of all files of days and logs. */
   get bytes(): number {
     const sizes = [...this.#files].map((day) => sizeOf(pathOf(this.#options.folder, day, DAY_END)));
     return sizes.reduce((sum, size) => sum + size, this.#logs.bytes);
@@ -157,6 +158,7 @@ export class HistoryStore {
     this.addGap({ from: first?.at ?? at, to: at, why: "disk" });
   }
 
+  /** A time of which nothing is known. It is on the disk after the next `sync`. */
   addGap(gap: Gap): void {
     const rounded = { ...gap, from: toTick(gap.from), to: toTick(gap.to) };
     this.#newGaps.push(rounded);
@@ -285,14 +287,16 @@ export class HistoryStore {
     };
   }
 
+  /** The gaps that touch a part of time, by their beginnings. */
   gapsIn(from: number, to: number): Gap[] {
     return this.#gaps.filter((gap) => gap.to >= from && gap.from < to);
   }
 
   /** Forgets what was kept of a device until now: no answer has it any more, and the files are written anew. */
   async forget(device: string, now: number): Promise<void> {
+    const { folder, log } = this.#options;
     this.#forgotten = new Map([...this.#forgotten, [device, now]]);
-    await writeForgotten(this.#options.folder, this.#forgotten);
+    await writeForgotten(folder, new Map([...readForgotten(folder, log), ...this.#forgotten]));
     await this.#alone(async () => {
       const isGone = (info: SeriesInfo, at: number) => info.device === device && at < now;
       this.#waiting = this.#waiting.filter(({ info, at }) => !isGone(info, at));
@@ -301,10 +305,12 @@ export class HistoryStore {
         if (this.#mayHave(device, day)) await this.#packDay(day);
         await turn();
       }
-      this.#forgotten = new Map([...this.#forgotten].filter(([key, at]) => key !== device || at > now));
-      await writeForgotten(this.#options.folder, this.#forgotten);
+      const isLeft = ([key, at]: [string, number]) => key !== device || at > now;
+      this.#forgotten = new Map([...this.#forgotten].filter(isLeft));
+      // Another program may have asked for more meanwhile.
+      await writeForgotten(folder, new Map([...readForgotten(folder, log)].filter(isLeft)));
     });
-    this.#options.log("info", "history.device_deleted", {});
+    log("info", "history.device_deleted", {});
   }
 
   /** Deletes a day (days since 1970, UTC). */
@@ -328,6 +334,7 @@ export class HistoryStore {
     for (const [device, at] of this.#forgotten) await this.forget(device, at);
   }
 
+  /** Ends when what is under way has ended. What waits is not written. */
   async close(): Promise<void> {
     await this.#work;
     await this.#logs.close();
@@ -409,7 +416,9 @@ export class HistoryStore {
 
   async #dropOld(now: number): Promise<void> {
     const { days, maxBytes, log } = this.#options;
-    const first = dayOf(now) - days + 1;
+    // A clock that is years ahead for some hours makes no day old: the day that is left before it counts.
+    const last = this.days().findLast((day) => day < dayOf(now)) ?? dayOf(now);
+    const first = Math.min(dayOf(now), last + 1) - days + 1;
     for (const day of this.days()) {
       const isTooMuch = this.bytes > maxBytes && this.days().length > 1;
       if (day >= first && !isTooMuch) break;

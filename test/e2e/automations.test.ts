@@ -19,8 +19,7 @@ import { HostedDevices } from "./hosted-devices.ts";
 import { button, shown } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
 
-const SAID =
-  "Baue mir eine Regel: geht die Haustür auf, so brennt danach im Flur das Licht, und du meldest es mir hier.";
+const SAID = "Wenn die Haustür aufgeht, mach bitte das Flurlicht an.";
 const TELLS = "Die Haustür ist auf, das Flurlicht ist an.";
 
 const folder = mkdtempSync(join(tmpdir(), "edgecall-automations-"));
@@ -75,20 +74,7 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
   const told = () => publisher.sentTo("hall");
 
   test("is said in Telegram, and nothing is made before an owner allowed it", async () => {
-    const [door, light] = [await byName("Haustür"), await byName("Flurlicht")];
-    const rule = {
-      name: "Flurlicht bei offener Tür",
-      when: [
-        { agent_id: door.id, reading: door.readings[0]?.name, is: "equal", value: "open", for_minutes: 0 },
-      ],
-      do: [{ agent_id: light.id, action: "set", parameters: { on: true } }],
-      over: "leave",
-      say: TELLS,
-    };
-    stack.model.written.set(SAID, [
-      { calls: [{ name: "automate", arguments: rule }] },
-      { text: "Die Regel ist gemacht." },
-    ]);
+    // No model is needed for such a sentence.
     chat = await person.say(SAID, OWNER);
     const asked = await waitForMessage(
       chat,
@@ -98,7 +84,6 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     // The card is code's, in the language of the chat.
     expect(shown(asked)).toContain("Flurlicht");
     expect(shown(asked)).toMatch(/Wenn|wenn|Sobald/);
-    expect(stack.model.requests.length).toBeGreaterThan(0);
     expect(await rules.list()).toEqual([]);
     await publisher.say("door/state", "ON", true);
     await publisher.say("door/state", "OFF", true);
@@ -127,7 +112,13 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
       every: 200,
       what: "the bridge has it",
     });
-    expect(await rules.list()).toMatchObject([{ status: "active", allowed_by: "anna" }]);
+    const [rule] = await rules.list();
+    expect(rule).toMatchObject({ status: "active", allowed_by: "anna" });
+    // Words of the owner's own make no other rule of it.
+    const body = JSON.stringify({ say: TELLS });
+    const changed = await stack.gateway.fetch(`/v1/automations/${rule?.id}`, { method: "PATCH", body });
+    expect(changed.status).toBe(200);
+    expect(await rules.list()).toMatchObject([{ say: TELLS, version: 1, now: { state: "armed" } }]);
     expect(told()).toEqual([]);
   });
 
@@ -142,7 +133,7 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     await stack.startWorker();
     const news = await waitForMessage(
       chat,
-      (message) => shown(message).includes(TELLS),
+      (message) => shown(message).includes(TELLS) && message.buttons.length > 0,
       "what it did, in the chat",
       ACTS_WITHIN_MS,
     );
@@ -152,7 +143,9 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
     expect((await rules.list())[0]?.now?.runs).toMatchObject([
       { state: "done", steps: [{ outcome: "confirmed" }] },
     ]);
-    await person.press(button(news, "Rückgängig"), OWNER);
+    // The message is another one once it is pressed.
+    const undo = button(news, "Rückgängig");
+    await person.press(undo, OWNER);
     await until(() => told().length > 1, { within: ACTS_WITHIN_MS, what: "the light is told again" });
     expect(told()).toEqual(["ON", "OFF"]);
     await until(async () => (await rules.list())[0]?.now?.runs[0]?.state === "undone", {
@@ -161,7 +154,7 @@ describe("a rule that acts", { tags: ["needs/mosquitto", "needs/chromium"], time
       what: "the run is undone",
     });
     // It is done once, whatever is pressed.
-    await person.press(button(news, "Rückgängig"), OWNER);
+    await person.press(undo, OWNER);
     expect((await devices.ask((await byName("Flurlicht")).id, "read")).text).toMatch(/off/);
     expect(told()).toEqual(["ON", "OFF"]);
   });

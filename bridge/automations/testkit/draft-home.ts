@@ -36,6 +36,8 @@ export class DraftHome {
   /** By device and reading. */
   readonly past = new Map<string, KeptPast>();
   mode: "allow" | "read" = "allow";
+  /** What people call devices, by id. */
+  names: Record<string, string> = {};
 
   constructor() {
     this.config("binary_sensor", "door", "Front door", {
@@ -140,7 +142,8 @@ export class DraftHome {
     };
     const text = typeof input === "string" ? input : JSON.stringify(input);
     const rule = { id: "a-12ab", version: 1 };
-    return await draftAutomation({ id: "call-1", rule, input: text, zone: ZONE, language }, parts);
+    const asked = { id: "call-1", rule, input: text, zone: ZONE, language, names: this.names };
+    return await draftAutomation(asked, parts);
   }
 
   async drafted(input: object, language: Language = "en") {

@@ -50,6 +50,7 @@ export const CARD_WORDS = {
   actsOnItself: "⚠ What it does may make it run again.",
   actOnEachOther: "⚠ It and “{name}” make each other run.",
   against: "⚠ “{name}” does the opposite with the same device.",
+  replaces: "It takes the place of version {version} of this rule.",
   sealed: "{id}, version {version}, for exactly these devices ({seal}).",
   tapHeat: "{step}: it heats or pumps while nobody looks on, for {span} at most.",
   tapCloses: "{step}: people, animals or a car may be in the way.",

@@ -34,7 +34,7 @@ export const news: NewsWords = {
   device_changed: "un de ses appareils est maintenant un autre",
   device_gone: "un de ses appareils a disparu",
   loop: "des règles se sont lancées l'une l'autre",
-  too_often: "elle s'est lancée trop souvent",
+  too_often: "elle s'est lancée trop souvent ; elle reprend dans une heure",
   not_allowed: "elle n'est plus permise",
   ruleTimeOver:
     "la durée pour laquelle elle était autorisée est passée ; un propriétaire peut l'autoriser de nouveau",
@@ -89,6 +89,7 @@ export const card: CardWords = {
   actsOnItself: "⚠ Ce qu'elle fait peut la relancer.",
   actOnEachOther: "⚠ Elle et « {name} » se lancent l'une l'autre.",
   against: "⚠ « {name} » fait le contraire avec le même appareil.",
+  replaces: "Elle remplace la version {version} de cette règle.",
   sealed: "{id}, version {version}, pour ces appareils exactement ({seal}).",
   tapHeat: "{step} : cela chauffe ou pompe sans surveillance, {span} au plus.",
   tapCloses: "{step} : des gens, des animaux ou une voiture peuvent être dans le passage.",

@@ -40,7 +40,7 @@ export const WHY_WORDS = {
   device_changed: "a device of it is another one now",
   device_gone: "a device of it is gone",
   loop: "rules made each other run",
-  too_often: "it ran too often",
+  too_often: "it ran too often; it goes on in an hour",
   not_allowed: "it is not allowed any more",
   ruleTimeOver: "it was allowed for a time that is over; an owner can allow it anew",
   ruleDeviceOff: "a device of it may not be changed any more",

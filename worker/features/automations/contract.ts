@@ -10,6 +10,8 @@ export const AutomationBody = z.strictObject({
   status: z.optional(z.enum(["active", "paused"])),
   /** Of `active`: the card's own `allow`, as the owner read it. */
   allow: z.optional(z.string().check(z.maxLength(64))),
+  /** Of `active`: true once the owner said yes again to what the card's `second_tap` names. */
+  second_tap: z.optional(z.boolean()),
   name: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(RULE_NAME_MAX))),
   /** Words that it tells when it has run; null: it speaks only when something was not confirmed. */
   say: z.optional(z.nullable(z.string().check(z.trim(), z.minLength(1), z.maxLength(SAY_MAX)))),
@@ -42,7 +44,7 @@ export type AutomationView = {
   changes: string[];
   /** The person who asked for it. */
   by: string;
-  /** Where that was; "": a client without one. */
+  /** Where that was; "": a client without one, or a place that the caller may not see. */
   channel: string;
   conversation: string;
   made_at: number;

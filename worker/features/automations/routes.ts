@@ -40,7 +40,7 @@ route(
 
 /**
  * Pauses a rule that acts, or changes its name or words. `status: "active"` allows it anew, as another version, and needs an owner's token with `admin` and
- * `approve`, and the card's `allow`; 409 `changed`: it would be another one by now.
+ * `approve`, and the card's `allow`; 409 `changed`: it would be another one by now; 409 `second_tap`: what the card names does harm, and was not said yes to again.
  */
 route(
   automations,

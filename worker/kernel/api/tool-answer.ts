@@ -20,6 +20,11 @@ export function refused(
   return { status: "error", errorType, ...own, sources: [] };
 }
 
+/** @param error names the field and what would be right */
+export function invalid(error: string): ToolAnswer {
+  return refused("invalid_params", { text: `Error: ${error.replace(/\.$/, "")}. Nothing was done.` });
+}
+
 /** The same for one that this caller may not see. */
 export function noSession(session: string): ToolAnswer {
   return refused("not_found", `There is no session '${session}'.`, "sessions_list has those that there are.");

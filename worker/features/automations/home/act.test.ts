@@ -3,7 +3,7 @@ import { reset } from "cloudflare:test";
 import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
 import type { ActOutcome, AutomationStep } from "@edgecall/core/protocol/automation.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { acting, allows, answers, drafts, INPUT, openQuestion } from "../../../../test/acting-home.ts";
+import { acting, allows, answers, asks, drafts, INPUT, openQuestion } from "../../../../test/acting-home.ts";
 import { device, SET } from "../../../../test/hosted-device.ts";
 import { post } from "../../../../test/keyed-home.ts";
 import { permissions } from "../../../../test/permission-home.ts";
@@ -127,12 +127,19 @@ test("an action of a paired agent goes as an ordinary call, in the rule's name a
     key: key.publicKey,
     allow: allowed,
   });
-  drafts(bridge, (draft) => ({ ...draft, do: draft.do.map(own) }));
   const wanted = {
     ...INPUT,
     name: "Dry: water",
     do: [{ agent_id: "garden", action: "water", parameters: { on: true } }],
   };
+  // An end of an agent is nothing that anybody asked for: the gateway would carry it out.
+  drafts(bridge, (draft) => ({
+    ...draft,
+    do: draft.do.map(own),
+    end: draft.do.map((step) => ({ ...own(step), parameters: { on: false } })),
+  }));
+  expect((await asks("d", { ...wanted, over: "off" })).body.answer).toContain("something else of it");
+  drafts(bridge, (draft) => ({ ...draft, do: draft.do.map(own) }));
   ({ id: rule } = await allows("d", wanted));
   const [permission] = await permissions("?device=garden");
   expect(permission).toMatchObject({ device: "garden", who: { rule, version: 1 } });

@@ -22,7 +22,7 @@ function dueOf({ lookedAt, allowed, status, critical }: AutomationRow): number {
 
 export function nextDue(home: HomeContext): number | undefined {
   const store = automationsOf(home);
-  const due = Math.min(store.backEnds() ?? Infinity, ...store.all().map(dueOf));
+  const due = Math.min(store.backEnds() ?? Infinity, ...store.whole().map(dueOf));
   return due === Infinity ? undefined : due;
 }
 
@@ -32,7 +32,7 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
     store.forgetBack(now);
     sendPresence(home);
   }
-  const due = store.all().filter((row) => dueOf(row) <= now);
+  const due = store.whole().filter((row) => dueOf(row) <= now);
   if (due.length === 0) return;
   await tellAgain(home, now);
   for (const row of due) if (row.status === "active") await look(home, row, now);

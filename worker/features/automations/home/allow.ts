@@ -58,6 +58,7 @@ export async function allow(
     why: null,
     changedAt: now,
     madeAt: before?.madeAt ?? now,
+    ...(before?.critical && { critical: before.critical }),
   };
   automationsOf(home).put(row);
   // Of an earlier version: none of them holds for this one.

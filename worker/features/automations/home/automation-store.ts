@@ -59,9 +59,14 @@ class AutomationStore extends SqlStore {
 
   /** Those that a person has, in the order in which they were made. */
   all(): AutomationRow[] {
-    return [...this.#all().values()]
+    return this.whole()
       .filter(({ status }) => status !== "gone")
       .sort((a, b) => a.madeAt - b.madeAt);
+  }
+
+  /** Those that were ended, too, in no order. */
+  whole(): AutomationRow[] {
+    return [...this.#all().values()];
   }
 
   /** Those that the bridge is to have. */
@@ -81,7 +86,7 @@ class AutomationStore extends SqlStore {
   }
 
   prune(now: number): void {
-    for (const { automation, status, changedAt } of this.#all().values()) {
+    for (const { automation, status, changedAt } of this.whole()) {
       if (status !== "gone" || changedAt > now - GONE_KEPT_MS) continue;
       this.sql.exec("DELETE FROM automation WHERE id = ?", automation.id);
       this.#all().delete(automation.id);

@@ -1,11 +1,12 @@
 /** The tool `rules`, where it means a rule that acts, or a person's word about being at home. */
+import { whyText } from "@edgecall/core/automations/news-text.ts";
 import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { findRule } from "@edgecall/core/rules/rule-names.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import type { Asker, SpokenRule } from "../../../kernel/api/roster.ts";
-import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
+import { invalid, refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { spokenRules } from "../../../kernel/home/feature.ts";
@@ -15,11 +16,13 @@ import { AUTOMATE } from "../model-tools.ts";
 import { statusOf } from "./ask-bridge.ts";
 import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { idOf } from "./faithful.ts";
-import { automate, invalid, mayAsk, resumeByTool } from "./make.ts";
+import { automate, mayAsk, resumeByTool } from "./make.ts";
 import { stopRule } from "./pause.ts";
 import { sendPresence } from "./sync.ts";
 
 const SHOWN_RUNS = 10;
+/** Of a run's state, in any language; its reason says the rest. */
+const MARKS = { running: "…", done: "✓", stopped: "⚠", not_run: "⚠", undone: "↩" } as const;
 
 /** @returns undefined: the call means nothing of these */
 export function runTool(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> | undefined {
@@ -92,8 +95,9 @@ async function historyText(
   if (runs.length === 0) return phrases.say("neverFired", { id });
   const { zone } = clockOf(home).read();
   const lines = runs.slice(0, SHOWN_RUNS).map(({ at, state, because, why }) => {
-    const words = plainText([...because, why ?? []].flat().join("; "), 300);
-    return `${phrases.time(at, zone, Date.now())}: ${state}${words && ` (${words})`}`;
+    const reason = why === undefined ? [] : whyText(why, phrases);
+    const words = plainText([...because, reason].flat().join("; "), 300);
+    return `${phrases.time(at, zone, Date.now())}: ${MARKS[state]}${words && ` (${words})`}`;
   });
   return [phrases.say("newestFirst", { id }), ...lines].join("\n");
 }

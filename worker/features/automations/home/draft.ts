@@ -8,7 +8,7 @@ import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { type Draft, prepareSteps } from "./allow.ts";
 import { draftsOf } from "./ask-bridge.ts";
-import { unallowed, unfaithful } from "./faithful.ts";
+import { namesFor, unallowed, unfaithful } from "./faithful.ts";
 
 const ERROR_MAX = 1_200;
 const LINE_MAX = 500;
@@ -21,9 +21,10 @@ export async function draftRule(
   language: Language,
 ): Promise<Parsed<Draft> | undefined> {
   const { zone } = clockOf(home).read();
+  const names = namesFor(home, input);
   const drafted = await draftsOf(home).ask((id) => ({
     t: "draft",
-    draft: { id, rule, input: JSON.stringify(input), zone, language },
+    draft: { id, rule, input: JSON.stringify(input), zone, language, names },
   }));
   if (!drafted) return undefined;
   if ("error" in drafted) return wrong(plainText(drafted.error, ERROR_MAX));

@@ -1,5 +1,5 @@
 /** What allowed a rule ends: the rule is taken from the bridge, and its maker and the owners read why. And how one is resumed. */
-import { reset } from "cloudflare:test";
+import { reset, runInDurableObject } from "cloudflare:test";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
@@ -8,6 +8,7 @@ import {
   CARD,
   DEVICES,
   drafts,
+  INPUT,
   listed,
   run,
   sets,
@@ -16,13 +17,17 @@ import {
 } from "../../../../test/acting-home.ts";
 import { device } from "../../../../test/hosted-device.ts";
 import { permissions } from "../../../../test/permission-home.ts";
-import { at, make, passUntil, T0, told } from "../../../../test/rule-clock.ts";
+import { at, make, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS, testVars } from "../../../../test/tokens.ts";
 import { leave } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
+import type { Home } from "../../../home.ts";
+import { type AutomationRow, automationsOf } from "./automation-store.ts";
+import { stopRule } from "./pause.ts";
+import { automationsRpc } from "./views.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -170,6 +175,19 @@ describe("the bridge comes back", () => {
     expect((await told("c")).filter((text) => text.includes("Door open, lamp on"))).toHaveLength(2);
   });
 
+  test("without any, where it is to have none: the news of the next rule are news", async () => {
+    tells(bridge, { n: 9, rule: id, version: 1, run: run(id) });
+    await until(() => bridge.received.some(({ t }) => t === "news_stored"));
+    await ask(`/v1/automations/${id}`, { method: "DELETE" });
+    await leave(bridge);
+    bridge = await acting();
+    const next = await allows("c", { ...INPUT, name: "Next" });
+    tells(bridge, { n: 1, rule: next.id, version: 1, run: run(next.id) });
+    await until(() => bridge.received.some(({ t }) => t === "news_stored"));
+    await passUntil(Date.now());
+    expect((await told("c")).filter((text) => text.includes("Next,"))).toHaveLength(1);
+  });
+
   test("a name that was changed while it was away comes along", async () => {
     await leave(bridge);
     await ask(`/v1/automations/${id}`, {
@@ -208,6 +226,16 @@ describe("over the API", () => {
     expect(await permissions()).toMatchObject([{ who: { rule: id, version: 2 } }]);
   });
 
+  test("what does harm takes a second yes here too", async () => {
+    await change({ status: "paused" });
+    drafts(bridge, undefined, { second_tap: ["Radiator: it heats"] });
+    const { allow } = await card();
+    const refused = await change({ status: "active", allow });
+    expect([refused.status, await refused.json()]).toMatchObject([409, { error: { code: "second_tap" } }]);
+    expect(await listed()).toMatchObject({ automations: [{ status: "paused" }] });
+    expect((await change({ status: "active", allow, second_tap: true })).status).toBe(200);
+  });
+
   test("what would be another rule by now is not allowed by the card of before", async () => {
     await change({ status: "paused" });
     const shown = await card();
@@ -234,7 +262,9 @@ describe("over the API", () => {
     expect((await change({ status: "active", allow }, member)).status).toBe(403);
     expect((await listed({ token: TOKENS.guest })).automations).toEqual([]);
     expect((await change({ status: "paused" }, { token: TOKENS.guest })).status).toBe(404);
-    expect((await listed(member)).automations).toMatchObject([{ id, status: "paused" }]);
+    // They do not learn where others talk.
+    expect((await listed(member)).automations).toMatchObject([{ id, status: "paused", conversation: "" }]);
+    expect((await listed()).automations).toMatchObject([{ conversation: "c" }]);
   });
 
   test("words and name change without a card, and are signed anew", async () => {
@@ -250,6 +280,18 @@ describe("over the API", () => {
   });
 });
 
+test("a name that comes while a person stops the rule does not bring it back", async () => {
+  const owner = { name: "anna", role: "owner", scopes: ["ask", "admin", "approve"] } as const;
+  const answer = await runInDurableObject(ruleHome(), async ({ access }: Home) => {
+    const renaming = automationsRpc.change(access, id, { name: "Door" }, owner);
+    stopRule(access.home, automationsOf(access.home).get(id) as AutomationRow);
+    return await renaming;
+  });
+  expect(answer).toMatchObject({ ok: false, status: 409, code: "changed" });
+  expect(await listed()).toMatchObject({ automations: [{ status: "paused", name: "Door open, lamp on" }] });
+  expect(sets(bridge).at(-1)).toMatchObject({ set: [], drop: [id] });
+});
+
 describe("by name, with the tool of rules", () => {
   const rules = async (args: object, init: Parameters<typeof say>[2] = {}) =>
     (await say("c", script(make("rules", args), { text: "$results" }), init)).body.answer;
@@ -261,6 +303,20 @@ describe("by name, with the tool of rules", () => {
     expect(await rules({ do: "list" })).toContain("(paused)");
     expect(await rules({ do: "cancel", id })).toContain("is cancelled");
     expect(await rules({ do: "list" })).not.toContain(id);
+  });
+
+  test("its runs are told by their reasons in words", async () => {
+    const runs = [
+      run(id, { firing: 3 }),
+      run(id, { firing: 2, state: "stopped", why: "unconfirmed" }),
+      run(id, { state: "not_run", why: "only_if", because: [] }),
+    ];
+    bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state: "armed", now: [], runs }] });
+    const text = await rules({ do: "history", id });
+    expect(text).toContain("✓ (Front door: open)");
+    expect(text).toContain("⚠ (Front door: open; a device did not report in time)");
+    expect(text).toContain("⚠ (it was to run only if something else is so)");
+    expect(text).not.toMatch(/not_run|only_if|unconfirmed/);
   });
 
   test("to resume it asks an owner with its card", async () => {

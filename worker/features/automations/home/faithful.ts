@@ -123,6 +123,20 @@ function isDevice(home: HomeContext, named: string, id: string): boolean {
   return names.some((one) => isSame(named, one));
 }
 
+/**
+ * What people call devices that the input may mean, by id, where their publisher calls them otherwise. Others of the same name are among
+ * them, so that a card tells them apart.
+ */
+export function namesFor(home: HomeContext, { when = [], do: steps }: AutomateInput): Record<string, string> {
+  const asked = [...when, ...steps].map((one) => one.agent_id);
+  const all = hostedDevicesOf(home)
+    .all()
+    .map(({ id, hosted, setting }) => ({ id, was: hosted.name, name: setting?.name ?? hosted.name }));
+  const meant = all.filter(({ id, was }) => asked.some((one) => isSame(one, was) || isDevice(home, one, id)));
+  const given = all.filter(({ name, was }) => name !== was && meant.some((one) => one.name === name));
+  return Object.fromEntries(given.map(({ id, name }) => [id, name]));
+}
+
 function isStep({ action, parameters, wait_minutes = 0 }: AutomationStep, asked: Asked): boolean {
   const isWait = wait_minutes === (asked.wait_minutes ?? 0);
   return (
@@ -132,10 +146,10 @@ function isStep({ action, parameters, wait_minutes = 0 }: AutomationStep, asked:
   );
 }
 
-/** An end is of a device that the rule changes, and repeats what an owner allows, or switches off. */
+/** An end is of a hosted device that the rule changes, and switches off. The gateway carries out nothing that was not asked for. */
 function endsOne(step: AutomationStep, steps: readonly AutomationStep[]): boolean {
   const own = steps.filter(
-    ({ key, of, allow }) => key === step.key && of === step.of && allow === step.allow,
+    ({ key, of, allow }) => of === "hosted" && key === step.key && of === step.of && allow === step.allow,
   );
   const isQuiet = ENDS.test(
     JSON.stringify([step.action, ...Object.values(step.parameters)]).replaceAll("_", " "),

@@ -28,7 +28,9 @@ import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../../test/workerd.ts";
 import type { Home } from "../../../home.ts";
+import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { automationsOf } from "./automation-store.ts";
+import { mayAsk } from "./make.ts";
 
 let bridge: TestBridge;
 
@@ -71,6 +73,39 @@ describe("a rule is allowed", () => {
         },
       ],
     });
+  });
+
+  test("the bridge is told what people call the devices that are named, and no others", async () => {
+    const named = (id: string, name: string) =>
+      ask(`/v1/devices/${id}`, { method: "PATCH", body: JSON.stringify({ name }) });
+    await named("lamp", "Reading light");
+    await named("radiator", "Bedroom heater");
+    const asked = drafts(bridge);
+    await allows();
+    expect(asked[0]?.names).toEqual({ lamp: "Reading light" });
+    // Another of the same name: the card tells them apart.
+    await named("lock", "Reading light");
+    bridge.onDraft = (draft) => {
+      asked.push(draft);
+      return { error: "several devices are called so" };
+    };
+    await asks("d", { ...INPUT, name: "x", do: [{ ...INPUT.do[0], agent_id: "reading light" }] });
+    expect(asked[1]?.names).toEqual({ lamp: "Reading light", lock: "Reading light" });
+  });
+
+  test("what a model leaves empty within a list is left out, at the gateway as at the bridge", async () => {
+    const asked = drafts(bridge, (rule) => ({
+      ...rule,
+      when: rule.when.map(({ condition: { value: _, ...condition }, ...one }) => ({ ...one, condition })),
+    }));
+    const [when] = INPUT.when;
+    const changes = { agent_id: "front-door", reading: "Contact", is: "changes" };
+    await allows("c", {
+      ...INPUT,
+      when: [{ ...when, ...changes, value: "", for_minutes: null }],
+      do: [{ ...INPUT.do[0], wait_minutes: null }],
+    });
+    expect(JSON.parse(asked[0]?.input ?? "")).toEqual({ ...INPUT, when: [changes] });
   });
 
   test("a no makes nothing", async () => {
@@ -146,6 +181,13 @@ describe("a rule is allowed", () => {
     expect(again.body.answer).toContain(id);
     expect((await listed()).automations).toHaveLength(1);
     expect(sets(bridge)).toHaveLength(1);
+  });
+
+  test("other words for it take a card, and are not said to be there already", async () => {
+    const { id } = await allows();
+    const { body } = await allows("c", { ...INPUT, say: "The door is open." });
+    expect(body.answer).toContain("acts from now on");
+    expect(await listed()).toMatchObject({ automations: [{ id, version: 2, say: "The door is open." }] });
   });
 
   test("another rule of the same name is a new version of it, and the permission of the one before ends", async () => {
@@ -225,6 +267,16 @@ describe("the tool is offered", () => {
     expect(called).toMatch(/automate/);
     expect(called).not.toContain("acts from now on");
     expect(await openQuestions()).toEqual([]);
+  });
+
+  test("never in a session that a model began, nor is its call run there", () => {
+    const request = (depth: number) =>
+      ({
+        viewer: { role: "owner" },
+        from: { conversation: "a/api/c", depth },
+        origin: { channel: "api" },
+      }) as HomeToolRequest;
+    expect([mayAsk(request(0)), mayAsk(request(1))]).toEqual([true, false]);
   });
 
   test("only where the bridge runs such rules", async () => {

@@ -5,6 +5,8 @@ import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { approvalHash, canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { AUTOMATIONS_FEATURE, AUTOMATIONS_MAX, type Automation } from "@edgecall/core/protocol/automation.ts";
+import { plainText, spaced } from "@edgecall/core/rules/plain-text.ts";
+import { RULE_NAME_MAX } from "@edgecall/core/rules/watch-rule.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
 import { checkArguments } from "../../../kernel/api/check-arguments.ts";
@@ -12,12 +14,12 @@ import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { HOW } from "../../../kernel/api/passkeys.ts";
 import { AFTER_EXPIRY_MS, EXPIRED, type Question } from "../../../kernel/api/questions.ts";
-import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
+import { invalid, refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
 import { rightsOf } from "../../../kernel/home/notices/rights.ts";
-import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { askForOwnCall, OTHERS_WORDS } from "../../../kernel/home/questions/deliver-question.ts";
 import { refusalText, refuserText } from "../../../kernel/home/questions/denials.ts";
 import { describeApproval } from "../../../kernel/home/questions/describe-approval.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
@@ -27,7 +29,6 @@ import { allow, type Draft } from "./allow.ts";
 import { type AutomationMaker, type AutomationRow, automationsOf } from "./automation-store.ts";
 import { draftRule, inputOf } from "./draft.ts";
 
-const OPEN_MS = 10 * 60_000;
 /** In a large home the model was shown no schema. */
 const SHAPE =
   'As in {"name":"…","when":[{"agent_id":"…","reading":"…","is":"equal","value":"open","for_minutes":5}],"do":[{"agent_id":"…","action":"set","parameters":{}}],"over":"leave"}';
@@ -53,9 +54,10 @@ export async function automate(home: HomeContext, request: HomeToolRequest): Pro
 }
 
 export function mayAsk({ viewer, from, origin: { limits, channel } }: HomeToolRequest): boolean {
-  const isOwn =
-    from.conversation !== null && from.agent === undefined && !limits?.agents && !limits?.readsOnly;
-  return isOwn && viewer.role !== "guest" && channel !== "mcp" && channel !== "openai";
+  // A session that a model began is not offered the tool either.
+  const isPersons = from.conversation !== null && from.depth === 0 && from.agent === undefined;
+  const isWhole = !limits?.agents && !limits?.readsOnly;
+  return isPersons && isWhole && viewer.role !== "guest" && channel !== "mcp" && channel !== "openai";
 }
 
 function isNamed({ name }: Automation, other: string): boolean {
@@ -112,9 +114,7 @@ async function ask(
   const caller = { principal, role, channel };
   const parameters = { ...draft };
   const hash = await approvalHash(GATEWAY_AGENT, isTap ? `${AUTOMATE}!` : AUTOMATE, parameters);
-  const reason = tainted
-    ? "others' words are in the conversation, which may have asked for it"
-    : "it acts by itself";
+  const reason = tainted ? OTHERS_WORDS : "it acts by itself";
   const approval = {
     tool: AUTOMATE,
     parameters,
@@ -125,20 +125,12 @@ async function ask(
   };
   const { card } = describeApproval(home, { agent: GATEWAY_AGENT, approval }, { caller, language });
   const { partial: _, ...shown } = card;
-  const { id: rule, name, version } = draft.automation;
-  const [text = "", ...own] = isTap ? [name, ...lines] : lines;
-  // It takes the place of the version before.
-  const rest = version > 1 ? [...own, `${rule}: ${version - 1} → ${version}`] : own;
-  const expiresAt = Date.now() + OPEN_MS;
-  const question = crypto.randomUUID();
-  await askForOwnCall(home, {
-    id: question,
+  const name = spaced(plainText(draft.automation.name, RULE_NAME_MAX));
+  const [text = "", ...rest] = isTap ? [name, ...lines] : lines;
+  return await askForOwnCall(home, {
     call: id,
     conversation: from.conversation ?? "",
-    agent: GATEWAY_AGENT,
-    agentQuestion: null,
     text,
-    options: [],
     approval: {
       ...approval,
       card: {
@@ -148,9 +140,7 @@ async function ask(
         ...(isTap && { danger: true as const }),
       },
     },
-    expiresAt,
   });
-  return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };
 }
 
 /** Whoever decided has to be an owner who may approve, also where the settings let others approve calls. */
@@ -171,12 +161,15 @@ function howOf({ answeredHow }: Question): "press" | "tap" | "verified" {
   return answeredHow?.startsWith("tap") ? "tap" : "press";
 }
 
-/** One that does the same, whatever it is called. */
-function equalRule(home: HomeContext, automation: Automation): AutomationRow | undefined {
-  const what = whatOf(automation);
+/** One that does the same, whatever it is called. Other words for a rule of this name are no reason to have two, but to ask. */
+function equalRule(home: HomeContext, wanted: Automation): AutomationRow | undefined {
+  const what = whatOf(wanted);
   return automationsOf(home)
     .active()
-    .find((row) => whatOf(row.automation) === what);
+    .find(
+      ({ automation }) =>
+        whatOf(automation) === what && (automation.id !== wanted.id || automation.say === wanted.say),
+    );
 }
 
 /** All but its id, its name and its words. Conditions have ids of their own. */
@@ -193,7 +186,8 @@ async function made(
   { automation: { id, name } }: AutomationRow,
   { language = "en" }: HomeToolRequest,
 ): Promise<ToolAnswer> {
-  const text = (await readLanguage(home.env, language)).sayOf(NEWS_WORDS, "ruleActs", { name, id });
+  const phrases = await readLanguage(home.env, language);
+  const text = phrases.sayOf(NEWS_WORDS, "ruleActs", { name: plainText(name, RULE_NAME_MAX), id });
   return {
     status: "success",
     text: `${id}: ${text}`,
@@ -212,10 +206,6 @@ function makerOf({ id, origin, from, language = "en" }: HomeToolRequest): Automa
     // SAFETY: only chats set it, from an Address.
     ...(reply && { reply: reply as NonNullable<AutomationMaker["reply"]> }),
   };
-}
-
-export function invalid(error: string): ToolAnswer {
-  return refused("invalid_params", { text: `Error: ${error.replace(/\.$/, "")}. Nothing was done.` });
 }
 
 function denied(why: string): ToolAnswer {

@@ -62,9 +62,11 @@ function apply(home: HomeContext, { row, news }: Told): void {
   if (news.run || (news.silent ?? 0) > 0)
     for (const { id } of rowsOf(home, row.automation)) permissionsOf(home).use(id, Date.now());
   if (news.run) record(home, row, news.run);
+  // A rule that ran too often rests for an hour, and goes on by itself.
+  const stopped = news.paused === "too_often" ? undefined : news.paused;
   // A person may have stopped it meanwhile.
-  if (news.paused !== undefined && row.status === "active")
-    stopRule(home, row, "paused", whyText(news.paused, phrasesOf(row.maker.language)));
+  if (stopped !== undefined && row.status === "active")
+    stopRule(home, row, "paused", whyText(stopped, phrasesOf(row.maker.language)));
 }
 
 /** Of one maker. After a long absence they read one message. */
@@ -78,7 +80,8 @@ function tell(home: HomeContext, told: readonly Told[]): void {
   const [first] = told;
   const isMuch =
     told.length > GATHERED_MIN && told.every(({ news }) => !news.critical && news.paused === undefined);
-  if (isMuch && first) send(home, first.row, 0, meanwhileText(texts), {});
+  if (isMuch && first)
+    send(home, first.row, 0, meanwhileText(texts), {}, [...new Set(told.map(({ row }) => row))]);
   else
     for (const [at, one] of texts.entries()) {
       const { row, news } = told[at] as Told;
@@ -96,12 +99,14 @@ function nameIn(home: HomeContext, step: AutomationRow["automation"]["do"][numbe
   return device?.setting?.name ?? device?.hosted.name ?? id;
 }
 
+/** @param about all rules of which the text tells */
 function send(
   home: HomeContext,
   row: AutomationRow,
   n: number,
   text: string,
   { run, paused, critical = false }: Pick<AutomationNews, "run" | "paused" | "critical">,
+  about = [row],
 ): void {
   const { automation, maker } = row;
   const phrases = phrasesOf(maker.language);
@@ -122,13 +127,14 @@ function send(
   const notice = {
     id: crypto.randomUUID(),
     text,
-    rules: [automation.id],
+    rules: about.map((one) => one.automation.id),
     buttons,
     critical,
     at: Date.now(),
     next,
   };
-  sendNotice(home, to, { ...notice, sources: isPlain(home, row) ? [] : [STRANGER] }, maker.conversation);
+  const areWordsPlain = about.every((one) => isPlain(home, one));
+  sendNotice(home, to, { ...notice, sources: areWordsPlain ? [] : [STRANGER] }, maker.conversation);
 }
 
 /** True if none of its devices has words of strangers. */
@@ -140,7 +146,7 @@ function isPlain(home: HomeContext, { automation: { when, do: steps, end } }: Au
 
 /** Tells again what is critical, until a person answers. */
 export async function tellAgain(home: HomeContext, now: number): Promise<void> {
-  for (const row of automationsOf(home).all()) {
+  for (const row of automationsOf(home).whole()) {
     const { critical, maker } = row;
     if (!critical || critical.due > now) continue;
     await readLanguage(home.env, maker.language);

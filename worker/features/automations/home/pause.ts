@@ -2,6 +2,7 @@
 
 import { WHY_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { EndReason } from "../../../kernel/api/permissions.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { sendNotice } from "../../../kernel/home/notices/hand-over.ts";
@@ -14,10 +15,10 @@ import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { idOf } from "./faithful.ts";
 import { sendRules } from "./sync.ts";
 
-/** @param status `gone`: a person ended it */
+/** What is critical is told on until a person answers. @param status `gone`: a person ended it */
 export function stopRule(
   home: HomeContext,
-  { critical: _, ...row }: AutomationRow,
+  row: AutomationRow,
   status: "paused" | "gone" = "paused",
   why: string | null = null,
 ): AutomationRow {
@@ -37,7 +38,7 @@ function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
     const reason = why === "makerHasNoAccess" ? phrases.say(why) : phrases.sayOf(WHY_WORDS, why);
     const now = automationsOf(home).get(id);
     if (now?.status === "paused") automationsOf(home).put({ ...now, why: reason });
-    const text = phrases.say("ruleStopped", { name, id, why: reason });
+    const text = phrases.say("ruleStopped", { name: plainText(name, 60), id, why: reason });
     const notice = {
       id: crypto.randomUUID(),
       text,

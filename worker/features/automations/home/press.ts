@@ -1,4 +1,5 @@
 /** A person presses a button of a rule that acts. */
+import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import type { Pressed, RulePress } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -23,7 +24,9 @@ async function pressed(home: HomeContext, press: RulePress): Promise<Pressed> {
   if (!row || (row.status === "gone" && press.do !== "ack"))
     return { done: true, text: phrases.say("ruleIsGone") };
   const text = await answerTo(home, row, press);
-  if (text === undefined) return { done: false, text: phrases.say("isOverAlready") };
+  // The button stays where it may do something later.
+  if (text === undefined)
+    return { done: false, text: phrases.say(press.do === "undo" ? "bridgeNotConnected" : "isOverAlready") };
   const { conversation } = row.maker;
   if (conversation !== null && !here.includes(conversation))
     try {
@@ -46,6 +49,7 @@ function mayPress(
   return by.principal === row.maker.principal || here.includes(row.maker.conversation ?? "");
 }
 
+/** @returns undefined: nothing was done */
 async function answerTo(
   home: HomeContext,
   row: AutomationRow,
@@ -53,20 +57,16 @@ async function answerTo(
 ): Promise<string | undefined> {
   const { by, do: what, rule, occurrence = 0 } = press;
   const phrases = await readLanguage(home.env, row.maker.language);
-  const words = { person: personText(home, by), name: row.automation.name };
+  const words = { person: personText(home, by), name: plainText(row.automation.name, 60) };
   if (what === "undo") {
     const done = await undo(home, row, occurrence, words.person);
-    if (!done) return "The home's bridge did not answer in time.";
-    return "text" in done ? done.text : "error" in done ? done.error : undefined;
+    return done && ("text" in done ? done.text : "error" in done ? done.error : undefined);
   }
   // Another press may have come meanwhile.
-  const now = automationsOf(home).get(rule) ?? row;
-  if (what === "stop") {
-    if (now.status === "active") stopRule(home, now);
-    return phrases.say("stoppedBy", words);
-  }
-  if (what !== "ack" || !now.critical) return undefined;
-  const { critical: _, ...answered } = now;
+  const { critical, ...answered } = automationsOf(home).get(rule) ?? row;
+  const isStop = what === "stop";
+  if (!isStop && (what !== "ack" || !critical)) return undefined;
   automationsOf(home).put(answered);
-  return phrases.say("answeredBy", words);
+  if (isStop && answered.status === "active") stopRule(home, answered);
+  return phrases.say(isStop ? "stoppedBy" : "answeredBy", words);
 }

@@ -27,11 +27,14 @@ export async function syncRules(
 ): Promise<void> {
   if (!features?.includes(AUTOMATIONS_FEATURE)) return;
   if (automationsOf(home).all().length > 0) await endAllOver(home, Date.now());
+  const [own, none] = await Promise.all([hashOf(automationsOf(home).active()), hashOf([])]);
+  // What a person stopped meanwhile is not among them.
   const rows = automationsOf(home).active();
   if (automationsOf(home).said().length > 0) sendPresence(home);
-  if (hash === (await hashOf(rows)) && !rows.some(({ unsent }) => unsent)) return;
-  // A bridge that lost all of them lost its numbers, too.
-  if (hash === undefined || hash === (await hashOf([]))) automationsOf(home).storeNews(0);
+  // A bridge that has none may have lost its numbers, too, also where it is to have none: else news of the next rule were no news.
+  if ((hash === undefined || hash === none) && automationsOf(home).newsStored() > 0)
+    automationsOf(home).storeNews(0);
+  if (hash === own && !rows.some(({ unsent }) => unsent)) return;
   if (!sendRules(home, rows, [], true)) return;
   for (const { unsent, ...row } of rows) if (unsent) automationsOf(home).put(row);
 }

@@ -8,7 +8,7 @@ import {
   type AutomationRun,
   type AutomationStatus,
 } from "@edgecall/core/protocol/automation.ts";
-import type { Viewer } from "../../../kernel/api/may-see.ts";
+import { seesAll, type Viewer } from "../../../kernel/api/may-see.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
@@ -34,7 +34,7 @@ export const automationsRpc: HomePart<AutomationsApi> = {
     const said = acts && viewer.role !== "guest" ? await statusOf(home, rules) : undefined;
     const status = new Map(said?.status.map((one) => [one.rule, one]));
     return {
-      automations: rows.map((row) => viewOf(home, row, status.get(row.automation.id))),
+      automations: rows.map((row) => viewOf(home, row, viewer, status.get(row.automation.id))),
       bridge: acts ? "online" : bridgeOf(home).isConnected(now) ? "older" : "offline",
       zone: clockOf(home).read().zone,
       away:
@@ -54,23 +54,30 @@ export const automationsRpc: HomePart<AutomationsApi> = {
     if ("ok" in drafted) return drafted;
     return { ok: true, allow: await hashOf(drafted), card: drafted.card, second_tap: drafted.second_tap };
   },
-  async change({ home }, id, { status, allow: hash, name, say }, viewer) {
+  async change({ home }, id, { status, allow: hash, second_tap: again, name, say }, viewer) {
     let row = found(home, id, viewer);
     if (!row) return NOT_FOUND;
-    if ((name !== undefined || say !== undefined) && !mayEnd(viewer, row)) return forbidden;
-    if (name !== undefined || say !== undefined) row = await renamed(home, row, name, say);
+    if (name !== undefined || say !== undefined) {
+      if (!mayEnd(viewer, row)) return forbidden;
+      const next = await renamed(home, row, name, say);
+      if (!next) return refused(409, "changed", "it was changed meanwhile; read it again");
+      row = next;
+    }
     if (status === "paused" && row.status === "active") row = stopRule(home, row);
-    if (status !== "active" || row.status === "active") return { ok: true, automation: viewOf(home, row) };
+    if (status !== "active" || row.status === "active")
+      return { ok: true, automation: viewOf(home, row, viewer) };
     if (!mayAllow(viewer)) return forbidden;
     const drafted = await draftAgain(home, row);
     if ("ok" in drafted) return drafted;
     if (hash !== (await hashOf(drafted)))
       return refused(409, "changed", "allow: expected that of the card as it is now; read it again");
+    if (drafted.second_tap.length > 0 && !again)
+      return refused(409, "second_tap", "second_tap: expected true, after a second yes to what it names");
     const by = { principal: viewer.name, how: "press" as const, question: null };
     const made = await allow(home, { ...drafted, input: row.input }, by, row.maker);
     return typeof made === "string"
       ? refused(422, "invalid_request", made)
-      : { ok: true, automation: viewOf(home, made) };
+      : { ok: true, automation: viewOf(home, made, viewer) };
   },
   async remove({ home }, id, viewer) {
     const row = found(home, id, viewer);
@@ -134,26 +141,36 @@ async function hashOf({ automation }: Draft): Promise<string> {
   return await canonicalHash({ domain: "edgecall automation card v1", automation });
 }
 
-/** Its name and its words are no part of what was allowed. */
+/** Its name and its words are no part of what was allowed. @returns undefined: it was stopped or changed meanwhile */
 async function renamed(
   home: HomeContext,
-  { automation: { say: _, ...own }, allowed, maker, ...row }: AutomationRow,
-  name = own.name,
-  say?: string | null,
-): Promise<AutomationRow> {
-  const words = say === undefined ? _ : (say ?? undefined);
-  const automation = { ...own, name, ...(words !== undefined && { say: words }) };
-  const signed = await sign(home, automation, allowed);
-  const next: AutomationRow = { ...row, automation, allowed, maker, signed };
+  row: AutomationRow,
+  name: string | undefined,
+  say: string | null | undefined,
+): Promise<AutomationRow | undefined> {
+  const { say: before, ...own } = row.automation;
+  const words = say === undefined ? before : say;
+  const automation = { ...own, name: name ?? own.name, ...(words && { say: words }) };
+  const signed = await sign(home, automation, row.allowed);
+  // Else a rule that a person has just stopped would run again.
+  if (automationsOf(home).get(own.id) !== row) return undefined;
+  const next: AutomationRow = { ...row, automation, signed };
   next.unsent = next.status === "active" && !sendRules(home, [next], []);
   automationsOf(home).put(next);
   return next;
 }
 
-function viewOf(home: HomeContext, row: AutomationRow, now?: AutomationStatus): AutomationView {
+function viewOf(
+  home: HomeContext,
+  row: AutomationRow,
+  viewer: Viewer,
+  now?: AutomationStatus,
+): AutomationView {
   const { automation, status, why, card, maker, allowed, madeAt } = row;
   const { id, name, version, say = null, when, do: steps } = automation;
-  const [, channel = "", ...conversation] = (maker.conversation ?? "").split("/");
+  // A member does not learn where others talk.
+  const isTheirs = seesAll(viewer) || maker.principal === viewer.name;
+  const [, channel = "", ...conversation] = ((isTheirs && maker.conversation) || "").split("/");
   const ids = (of: ReadonlyArray<Parameters<typeof idOf>[1]>) => [
     ...new Set(of.flatMap((one) => idOf(home, one) ?? [])),
   ];

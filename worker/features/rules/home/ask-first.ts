@@ -7,17 +7,15 @@ import { isTainted, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import { AFTER_EXPIRY_MS, EXPIRED } from "../../../kernel/api/questions.ts";
+import { EXPIRED } from "../../../kernel/api/questions.ts";
 import { refused, type ToolAnswer } from "../../../kernel/api/tool-answer.ts";
 import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/ledger/questions.ts";
-import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { askForOwnCall, OTHERS_WORDS } from "../../../kernel/home/questions/deliver-question.ts";
 import { refusalText, refuserText } from "../../../kernel/home/questions/denials.ts";
 import { describeApproval } from "../../../kernel/home/questions/describe-approval.ts";
 import { readLanguage } from "../../../kernel/phrases.ts";
-
-const OPEN_MS = 10 * 60_000;
 
 /** @param others who else than the person is told, in words @returns undefined: it may be done now */
 export async function askFirst(
@@ -47,21 +45,12 @@ export async function askFirst(
     { agent: GATEWAY_AGENT, approval },
     { caller: request.origin, language: request.language },
   );
-  const [open] = questionsOf(home).openOf(id);
-  const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
-  const question = open?.id ?? crypto.randomUUID();
-  await askForOwnCall(home, {
-    id: question,
+  return await askForOwnCall(home, {
     call: id,
     conversation: from.conversation ?? `${home.name}/mcp/${id}`,
-    agent: GATEWAY_AGENT,
-    agentQuestion: null,
     text,
-    options: [],
     approval: { ...approval, card },
-    expiresAt,
   });
-  return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };
 }
 
 /** Why a person is asked; undefined: nobody is. */
@@ -74,9 +63,7 @@ function reasonToAsk(home: HomeContext, request: HomeToolRequest, others: string
   if (name === "remind" && what === "brief") return "it asks the model each time, which costs tokens";
   const isLook = name === "rules" && (what === "list" || what === "history");
   if (isLook) return undefined;
-  return isStrangers(home, request)
-    ? "others' words are in the conversation, which may have asked for it"
-    : undefined;
+  return isStrangers(home, request) ? OTHERS_WORDS : undefined;
 }
 
 /** Words to the person alone are no order to a device, so a device's own words in the conversation do not count. */

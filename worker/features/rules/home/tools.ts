@@ -26,7 +26,7 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import { refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
+import { invalid, refused, type ToolAnswer, type ToolReply } from "../../../kernel/api/tool-answer.ts";
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { clockOf } from "../../../kernel/home/clock.ts";
@@ -243,10 +243,6 @@ function roomFor(home: HomeContext, { principal }: Pick<Maker, "principal">): st
   return own.length >= RULES_A_PERSON
     ? `this person has ${RULES_A_PERSON} rules; cancel some first`
     : undefined;
-}
-
-function invalid(error: string): ToolAnswer {
-  return refused("invalid_params", { text: `Error: ${error.replace(/\.$/, "")}. Nothing was done.` });
 }
 
 function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAnswer {

@@ -1,7 +1,8 @@
 /** Shows a question to whoever waits for its call: in its conversation, or in Home's own waiting room. */
 
+import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { CallNews } from "../../api/calls.ts";
-import type { NewQuestion, Question } from "../../api/questions.ts";
+import { AFTER_EXPIRY_MS, type NewQuestion, type Question } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { notifyWatchers } from "../calls/call-watchers.ts";
@@ -13,12 +14,31 @@ import { askMoreAt } from "./escalation.ts";
 import { questionRetriesOf } from "./question-retries.ts";
 import { shownOf } from "./shown-question.ts";
 
-/** Asks for a call that Home runs itself, and that is in no ledger. Whoever made it makes it again after the answer (rules/ask-first.ts). */
-export async function askForOwnCall(home: HomeContext, question: NewQuestion): Promise<void> {
+/** A person has so long to answer for a call that Home runs itself. */
+const OPEN_MS = 10 * 60_000;
+
+/** Why a person is asked where a stranger's text is in the conversation. */
+export const OTHERS_WORDS = "others' words are in the conversation, which may have asked for it";
+
+/**
+ * Asks for a call that Home runs itself, and that is in no ledger, unless that is asked already. Its conversation makes the call again
+ * after the answer.
+ * @returns the question, and until when the call waits at most
+ */
+export async function askForOwnCall(
+  home: HomeContext,
+  { call, ...asked }: Pick<NewQuestion, "call" | "conversation" | "text" | "approval">,
+): Promise<{ waitsUntil: number; question: string }> {
   const now = Date.now();
-  if (questionsOf(home).openOf(question.call).length > 0) return;
-  questionsOf(home).add(question, now, askMoreAt(home, question, now));
-  await deliverSoon(home, question, now);
+  const [open] = questionsOf(home).openOf(call);
+  const { id, expiresAt } = open ?? { id: crypto.randomUUID(), expiresAt: now + OPEN_MS };
+  if (!open) {
+    const own = { agent: GATEWAY_AGENT, agentQuestion: null, options: [] };
+    const question: NewQuestion = { id, call, ...asked, ...own, expiresAt };
+    questionsOf(home).add(question, now, askMoreAt(home, question, now));
+    await deliverSoon(home, question, now);
+  }
+  return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question: id };
 }
 
 /** If this object is stopped before the conversation has it, its alarm delivers it. */

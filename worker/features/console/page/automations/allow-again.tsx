@@ -33,7 +33,7 @@ export function AllowAgain({ automation: { id, name }, onDone }: Props) {
       if (!card) return;
       await client.json("PATCH /v1/automations/{automation}", {
         path,
-        body: { status: "active", allow: card.allow },
+        body: { status: "active", allow: card.allow, second_tap: isSecond },
       });
       onDone(true);
     });

@@ -1,0 +1,40 @@
+/** The present values of the conditions of rules that act: whether they are so, and in words. */
+import { combined, type Truth } from "@edgecall/core/automations/truth.ts";
+import type { Automation } from "@edgecall/core/protocol/automation.ts";
+import { isTrue } from "@edgecall/core/rules/evaluate.ts";
+import { readValue } from "@edgecall/core/rules/value.ts";
+import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { LiveReadings } from "../devices/live-readings.ts";
+
+type PresentValuesParts = { catalog: DeviceCatalog; live: LiveReadings; clock: Pick<Clock, "wall"> };
+
+export class PresentValues {
+  readonly #parts: PresentValuesParts;
+
+  constructor(parts: PresentValuesParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the conditions of a rule are so now, whatever their holds are. */
+  isSo({ match, when }: Pick<Automation, "match" | "when">): boolean {
+    const truths = when.map(({ key, condition }): Truth => {
+      const reading = this.#parts.live.of(key, condition.reading);
+      const value = reading && readValue(reading, condition.type, condition.unit);
+      return isMomentary(condition) ? false : value === undefined ? undefined : isTrue(condition, value);
+    });
+    return when.length > 0 && combined(match, truths) === true;
+  }
+
+  /** Each condition's present value, in words. */
+  inWords({ when }: Pick<Automation, "when">): string[] {
+    const { catalog, clock, live } = this.#parts;
+    return when.map(({ key, agent, condition }) => {
+      const name = catalog.deviceOf(key, clock.wall())?.name ?? agent;
+      const value = live.of(key, condition.reading)?.text ?? "?";
+      return cutText(`${name}, ${condition.reading}: ${value}`, 200);
+    });
+  }
+}

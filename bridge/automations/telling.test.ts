@@ -1,0 +1,70 @@
+/** What is told of runs: what counts as a run that was confirmed without a word, and when an undo has its answer. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { initialAutomation } from "@edgecall/core/automations/state.ts";
+import { ruleOf } from "@edgecall/core/automations/testkit/rules.ts";
+import type { AllowedAutomation, AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type HeldRule, HeldRules } from "./held-rules.ts";
+import { NewsQueue } from "./news.ts";
+import { RunRecords } from "./run-records.ts";
+import { Telling } from "./telling.ts";
+
+const AT = Date.parse("2026-11-29T12:00Z");
+const allowed = { by: "anna", at: AT, until: AT + 1 };
+const rule: AllowedAutomation = { ...ruleOf(), home: "h1", allowed };
+
+let records: RunRecords;
+let news: NewsQueue;
+let telling: Telling;
+let held: HeldRule;
+
+beforeEach(async () => {
+  const folder = mkdtempSync(join(tmpdir(), "telling-"));
+  records = await RunRecords.open(join(folder, "runs.json"), () => {});
+  news = new NewsQueue({ send: () => false }, { news: [], n: 0, lost: 0 });
+  telling = new Telling({ news, records, log: () => {} });
+  const rules = new HeldRules();
+  rules.add({ text: "", rule, state: initialAutomation(rule, AT) });
+  held = rules.all[0] as HeldRule;
+});
+afterEach(() => records.stop());
+
+function runOf(
+  firing: number,
+  more: Partial<AutomationRun> = {},
+  outcome: StepOutcome = "confirmed",
+): AutomationRun {
+  const steps = [{ step: 0, outcome, text: "", at: AT }];
+  return { rule: rule.id, version: 1, firing, state: "done", at: AT, ended: AT, because: [], steps, ...more };
+}
+
+function tells(run: AutomationRun, aloud = false): void {
+  telling.tell(held, { of: "tell", run, aloud, critical: false });
+}
+
+test("only runs that were confirmed count as such, and each once", () => {
+  tells(runOf(1));
+  tells(runOf(2, { state: "not_run", steps: [], why: "only_if" }));
+  tells(runOf(3, {}, "sent"));
+  tells(runOf(4));
+  const { ended: _, ...words } = runOf(5, { state: "running" });
+  tells(words, true);
+  // How it ended is no other run.
+  tells(runOf(5));
+  tells(runOf(6), true);
+  expect(news.content.news.map(({ silent = 0, run }) => [run?.firing, silent])).toEqual([
+    [5, 2],
+    [6, 0],
+  ]);
+});
+
+test("an undo is answered by the run's end, and not by a step that failed before it", async () => {
+  const answer = telling.ended(rule.id, 1);
+  const { ended: _, ...failed } = runOf(1, { state: "stopped", why: "unconfirmed" }, "unconfirmed");
+  tells(failed, true);
+  const last = runOf(1, { state: "stopped", why: "unconfirmed" });
+  tells(last);
+  expect(await answer).toEqual(last);
+});

@@ -1,0 +1,101 @@
+/** Tells what rules that act have done: to the record, to the gateway where it is news, and to a person who waits for an undo. */
+import type { AutomationState, Effect, Why } from "@edgecall/core/automations/state.ts";
+import { endedRun } from "@edgecall/core/automations/turn.ts";
+import type { AllowedAutomation, AutomationRun } from "@edgecall/core/protocol/automation.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import type { HeldRule } from "./held-rules.ts";
+import type { NewsQueue } from "./news.ts";
+import type { RunRecords } from "./run-records.ts";
+
+/** The answer to a person's undo is waited for no longer than this. */
+const UNDO_MS = 60_000;
+
+type TellingParts = { news: NewsQueue; records: RunRecords; log: Log };
+
+export class Telling {
+  readonly #parts: TellingParts;
+  /** What to do at the end of an undo, by rule and firing. */
+  readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
+
+  constructor(parts: TellingParts) {
+    this.#parts = parts;
+  }
+
+  /** A run, as the machine tells it. */
+  tell(held: HeldRule, { run, aloud, critical }: Extract<Effect, { of: "tell" }>): void {
+    const { news, records } = this.#parts;
+    records.set(run);
+    const { id, version } = held.rule;
+    const isEnded = run.ended !== undefined;
+    // A run that has stopped may still have its end, or its way back, before it.
+    if (isEnded) {
+      const waiting = this.#undone.get(`${id} ${run.firing}`);
+      this.#undone.delete(`${id} ${run.firing}`);
+      waiting?.(run);
+    }
+    if (!aloud) {
+      if (isEnded && isConfirmed(run) && run.firing !== held.told) held.silent += 1;
+      return;
+    }
+    const silent = held.silent > 0 && { silent: held.silent };
+    held.silent = 0;
+    held.told = run.firing;
+    news.add({ rule: id, version, run, ...silent, ...(critical && { critical }) });
+  }
+
+  /** The rule pauses by itself, or rests. */
+  tellPaused({ rule: { id, version } }: HeldRule, why: Why): void {
+    const { news, log } = this.#parts;
+    log("warn", "automations.paused", { rule: id, reason: why });
+    news.add({ rule: id, version, paused: why });
+  }
+
+  /** What was told as confirmed is told otherwise: the run itself is over, or goes on. @param at epoch ms */
+  tellTakenBack(
+    { rule: { id, version } }: HeldRule,
+    { firing, step, text, at }: { firing: number; step: number; text: string; at: number },
+  ): void {
+    const { news, records } = this.#parts;
+    const known = records.of(id).find((one) => one.firing === firing && one.version === version);
+    const told = { step, outcome: "unconfirmed" as const, text, at };
+    const steps = [...(known?.steps ?? []).filter((one) => one.step !== step), told];
+    const run: AutomationRun = {
+      ...{ rule: id, version, firing, at, because: [], ...known },
+      ...{ state: "stopped", why: "unconfirmed", steps },
+    };
+    records.set(run);
+    news.add({ rule: id, version, run });
+  }
+
+  /** Drops the records of rules that are not held. */
+  forgetAllBut(rules: ReadonlySet<string>): void {
+    this.#parts.records.keepOnly(rules);
+  }
+
+  /** Records how the last run ended. The records are written later than the file by which rules act, and a kill may come between. */
+  recordLast(rule: AllowedAutomation, { last }: AutomationState): void {
+    if (!last) return;
+    const { records } = this.#parts;
+    const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
+    const known = records.of(rule.id).find(isOf);
+    if (known && known.state !== "running") return;
+    const at = Math.max(last.at, ...last.steps.map((step) => step.at));
+    records.set(endedRun(rule, last, at));
+  }
+
+  /** @returns the run when it has ended; undefined: it has not in time */
+  async ended(rule: string, firing: number): Promise<AutomationRun | undefined> {
+    const { promise, resolve } = Promise.withResolvers<AutomationRun | undefined>();
+    const over = setTimeout(() => resolve(undefined), UNDO_MS);
+    this.#undone.set(`${rule} ${firing}`, resolve);
+    const run = await promise;
+    clearTimeout(over);
+    this.#undone.delete(`${rule} ${firing}`);
+    return run;
+  }
+}
+
+/** What was only sent, or did not run, is not counted as a run that was confirmed. */
+function isConfirmed({ state, steps }: AutomationRun): boolean {
+  return state !== "not_run" && steps.every(({ outcome }) => outcome === "confirmed" || outcome === "late");
+}
