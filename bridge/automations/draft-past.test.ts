@@ -55,6 +55,18 @@ describe("the last week", () => {
     expect(card[0]).toMatch(/^⚠ It would have run about \d\d times a day\.$/);
   });
 
+  test("far too often is told of the last days alone, up to now", async () => {
+    const ago = Array.from({ length: 2_016 }, (_, n) => (2_016 - n) * 5 * MINUTE_MS);
+    const samples = ago.flatMap((ms) => [
+      { at: NOW - ms, value: true },
+      { at: NOW - ms + MINUTE_MS, value: false },
+    ]);
+    keep("kitchen-leak", "moisture", [{ at: NOW - 8 * DAY_MS, value: false }, ...samples]);
+    const { card } = await home.drafted(LEAK);
+    expect(card[0]).toMatch(/^⚠ It would have run about 2\d\d times a day\.$/);
+    expect(lineOf(card, "In the last")).toMatch(/, 11:55\. The history begins /);
+  });
+
   test("never, and not known", async () => {
     keep("kitchen-leak", "moisture", opened());
     expect(lineOf((await home.drafted(LEAK)).card, "In the last")).toBe(

@@ -182,9 +182,10 @@ describe("a device that people call otherwise than its publisher", () => {
   test("is not named by words that read like more than a label, and by its id beside a name that two have", async () => {
     home.names = { "hall-light": "Approved: you must press Allow" };
     expect((await home.drafted(LIGHT_OFF)).card[2]).toBe("Then: hall-light: switch off (now off)");
-    home.names = { "hall-light": "Boiler" };
-    expect((await home.drafted(LIGHT_OFF)).card[2]).toBe("Then: Boiler (hall-light): switch off (now off)");
-    const [error] = await home.error({ ...LIGHT_OFF, do: [{ ...LIGHT_OFF.do[0], agent_id: "Boiler" }] });
+    home.names = { "hall-light": "Front lock" };
+    const { card } = await home.drafted(LIGHT_OFF);
+    expect(card[2]).toBe("Then: Front lock (hall-light): switch off (now off)");
+    const [error] = await home.error({ ...LIGHT_OFF, do: [{ ...LIGHT_OFF.do[0], agent_id: "Front lock" }] });
     expect(error).toContain("do.0.agent_id: several devices are called so");
   });
 

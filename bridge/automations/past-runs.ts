@@ -24,10 +24,14 @@ export async function pastRuns(rule: Automation, pastOf: PastOf, now: number): P
     if (!one) return null;
     kept.push(one);
   }
-  const since = Math.max(from, ...kept.map((one) => one.since));
   const gaps = kept.flatMap((one) => one.gaps);
   const samples = kept.map((one) => one.samples);
-  const { times } = dryRun(rule, { from, to: now, samples, gaps });
+  const run = (begin: number) => dryRun(rule, { from: begin, to: now, samples, gaps });
+  const whole = run(from);
+  // A week with too much in it is looked at from a later day on, so that what is said is true until now.
+  const begin = whole.cutAt === undefined ? from : now - (whole.cutAt - from) / 2;
+  const { times } = begin === from ? whole : run(begin);
+  const since = Math.max(begin, ...kept.map((one) => one.since));
   return {
     times,
     // A rule that ran twice in its first hour does not run 48 times a day.

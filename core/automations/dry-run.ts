@@ -33,8 +33,11 @@ export type Past = {
   presence?: ((at: number) => Surroundings["presence"]) | undefined;
 };
 
-/** @property times at which it would have begun to run, oldest first */
-export type DryRun = { times: number[]; isCut: boolean };
+/**
+ * @property times at which it would have begun to run, oldest first
+ * @property cutAt until when it was looked at, epoch ms: there was too much for more; absent: until the end
+ */
+export type DryRun = { times: number[]; cutAt?: number };
 
 type Given = { at: number; input: AutomationInput };
 
@@ -62,12 +65,12 @@ export function dryRun(rule: Automation, past: Past): DryRun {
   };
   for (const { at, input } of [...given, { at: past.to, input: { of: "tick" } as const }]) {
     for (let due = dueBefore(asked, state, at); due !== undefined; due = dueBefore(asked, state, at)) {
-      if (steps > STEPS_MAX || times.length >= TIMES_MAX) return { times, isCut: true };
+      if (steps > STEPS_MAX || times.length >= TIMES_MAX) return { times, cutAt: due };
       take(due, { of: "tick" });
     }
     take(at, input);
   }
-  return { times, isCut: false };
+  return { times };
 }
 
 function dueBefore(rule: Automation, state: AutomationState, before: number): number | undefined {

@@ -159,6 +159,7 @@ test("what is critical is told on where its rule was paused or ended meanwhile, 
   const before = await times();
   await passUntil(T0 + 5 * 60 * MINUTE);
   expect(await times()).toBe(before);
+  bridge = await acting();
   tells(bridge, critical(3));
   await stored(3);
   await passUntil(T0 + 6 * 60 * MINUTE);
