@@ -45,10 +45,7 @@ const API_TOKENS = JSON.stringify([
 /** What the house has, and lights that confirm what they are told. */
 const LIGHTS = ["kitchen-light", "counter-light", "reading-lamp", "ceiling-light", "hall-light", "desk-lamp"];
 /** What happens once in an hour of the house: more than 12 runs in an hour would be told. */
-const BY_DAY = [
-  ["leak-sensor", "Water leak", "wet"],
-  ["leak-sensor", "Water leak", "dry"],
-] as const;
+const BY_DAY = [["leak-sensor", "Water leak", "wet"]] as const;
 /** Those of a publisher with names: what rtl_433 hears is numbered. */
 const WARM = ["office-thermometer", "kitchen-sensor", "bathroom-sensor"];
 
