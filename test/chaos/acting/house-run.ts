@@ -192,7 +192,8 @@ class HouseRun {
       if (now !== before) [before, since] = [now, performance.now()];
       const isOver = [...this.#records.values()].every(({ name }) => {
         const runs = rules?.get(name)?.runs ?? [];
-        return runs.every(({ state }) => state !== "running") && runs.length > 0;
+        // A run that failed is told as stopped before its end is carried out.
+        return runs.every(({ ended }) => ended !== undefined) && runs.length > 0;
       });
       isQuiet = isOver ? isQuiet + 1 : 0;
       await sleep(1_500);
