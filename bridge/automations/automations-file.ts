@@ -12,7 +12,7 @@ import type { Log } from "@edgecall/node/log.ts";
 const count = z.int().check(z.minimum(0));
 
 /**
- * What was ever seen of a rule, also of one that is gone: an older text of it is a repetition. `at`: when it was allowed. `firing`: the
+ * The newest that was ever seen of a rule, also of one that is gone: an older text of it is a repetition. `at`: when it was allowed. `firing`: the
  * last one of this version, so that no id of an action comes twice.
  */
 const Seen = z.object({ version: count, at: z.number(), firing: count, dropped: z.boolean() });

@@ -89,7 +89,7 @@ export class BridgeAutomations {
   #said: readonly SaidPresence[];
   /** The gateway that is connected is the home's, whose key is pinned. */
   #isTrusted = false;
-  /** What the gateway says is taken in its order. */
+  /** Takes what the gateway says, in its order. */
   #work: Promise<void> = Promise.resolve();
 
   private constructor(parts: BridgeAutomationsParts, content: AutomationsContent, records: RunRecords) {
@@ -139,7 +139,7 @@ export class BridgeAutomations {
     return this.#held.present.map(({ rule }) => rule);
   }
 
-  /** What is wrong, for the gateway and for doctors. */
+  /** Faults, for the gateway and for doctors. */
   conditions(): Condition[] {
     const found: Condition[] = [];
     const { problem } = this.#parts.pin;
@@ -256,7 +256,7 @@ export class BridgeAutomations {
     this.#machines.tick();
   }
 
-  /** Whether the conditions of a rule are so now, whatever their holds are. */
+  /** Tells whether the conditions of a rule are so now, without their holds. */
   isSo(rule: Automation): boolean {
     return this.#present.isSo(rule);
   }

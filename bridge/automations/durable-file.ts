@@ -10,7 +10,7 @@ import { type Log, messageOf } from "@edgecall/node/log.ts";
 /** A write that failed is tried again so often. */
 const WRITE_AGAIN_MS = windowMs(10_000, 500);
 
-/** What goes into one write. `onWritten`: it is on the disk, and what rests on it comes next. */
+/** The content of one write. `onWritten`: it is on the disk, and the work that rests on it comes next. */
 export type Snapshot = { text: string; onWritten(): void };
 
 type DurableFileParts = {
@@ -20,7 +20,7 @@ type DurableFileParts = {
   log: Log;
 };
 
-/** What is done once a write is on the disk. */
+/** Work for after a write is on the disk. */
 type Later = { write: number; work(): void };
 
 export class DurableFile {
@@ -39,7 +39,7 @@ export class DurableFile {
     this.#parts = parts;
   }
 
-  /** Where the file is. */
+  /** The path of the file. */
   get path(): string {
     return this.#parts.path;
   }

@@ -61,7 +61,7 @@ export class HeldRules {
     return this.present.find(({ rule }) => rule.id === id);
   }
 
-  /** Whether anything of a rule is held, also a run of it alone. */
+  /** Tells whether anything of a rule is held, also a run of it alone. */
   has(id: string): boolean {
     return this.#all.some(({ rule }) => rule.id === id);
   }

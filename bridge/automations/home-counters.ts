@@ -18,7 +18,7 @@ export class HomeCounters {
     this.#commands = commands;
   }
 
-  /** What the file has of it. */
+  /** The part of the file. */
   get content(): HomeCommands {
     return this.#commands;
   }

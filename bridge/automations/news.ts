@@ -1,4 +1,4 @@
-/** What the gateway is to be told of rules that act: kept until it has stored it, and sent again until then. */
+/** News of rules that act, for the gateway: each is kept until it is stored there, and sent again until then. */
 import type { AutomationNews } from "@edgecall/core/protocol/automation.ts";
 import { windowMs } from "@edgecall/core/test-clock.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
@@ -8,7 +8,7 @@ const NEWS_MAX = 200;
 const A_FRAME_MAX = 50;
 /** A run with all its steps has some kilobytes. */
 const A_FRAME_CHARS = 100_000;
-/** What the gateway did not take is sent again so often. */
+/** News that the gateway did not take is sent again so often. */
 const AGAIN_MS = windowMs(30_000, 2_000);
 
 export class NewsQueue {
@@ -34,7 +34,7 @@ export class NewsQueue {
     this.#durable = n;
   }
 
-  /** What the file has of it. */
+  /** The part of the file. */
   get content(): { news: readonly AutomationNews[]; n: number; lost: number } {
     return { news: this.#news, n: this.#n, lost: this.#lost };
   }
@@ -78,7 +78,7 @@ export class NewsQueue {
     const { length } = this.#news;
     const lost = this.#lost;
     this.#news = this.#news.filter(({ n }) => n > upto);
-    // What gave way since the frame was sent is not told by it, and what gave way of the frame was stored.
+    // The frame does not tell what gave way since it was sent; its own news that gave way was stored.
     if (this.#out !== undefined && upto >= this.#out) this.#lost = this.#missingAfter(upto);
     this.#out = undefined;
     this.send();

@@ -7,7 +7,7 @@ import type { KeptPast } from "../history/bridge-history.ts";
 
 const DAYS = 7;
 
-/** What was kept of a reading, by its device's key; undefined: nothing is kept of it. */
+/** Values that were kept of a reading, by its device's key; undefined: there are none. */
 export type PastOf = (
   key: string,
   reading: string,

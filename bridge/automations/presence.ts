@@ -43,7 +43,7 @@ export class HomePresenceSources {
     this.#parts = parts;
   }
 
-  /** What the home makes of it now. */
+  /** The answer of the home now. */
   get now(): Presence {
     const all = this.#all().map(({ says }) => says);
     const isAway = all.length > 0 && all.every((says) => says === "away");

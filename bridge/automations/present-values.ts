@@ -18,7 +18,7 @@ export class PresentValues {
     this.#parts = parts;
   }
 
-  /** Whether the conditions of a rule are so now, whatever their holds are. */
+  /** Tells whether the conditions of a rule are so now, without their holds. */
   isSo({ match, when }: Pick<Automation, "match" | "when">): boolean {
     const truths = when.map(({ key, condition }): Truth => {
       const reading = this.#parts.live.of(key, condition.reading);

@@ -135,7 +135,7 @@ export class RuleCommands {
     return values.length === 0 ? undefined : Object.fromEntries(values);
   }
 
-  /** What the ledger says of an id after a start. */
+  /** The ledger's word on an id after a start. */
   ledger(id: string, step: AutomationStep | undefined): LedgerSays {
     // The gateway has its own: it is asked again.
     if (step && isOfGateway(step)) return "sent";

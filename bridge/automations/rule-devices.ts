@@ -57,7 +57,7 @@ export class RuleDevices {
     return { device: this.shown(device), foreseen: device.of === "hosted" ? foreseen : undefined };
   }
 
-  /** What a step of a rule changes; undefined: its device is not here now. */
+  /** The readings that a step of a rule changes; undefined: its device is not here now. */
   changesOf({ of, key, action, parameters }: AutomationStep): Foreseen["changes"] | undefined {
     const device = this.devices.find((one) => one.of === of && one.key === key);
     const foreseen = device?.foresee(action, parameters);

@@ -44,7 +44,7 @@ type Look = Extract<Effect, { of: "look" }>;
 
 export class RuleEffects {
   readonly #parts: RuleEffectsParts;
-  /** What waits for the devices. */
+  /** Work that waits for the devices. */
   readonly #waiting: { work(): void; over: NodeJS.Timeout }[] = [];
   #isStopped = false;
 

@@ -55,7 +55,7 @@ export class RuleMachines {
   readonly #parts: RuleMachinesParts;
   readonly #time: SteadyTime;
   readonly #effects: RuleEffects;
-  /** What rules wait for besides values and times, as it was at the last tick. */
+  /** Clock, presence and gateway as they were at the last tick: rules wait for them besides values and times. */
   #world = "";
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -174,7 +174,7 @@ export class RuleMachines {
       at,
       sure: isTimeSure(),
       presence: presence.now,
-      // What was begun comes to its end also without a gateway.
+      // A run that was begun comes to its end also without a gateway.
       begin_from: welcome.isAlone(at) ? Number.MAX_SAFE_INTEGER : counters.beginFrom,
       because: () => because(held),
       before: (step) => commands.before(step),

@@ -13,7 +13,7 @@ const DEPTHS_MAX = 500;
 
 export class RuleValues {
   readonly #live: LiveReadings;
-  /** What was given, by the rule's place and the condition's number. */
+  /** The values that were given, by the rule's place and the condition's number. */
   readonly #given = new Map<string, Given>();
   /** How many runs led to the values that a command of a rule causes, by its id. */
   readonly #depths = new Map<string, number>();
@@ -53,7 +53,7 @@ export class RuleValues {
     if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
       return undefined;
     this.#given.set(at, { message, value });
-    // What was kept from before, or comes behind a gap, tells of no moment. It is the value with which the next one is compared.
+    // A value that was kept from before, or comes behind a gap, tells of no moment. It is the value with which the next one is compared.
     const isAcrossGap = condition.is === "changes" && (given === undefined || given === "missing");
     const isNoMoment = isMomentary(condition) && (isOld || isAcrossGap);
     if (isNoMoment && condition.is === "happens") return undefined;

@@ -1,5 +1,5 @@
 /**
- * What this bridge has ever seen of each rule that acts, also of one that is gone: an older signed text of it is a repetition, and an id of
+ * The newest that this bridge has ever seen of each rule that acts, also of one that is gone: an older signed text of it is a repetition, and an id of
  * an action never comes twice.
  */
 import type { AllowedAutomation } from "@edgecall/core/protocol/automation.ts";
@@ -9,7 +9,7 @@ import type { Seen } from "./automations-file.ts";
 const SEEN_MAX = 500;
 
 export class SeenRules {
-  /** What was seen, in the order of its last change. */
+  /** Rules that were seen, in the order of their last change. */
   readonly #seen: Map<string, Seen>;
 
   constructor(seen: Readonly<Record<string, Seen>>) {
@@ -21,12 +21,12 @@ export class SeenRules {
     return this.#seen.size === 0;
   }
 
-  /** What the file has of it. */
+  /** The part of the file. */
   get content(): Record<string, Seen> {
     return Object.fromEntries(this.#seen);
   }
 
-  /** What was seen of a rule; undefined: nothing. */
+  /** The newest that was seen of a rule; undefined: nothing. */
   of(id: string): Seen | undefined {
     return this.#seen.get(id);
   }

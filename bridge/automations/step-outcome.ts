@@ -1,4 +1,4 @@
-/** What a call of a hosted device ended as, in the words of a rule's run. */
+/** The end of a hosted device's call, in the words of a rule's run. */
 import type { StepEnded } from "@edgecall/core/automations/state.ts";
 import type { ActOutcome } from "@edgecall/core/protocol/automation.ts";
 import type { Refusal } from "@edgecall/core/protocol/frames.ts";
@@ -20,12 +20,12 @@ export function endingOfRefusal(code: Refusal, message: string): Ending {
   return { outcome: "not_sent", text: cutText(message, TEXT_MAX), ...(again && { again }) };
 }
 
-/** What the gateway says of a step that it carried out. */
+/** The gateway's word on a step that it carried out. */
 export function endingOfAct({ outcome, text }: ActOutcome): Ending {
   return { outcome: outcome === "late" ? "confirmed" : outcome, text };
 }
 
-/** What the report of a call says. */
+/** The content of a call's report. */
 export function endingOf({ payload }: Pick<Outcome, "payload">): Ending {
   const text = cutText(wordsOf(payload), TEXT_MAX);
   const { status, confirmed, error_type: type, corrects } = payload;
@@ -48,7 +48,7 @@ function payloadOf(report: string): Record<string, unknown> {
   return (JSON.parse(report) as { payload: Record<string, unknown> }).payload;
 }
 
-/** What it says to a model is left out. */
+/** Its advice to a model is left out. */
 function wordsOf({ result, error, advice }: Record<string, unknown>): string {
   const words = typeof error === "string" ? readError(error, advice).text : result;
   return typeof words === "string" ? words.replace(/^Error: /, "") : "";

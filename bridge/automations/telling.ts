@@ -14,7 +14,7 @@ type TellingParts = { news: NewsQueue; records: RunRecords; log: Log };
 
 export class Telling {
   readonly #parts: TellingParts;
-  /** What to do at the end of an undo, by rule and firing. */
+  /** Work for the end of an undo, by rule and firing. */
   readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
 
   constructor(parts: TellingParts) {
@@ -50,7 +50,7 @@ export class Telling {
     news.add({ rule: id, version, paused: why });
   }
 
-  /** What was told as confirmed is told otherwise: the run itself is over, or goes on. @param at epoch ms */
+  /** Tells otherwise what was told as confirmed: the run itself is over, or goes on. @param at epoch ms */
   tellTakenBack(
     { rule: { id, version } }: HeldRule,
     { firing, step, text, at }: { firing: number; step: number; text: string; at: number },
@@ -95,7 +95,7 @@ export class Telling {
   }
 }
 
-/** What was only sent, or did not run, is not counted as a run that was confirmed. */
+/** A run that was only sent, or did not run, is not counted as confirmed. */
 function isConfirmed({ state, steps }: AutomationRun): boolean {
   return state !== "not_run" && steps.every(({ outcome }) => outcome === "confirmed" || outcome === "late");
 }

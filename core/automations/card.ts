@@ -32,7 +32,7 @@ export type CardStep = {
 };
 
 /**
- * What it would have done. @property times of its runs, oldest first (epoch ms) @property days of which values are known @property since
+ * Its runs in the past, had it been there. @property times of its runs, oldest first (epoch ms) @property days of which values are known @property since
  * when, if that is less than all @property hasPresence it is not known who was at home
  */
 export type CardDryRun = {
@@ -43,7 +43,7 @@ export type CardDryRun = {
 };
 
 /**
- * What the card needs beside the rule.
+ * Facts that the card needs beside the rule.
  * @property when in the order of the rule's conditions, as are `steps` and `ends`
  * @property presence names of what knows who is at home
  * @property isSo its condition is so now @property isOnBroker a broker's password is enough to set it off

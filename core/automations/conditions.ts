@@ -37,7 +37,7 @@ export function stepConditions(
   return { state: { ...state, at, conditions }, pulses, depth };
 }
 
-/** What all conditions say together. A moment is false but in its moment. */
+/** The truth of all conditions together. A moment is false but in its moment. */
 export function combinedOf(
   rule: Automation,
   state: AutomationState,

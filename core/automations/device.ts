@@ -26,7 +26,7 @@ export type RuleDevice = Pick<AutomationStep, "of" | "key"> & {
 /** A call that a rule may make of the same device. */
 export type ForeseenCall = { action: string; parameters: Record<string, unknown> };
 
-/** What a rule has to know of a call before it is allowed. Nothing is sent. */
+/** Facts about a call that a rule needs before it is allowed. Nothing is sent. */
 export type Foreseen = {
   /** Of what decides what the action does; the step is not run when it is another one by then. */
   allow: string;

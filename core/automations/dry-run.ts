@@ -1,4 +1,4 @@
-/** What a rule would have done in the past: the same machine over kept values. Nothing is carried out. */
+/** A rule's runs in the past, had it been there: the same machine over kept values. Nothing is carried out. */
 
 import type { Gap, Sample } from "../history/sample.ts";
 import type { Automation } from "../protocol/automation.ts";

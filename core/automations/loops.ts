@@ -71,7 +71,7 @@ function circlesOf(rule: RuleNode, others: readonly RuleNode[]): string[][] {
   return circles.slice(0, CIRCLES_MAX);
 }
 
-/** What one rule does may make a condition of the other true. */
+/** Tells whether the acts of one rule may make a condition of the other true. */
 function runs(from: RuleNode, to: RuleNode): boolean {
   return to.reads.some(({ key, condition }) => makesTrue(from, key, condition, true));
 }
@@ -85,7 +85,7 @@ function makesTrue({ changes }: RuleNode, key: string, condition: WatchCondition
   });
 }
 
-/** What gets a value that is not known may be the same. */
+/** A value that is not known may be the same. */
 function isOpposite(a: ChangedReading, b: ChangedReading): boolean {
   const isSame = a.key === b.key && a.reading === b.reading;
   return isSame && a.to !== undefined && b.to !== undefined && a.to !== b.to;

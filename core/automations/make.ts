@@ -52,7 +52,7 @@ export type MadeAutomation = {
   ends: MadeStep[];
 };
 
-/** What began by heat ends after so long, whatever its condition says. */
+/** Heat that a rule began ends after so long, also while its condition is so. */
 const HEAT_MINUTES_MAX = 180;
 const NOISE_MINUTES_MAX = 5;
 const PAUSE_MS = MINUTE_MS;
@@ -185,7 +185,7 @@ function conditionMade(
   return { made: { of, key, agent: device.id, condition }, device, words: watch.value.words };
 }
 
-/** What no rule that acts looks at, although a watch does. */
+/** Readings that no rule that acts looks at, although a watch does. */
 function unknownText({ reading }: When, { of, id }: RuleDevice): Fault | undefined {
   if (of === "agent")
     return {
@@ -367,7 +367,7 @@ function endsOf(steps: readonly MadeStep[], no: No): MadeStep[] {
       return [];
     }
     const end = stepOf(device, foreseen.end);
-    // What opens a way in is never an end.
+    // An action that opens a way in is never an end.
     if (!end.ok || end.value.made.danger === "way_in") {
       if (isOwed) no(`do.${at}.action`, "nothing switches it off again, so no rule may switch it on");
       return [];

@@ -1,4 +1,4 @@
-/** What is told of a rule that acts, as a person reads it. The bridge says what became of it; the words are the gateway's. */
+/** News of a rule that acts, as a person reads it. The bridge says what became of it; the words are the gateway's. */
 import type { Phrases } from "../phrases/phrases.ts";
 import type { Automation, AutomationNews, AutomationRun, StepRun } from "../protocol/automation.ts";
 import { plainText } from "../rules/plain-text.ts";
@@ -36,7 +36,7 @@ export function whyText(why: string, phrases: Phrases): string {
   return isWhy(why) ? phrases.sayOf(WHY_WORDS, why) : plainText(why, TEXT_MAX);
 }
 
-/** What was while the gateway was away: how often each rule ran, and by name what was not confirmed. @param told at least two pieces of news */
+/** News from the time when the gateway was away: how often each rule ran, and by name what was not confirmed. @param told at least two pieces of news */
 export function meanwhileText(told: readonly ToldNews[]): string {
   const [first] = told;
   if (!first) return "";

@@ -1,4 +1,4 @@
-/** Whether a rule may act now: who is at home, the part of the day, the day of the week. Unknown never runs. */
+/** Tells whether a rule may act now: who is at home, the part of the day, the day of the week. Unknown never runs. */
 import type { OnlyIf } from "../protocol/automation.ts";
 import { isInside } from "../rules/window.ts";
 import { localTime, WEEKDAYS } from "../time/zone.ts";

@@ -1,4 +1,4 @@
-/** What a start of the bridge, or a clock that was set, makes of a rule's state. */
+/** A rule's state after a start of the bridge, or after the clock was set. */
 import { type RuleState, restarted, withClockSet } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
 import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";

@@ -180,7 +180,7 @@ function freeFrom(rule: Automation, state: AutomationState, beginFrom: number): 
   return Math.max(quiet_until, missedUntil, resting, pauseEnd(rule, state), beginFrom);
 }
 
-/** What `only_if` refused is looked at again after a minute at the earliest: a sensor that flaps makes no record each time. */
+/** A run that `only_if` refused is looked at again after a minute at the earliest: a sensor that flaps makes no record each time. */
 function pauseEnd({ pause_ms }: Automation, { begun, refused }: AutomationState): number {
   const last = begun.at(-1);
   const ran = last === undefined ? 0 : last + windowMs(pause_ms, Math.min(pause_ms, 2_000));

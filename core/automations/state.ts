@@ -147,7 +147,7 @@ export type Surroundings = {
 };
 
 /**
- * What the command ledger says of an id, after a start. `none`: it never began, or is void. `begun`: it is not known whether it was sent.
+ * The command ledger's word on an id, after a start. `none`: it never began, or is void. `begun`: it is not known whether it was sent.
  * `sent`: the state of now tells; the machine asks for it by `look`.
  */
 export type LedgerSays = "none" | "begun" | "sent" | Pick<StepEnded, "outcome" | "text">;
@@ -188,7 +188,7 @@ export type StepEnded = {
 };
 
 /**
- * What the caller does after the state is on the disk. A `tell` goes to the disk in the same write. `do`, `undo` and `look` are not
+ * Work for the caller after the state is on the disk. A `tell` goes to the disk in the same write. `do`, `undo` and `look` are not
  * written: after a start the machine gives them again where they are needed.
  */
 export type Effect =

@@ -87,7 +87,7 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
   set(turn, {
     ...run,
     ...{ out: true, from: now.at, recheck: false, interrupted: undefined },
-    // What is known of a try before is not so of this one.
+    // The outcome of a try before is not that of this one.
     steps: run.steps.filter(({ step: before }) => before !== run.step),
     ...(before && { before: { ...run.before, [run.step]: before } }),
     ...(hasLimit && { at_most: run.at_most ?? now.at + (rule.at_most_minutes ?? 0) * MINUTE_MS }),
@@ -214,7 +214,7 @@ export function lookAt(
   return { of: "look", firing: run.firing, step, id, action, until, ...(back && { back }) };
 }
 
-/** What the step of this number does; of an undo, what it undoes. */
+/** The action of the step of this number; of an undo, the one that it undoes. */
 export function actionOf(rule: Automation, step: number): AutomationStep | undefined {
   const index = step - rule.do.length;
   return rule.do[step] ?? rule.end[index] ?? rule.do[index];
@@ -238,7 +238,7 @@ function nextTry(turn: Turn, run: Run): number | undefined {
   return END_AGAIN_MS;
 }
 
-/** What was said of a step before gives way. */
+/** An earlier outcome of the step gives way. */
 function withStep({ steps }: Run, one: Run["steps"][number]): Run["steps"] {
   return [...steps.filter(({ step }) => step !== one.step), one];
 }

@@ -11,12 +11,12 @@ export function combined(match: "all" | "any", truths: readonly Truth[]): Truth 
   return truths.includes(undefined) ? undefined : !decides;
 }
 
-/** Whether it is so, and was for its hold. */
+/** Tells whether it is so, and was for its hold. */
 export function heldTruth(state: RuleState): Truth {
   return isUnknown(state) ? undefined : state.open !== undefined;
 }
 
-/** Whether it is so at this moment, or not yet over: a rule is armed only when nothing of it is so. */
+/** Tells whether it is so at this moment, or not yet over: a rule is armed only when nothing of it is so. */
 export function presentTruth(state: RuleState): Truth {
   if (isUnknown(state)) return undefined;
   return state.open !== undefined || state.turning !== undefined || state.excused === true;

@@ -1,4 +1,4 @@
-/** What the parts of the machine share while it takes one step, and how a run is told. */
+/** The state that the parts of the machine share while it takes one step, and how a run is told. */
 import type { Automation, AutomationRun, StepOutcome } from "../protocol/automation.ts";
 import { combinedOf } from "./conditions.ts";
 import type { AutomationState, Effect, Run, Surroundings, Why } from "./state.ts";

@@ -45,7 +45,7 @@ const IN_TABLE = 255;
 /** The least that zlib takes. */
 const BUFFER_MIN = 64;
 
-/** What a series is known by. */
+/** The names by which a series is known. */
 export type SeriesName = Pick<SeriesInfo, "device" | "reading" | "unit">;
 /** Whether two values are one for what is asked. */
 export type IsAlike = (before: KeptValue, value: KeptValue) => boolean;

@@ -1,5 +1,5 @@
 /**
- * What the card of a rule that acts says, in English. The bridge alone writes cards, so these are in no other program. The other
+ * The words of the card of a rule that acts, in English. The bridge alone writes cards, so these are in no other program. The other
  * languages (card-languages/) have the same keys and the same `{placeholders}`.
  */
 export const CARD_WORDS = {

@@ -1,5 +1,5 @@
 /**
- * What is told of rules that act, in English. The gateway tells it; the other languages are in its files beside the console
+ * The words of news about rules that act, in English. The gateway tells it; the other languages are in its files beside the console
  * (local/language-files.ts).
  */
 export const NEWS_WORDS = {
