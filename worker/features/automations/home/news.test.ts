@@ -1,11 +1,10 @@
 /** What the bridge tells of rules that act: once, to whom, with which buttons, and what pressing them does. */
 import { reset, runInDurableObject } from "cloudflare:test";
-import { news as germanNews } from "@edgecall/core/automations/words/de.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
-import { de } from "@edgecall/core/phrases/languages/de.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { acting, allows, CARD, INPUT, listed, run, sets, tells } from "../../../../test/acting-home.ts";
 import { device } from "../../../../test/hosted-device.ts";
+import { languageFiles } from "../../../../test/language-files.ts";
 import { permissions } from "../../../../test/permission-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
 import { script } from "../../../../test/scripted-model.ts";
@@ -217,11 +216,7 @@ test("one message of several rules counts as others' words if one of them has th
 });
 
 test("a command that failed is told by the name that people gave its device, in the language of its maker", async () => {
-  const fetch = async ({ url }: Request) =>
-    new URL(url).pathname === "/phrases-de.json"
-      ? Response.json({ ...de, more: germanNews })
-      : new Response("not found", { status: 404 });
-  setVariables({ ASSETS: { fetch } });
+  setVariables({ ASSETS: languageFiles });
   await ask("/v1/devices/lamp", { method: "PATCH", body: JSON.stringify({ name: "Flurlampe" }) });
   await runInDurableObject(ruleHome(), (instance: Home) => {
     const store = automationsOf(instance.access.home);

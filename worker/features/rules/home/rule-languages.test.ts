@@ -1,8 +1,8 @@
 /** A rule speaks the language in which it was asked for, from its confirmation to the end of its firing. */
 import { reset } from "cloudflare:test";
-import { de } from "@edgecall/core/phrases/languages/de.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { device, reading, reported } from "../../../../test/hosted-device.ts";
+import { languageFiles } from "../../../../test/language-files.ts";
 import { at, MINUTE, passUntil, ruleHome, T0, told } from "../../../../test/rule-clock.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { rowsOf } from "../../../../test/stopping.ts";
@@ -16,16 +16,8 @@ afterEach(async () => {
   await reset();
 });
 
-/** The gateway's files, of which only German is there. */
-const files = {
-  fetch: async (request: Request) =>
-    new URL(request.url).pathname === "/phrases-de.json"
-      ? Response.json(de)
-      : new Response("not found", { status: 404 }),
-};
-
 beforeEach(() => {
-  setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", ASSETS: files });
+  setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", ASSETS: languageFiles });
   at(T0);
 });
 
