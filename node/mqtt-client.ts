@@ -23,6 +23,11 @@ export type MqttLogin = {
 
 /** A broker that does not answer CONNECT within this is dead. mqtt.js would wait 30 s. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/**
+ * Messages are handled for so long, then timers and other sockets have their turn. Without it Node reads up to 2 MB of a full socket
+ * first: in a flood of small messages that took 20 s, in which no ping was sent, and the broker ended the connection.
+ */
+const TURN_MS = 10;
 /** If the broker does not take DISCONNECT within this, the socket is closed without it. */
 const GOODBYE_MS = 2_000;
 
@@ -50,7 +55,20 @@ export function openMqtt(
     ...options,
   });
   client.on("connect", () => setNoDelay(client.stream));
+  yieldTurns(client);
   return client;
+}
+
+/** MqttClient.handleMessage is mqtt.js's back-pressure: the next message, and the next bytes, wait for its callback. */
+function yieldTurns(client: MqttClient): void {
+  let began = performance.now();
+  client.handleMessage = (_packet, done) => {
+    if (performance.now() - began < TURN_MS) return done();
+    setImmediate(() => {
+      began = performance.now();
+      done();
+    });
+  };
 }
 
 /** Nagle's algorithm and the broker's delayed ACK would cost 44 ms a call. A WebSocket or TLS stream may not have the method. */

@@ -15,6 +15,7 @@ import { ActingRules } from "./acting-rules.ts";
 import { GatewayClient } from "./gateway-client.ts";
 import { HomeRules, RULE_VARS } from "./home-rules.ts";
 import { HostedDevices } from "./hosted-devices.ts";
+import { pacedClock } from "./paced-clock.ts";
 import { useStack } from "./stack.ts";
 import { WireTap } from "./wire-tap.ts";
 
@@ -22,7 +23,7 @@ import { WireTap } from "./wire-tap.ts";
 const PEOPLE = ["ada", "bea", "cem", "dan", "eva"];
 const EACH = AUTOMATIONS_MAX / PEOPLE.length;
 const DAY_S = 86_400;
-/** Seconds of the house in one of the clock: a day in three minutes. */
+/** Seconds of the house in one of the clock, at most: a day in three minutes. */
 const SPEED = 500;
 /** Home sleeps after 10 s. */
 const SETTLED_MS = 12_000;
@@ -136,7 +137,8 @@ describe("a hundred rules that act", { tags: ["needs/mosquitto"], timeout: 600_0
 
   test("a day passes: no frame, no row, no token; and rules have acted in it", async () => {
     expect(await rules.list()).toHaveLength(AUTOMATIONS_MAX);
-    home = await startDemoHome({ url: stack.mqttUrl, speed: SPEED });
+    const clock = pacedClock(Number(new URL(stack.mqttUrl).port));
+    home = await startDemoHome({ url: stack.mqttUrl, speed: SPEED, clock });
     await devices.known(LIGHTS);
     // That its devices are there again is told, as it is of any.
     await isQuiet();
