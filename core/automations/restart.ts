@@ -41,8 +41,13 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
   const { run } = state;
   if (!run) return;
   const isDo = run.phase === "do";
-  const alive = { recheck: true, interrupted: Math.min(run.interrupted ?? run.from ?? state.at, now.at) };
-  const after: Run = { ...run, ...inItsTime(turn, run), ...(isDo && alive) };
+  const interrupted = run.interrupted ?? run.from ?? state.at;
+  const after: Run = {
+    ...run,
+    ...inItsTime(turn, run),
+    ...(isDo && { recheck: true, interrupted: Math.min(interrupted, now.at) }),
+    uncut: { interrupted, from: run.from, at_most: run.at_most, ...run.uncut },
+  };
   turn.state = { ...turn.state, run: after };
   if (run.out) lookUp(turn, after, ledger);
 }
@@ -56,7 +61,7 @@ function anew(state: RuleState, isArmed: boolean, at: number): RuleState {
   return isArmed || !open ? kept : { ...kept, open };
 }
 
-/** A clock that starts behind makes no wait and no limit longer than the rule has it. */
+/** A clock that starts behind makes no wait and no limit longer than the rule has it. What they were holds once the clock is right. */
 function inItsTime({ rule, now }: Turn, { from, at_most, step, phase }: Run): Partial<Run> {
   const waitMs = phase === "do" ? (rule.do[step]?.wait_minutes ?? 0) * MINUTE_MS : 0;
   const mostMs = (rule.at_most_minutes ?? 0) * MINUTE_MS;
@@ -117,16 +122,21 @@ export function onClockSet(turn: Turn, by: number): void {
 }
 
 function movedRun({ rule, state }: Turn, run: Run, by: number): Run {
-  // At another time than at a start, all of it was measured.
-  const own = state.unsure && run.interrupted !== undefined && by > 0 ? 0 : by;
-  // An end of what does harm comes too early rather than too late.
-  const end = needsEnd(rule) ? Math.min(own, 0) : own;
-  const { from, interrupted, at_most, ending } = run;
+  // What was not there before the start was measured since.
+  const before = state.unsure && by > 0 ? run.uncut : undefined;
+  const moved = (what: "from" | "interrupted" | "at_most") => {
+    const [at, was] = [run[what], before?.[what]];
+    if (at === undefined) return undefined;
+    return was === undefined ? at + by : Math.min(was, at + by);
+  };
+  const { at_most, ending } = run;
   return {
     ...run,
-    from: from === undefined ? undefined : from + own,
-    interrupted: interrupted === undefined ? undefined : interrupted + own,
-    at_most: at_most === undefined ? undefined : at_most + end,
+    from: moved("from"),
+    interrupted: moved("interrupted"),
+    // An end of what does harm comes too early rather than too late.
+    at_most: needsEnd(rule) && by > 0 ? at_most : moved("at_most"),
+    uncut: undefined,
     ending: ending && { ...ending, at: ending.at + by },
   };
 }

@@ -636,6 +636,25 @@ describe("a clock that is set", () => {
     },
   );
 
+  test.each([
+    ["an end by time", { over: "off", end: off, at_most_minutes: 30 } as const, 30 * MINUTE_MS],
+    ["a wait", { do: [stepOf(), stepOf({ wait_minutes: 20 })] }, 20 * MINUTE_MS],
+  ])(
+    "after a start with a clock that is behind: %s is when it was to be, once the clock is right",
+    (_, rule, ms) => {
+      const bench = new Bench(rule);
+      bench.fire();
+      bench.ends("confirmed");
+      bench.around = { sure: false };
+      expect(brief(bench.restart("none", MINUTE_MS - 3 * HOUR_MS))).toEqual([]);
+      bench.at += 3 * HOUR_MS;
+      bench.around = { sure: true };
+      expect(brief(bench.give({ of: "clock_set", by: 3 * HOUR_MS }))).toEqual([]);
+      expect(brief(bench.pass(ms - 2 * MINUTE_MS))).toEqual([]);
+      expect(brief(bench.pass(MINUTE_MS))).toEqual(["do 1"]);
+    },
+  );
+
   test("an end of a heater comes too early rather than too late", () => {
     const bench = new Bench({
       do: [stepOf(heater)],

@@ -80,6 +80,10 @@ const Run = z.object({
   /** By the number of the step. */
   before: z.record(z.string(), ValuesBefore),
   at_most: z.optional(instant),
+  /** As they were before a start, since a clock that is far behind makes them earlier. */
+  uncut: z.optional(
+    z.object({ from: z.optional(instant), interrupted: z.optional(instant), at_most: z.optional(instant) }),
+  ),
   /** Numbers of the steps that end it, in their order. */
   ends: z.array(count),
   /** Why a step of `do` was the last one. */

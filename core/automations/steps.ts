@@ -64,7 +64,14 @@ function moveDo(turn: Turn, run: Run): boolean {
   if (run.from === undefined) {
     const waitMs = (step.wait_minutes ?? 0) * MINUTE_MS;
     const from = (run.interrupted ?? now.at) + waitMs;
-    return set(turn, { ...run, from, recheck: run.recheck || waitMs > 0 });
+    const { uncut } = run;
+    const was = uncut?.interrupted === undefined ? undefined : uncut.interrupted + waitMs;
+    return set(turn, {
+      ...run,
+      from,
+      ...(uncut && { uncut: { ...uncut, from: was } }),
+      recheck: run.recheck || waitMs > 0,
+    });
   }
   if (now.at < run.from) return false;
   const isLate = now.at - run.from >= LATE_MS;
@@ -87,6 +94,7 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
   set(turn, {
     ...run,
     ...{ out: true, from: now.at, recheck: false, interrupted: undefined },
+    ...(run.uncut && { uncut: { at_most: run.uncut.at_most } }),
     // The outcome of a try before is not that of this one.
     steps: run.steps.filter(({ step: before }) => before !== run.step),
     ...(before && { before: { ...run.before, [run.step]: before } }),
