@@ -152,6 +152,24 @@ describe("a run", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
     expect((await acting.status(rule.id))?.runs.at(-1)?.state).toBe("undone");
   });
 
+  test("says its values and the answer to an undo in the language of the rule's maker", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    await hosted.publisher.say("plugs/fan/state", "OFF", true);
+    const fan = await acting.device("plug-fan");
+    const rule = await armed({ do: [acting.step(fan)], say: "Heiß.", language: "de" });
+    await acting.turn(60);
+    const { run } = await acting.told(rule.id);
+    expect(run?.because).toEqual([expect.stringMatching(/, Temperatur: 60 °C$/)]);
+    expect((await acting.status(rule.id))?.now).toEqual(run?.because);
+    const order = { do: "undo", rule: rule.id, firing: 1, by: "anna", language: "de" } as const;
+    expect(await acting.order(order)).toMatchObject({
+      confirmed: true,
+      text: expect.stringMatching(/: wie vorher\.$/),
+    });
+    expect(await acting.order(order)).toMatchObject({ error: expect.stringContaining("nicht rückgängig") });
+  });
+
   test("of a rule that was already so waits until it was not", async () => {
     await hosted.publisher.plug("fan");
     await acting.turn(60);

@@ -104,6 +104,8 @@ export const Automation = z.object({
   pause_ms: z.int().check(z.minimum(60_000), z.maximum(DAY_MS)),
   an_hour: z.int().check(z.minimum(1), z.maximum(RUNS_AN_HOUR_MAX)),
   zone: z.string().check(z.maxLength(64), z.refine(isZone, "expected a time zone, as in Europe/Berlin")),
+  /** Its maker's, in which the bridge says values and answers. Absent: English. */
+  language: z.optional(z.enum(LANGUAGES)),
   /** Degrees, to 0.1. Where `at` is of the sun. */
   place: z.optional(z.object({ lat: z.number(), lon: z.number() })),
 });
@@ -174,7 +176,7 @@ export const AutomationRun = z.object({
   state: z.enum(RUN_STATES),
   at: Instant,
   ended: z.optional(Instant),
-  /** The values that fired it, for people: `Front door: open`. */
+  /** The values that fired it, in the language of the rule's maker: `Front door, contact: open`. */
   because: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CONDITIONS_MAX)),
   steps: z.array(StepRun).check(z.maxLength(STEPS_MAX * 2)),
   /** Why it did not run, or stopped. */
@@ -205,7 +207,7 @@ export const AutomationStatus = z.object({
   version: z.int().check(z.minimum(1)),
   /** `armed`: its step to true counts. `waiting`: it was true from the start, and has to become false first. */
   state: z.enum(["armed", "waiting", "unknown", "running", "resting", "stopped"]),
-  /** The present values in words. */
+  /** The present values, in the language of the rule's maker. */
   now: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CONDITIONS_MAX)),
   runs: z.array(AutomationRun).check(z.maxLength(20)),
   /** The times at which it runs next, of `at`. */

@@ -1,5 +1,5 @@
 /** Spanish: tú. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
@@ -96,4 +96,12 @@ export const card: CardWords = {
   tapHeat: "{step}: calienta o bombea sin que nadie mire, {span} como mucho.",
   tapCloses: "{step}: puede haber personas, animales o un coche en medio.",
   tapNoise: "{step}: hace mucho ruido.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "No se puede deshacer: se cambió después, o no se sabe cómo estaba antes.",
+  undoLate: "No se deshizo a tiempo. El próximo mensaje de la regla dirá qué pasó.",
+  nothingToUndo: "No había nada que deshacer.",
+  stepUndone: "{name}: como antes.",
+  stepKept: "{name}: se cambió después, así que se queda así.",
 };
