@@ -72,6 +72,8 @@ export type BridgeAutomationsParts = {
   isStarting(): boolean;
   /** Devices come and go just now, or are not known yet. */
   isBusy(): boolean;
+  /** Home Assistant has not said since the start which devices it has: one that is missing is away, and not gone. */
+  isUnread(): boolean;
   clock: Clock;
   gateway: Pick<GatewayLink, "send">;
   log: Log;
