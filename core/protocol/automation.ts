@@ -34,7 +34,7 @@ const minutes = (max: number) => z.number().check(z.minimum(0), z.maximum(max));
 const DANGERS = ["way_in", "way_closes", "heat", "noise"] as const;
 export type Danger = (typeof DANGERS)[number];
 
-/** An action of a hosted device, or of a paired agent (`agent` alone: `key` is the fingerprint of its key). */
+/** An action of a hosted device, or of a paired agent (`key` is its public key). */
 export const AutomationStep = z.object({
   of: z.enum(["hosted", "agent"]),
   /** The device's key, which survives renames. */
