@@ -578,6 +578,22 @@ describe("a start in the middle", () => {
     expect(brief(waiting.restart("none", 25 * MINUTE_MS))).toEqual(["says stopped late"]);
   });
 
+  test("an end that came before its first action is told: nothing was done", () => {
+    const ends = { ...steps, over: "off", end: off } as const;
+    const off5 = new Bench({ ...ends, at_most_minutes: 5 });
+    off5.fire();
+    expect(brief(off5.restart("none", 6 * MINUTE_MS))).toEqual(["says not_run not_sent"]);
+    const over = new Bench(ends);
+    over.fire();
+    over.around = { sure: false };
+    over.restart("none");
+    expect(brief([...over.value(false), ...over.pass(MINUTE_MS)])).toEqual(["says not_run not_sent"]);
+    const waiting = new Bench({ ...ends, do: [stepOf({ wait_minutes: 20 })] });
+    waiting.fire();
+    waiting.restart("none");
+    expect(brief([...waiting.value(false), ...waiting.pass(MINUTE_MS)])).toEqual(["notes not_run over"]);
+  });
+
   test("a step that goes on before its end is carried out, however late", () => {
     const bench = new Bench({ over: "off", end: off });
     bench.fire();

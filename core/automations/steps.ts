@@ -41,7 +41,7 @@ function moves(turn: Turn): boolean {
   if (ending && !run.ending) return set(turn, { ...run, ending });
   if (run.out) return false;
   if (run.phase === "end") return moveEnd(turn, run);
-  if (ending) return beginEnd(turn, run, ending.why);
+  if (ending) return isCutOff(run, ending) ? leaveDo(turn, run, "not_sent") : beginEnd(turn, run, ending.why);
   return run.phase === "do" && moveDo(turn, run);
 }
 
@@ -55,6 +55,15 @@ function endingOf(turn: Turn, run: Run): Run["ending"] {
   if (run.at_most !== undefined && now.at >= run.at_most) return { why: "at_most", at: now.at };
   const isOver = rule.over !== "leave" && !run.moment && isHeld(turn) === false;
   return isOver ? { why: "over", at: now.at } : undefined;
+}
+
+/** A start in the middle kept it from its first action until its end had come: nothing of it was done, and a person is told. */
+function isCutOff(
+  { phase, steps, from, interrupted }: Run,
+  { why, at }: NonNullable<Run["ending"]>,
+): boolean {
+  const isDue = interrupted !== undefined && from !== undefined && from <= at;
+  return phase === "do" && steps.length === 0 && isDue && (why === "over" || why === "at_most");
 }
 
 function moveDo(turn: Turn, run: Run): boolean {
