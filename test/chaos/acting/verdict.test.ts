@@ -19,6 +19,7 @@ function rule(more: Partial<ActingRecord> = {}): ActingRecord {
     fault: { name: "kill:bridge", moment: "begun", jitter: 0, lasts: 0, patient: true },
     met: true,
     crossedAt: CROSSED,
+    ready: true,
     ...more,
   };
 }
@@ -40,6 +41,7 @@ function house(more: Partial<ActingHistory> = {}): ActingHistory {
     quiet: [{ name: "Q0010", kind: "never" }],
     commands: [ON],
     states: [IS_ON],
+    home: [{ at: 0, somebody: true }],
     news: new Map(),
     runs: new Map([["A0001", [run("confirmed")]]]),
     told: [],
