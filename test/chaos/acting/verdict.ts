@@ -1,4 +1,5 @@
 /** Judges a house: what its rules allow, what the switches got, what the bridge has of each run, and what was told. Pure. */
+import { WHY_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { AutomationRun, StepRun } from "@edgecall/core/protocol/automation.ts";
 import type { ActingFault } from "./fault-names.ts";
 import { plugOf } from "./gateway.ts";
@@ -24,6 +25,9 @@ const HARMLESS: readonly ActingFault[] = [
   ...(["none", "kill:worker", "kill:workerd", "away:gateway", "cut:gateway", "half-open:gateway"] as const),
   ...(["deaf:device", "late:device", "kill:agent", "away:agent", "cut:agent-broker"] as const),
 ];
+
+/** The bridge's word for it, and the gateway's. */
+const ONLY_IF: readonly unknown[] = ["only_if", WHY_WORDS.only_if];
 
 export function judgeHouse(history: ActingHistory): ActingViolation[] {
   const { house, rules, quiet, commands } = history;
@@ -180,7 +184,7 @@ class Rule {
       done.get(n) === "confirmed" || (done.get(n) === "sent" && steps[n]?.device !== "plain");
     if (
       presence &&
-      run.why === "only_if" &&
+      ONLY_IF.includes(run.why) &&
       run.steps.every(({ step }) => step >= steps.length || isFine(step))
     ) {
       // It was so, and nothing hid it.
