@@ -48,8 +48,8 @@ describe("with the gateway", { tags: ["needs/mosquitto"], timeout: TEST_MS }, ()
     });
     const { run } = await acting.told(rule.id);
     expect(run?.steps).toMatchObject([
-      { step: 0, outcome: "confirmed", text: "it blinks" },
-      { step: 1, outcome: "not_sent", text: "nobody said yes" },
+      { step: 0, outcome: "confirmed", text: "it blinks." },
+      { step: 1, outcome: "not_sent", text: "nobody said yes." },
     ]);
     expect(hosted.publisher.sentTo("fan")).toEqual([]);
   });

@@ -143,7 +143,8 @@ export class RuleEffects {
     ending: Ending,
   ): void {
     if (this.#isStopped) return;
-    this.#parts.machine.step(held, { of: "outcome", firing, step, ...ending });
+    const text = asSentence(ending.text);
+    this.#parts.machine.step(held, { of: "outcome", firing, step, ...ending, text });
     this.#settleAfterWrite(id);
     this.#parts.machine.arm();
   }
@@ -159,4 +160,9 @@ export class RuleEffects {
     file.afterWrite(() => calls.settle(id));
     void file.write();
   }
+}
+
+/** What is told goes on behind it. */
+function asSentence(text: string): string {
+  return text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -87,6 +87,12 @@ describe("a rule stops", () => {
   test("when its device does something else", async () => {
     bridge.send({ t: "agent", agent: device("lamp", { hosted: { allow: "another" } }) });
     await stopped("a device of it is another one now");
+    // The bridge notices it too.
+    const before = await told("c");
+    tells(bridge, { n: 1, rule: id, version: 1, paused: "device_changed" });
+    await until(() => bridge.received.some((frame) => frame.t === "news_stored"));
+    await passUntil(Date.now());
+    expect(await told("c")).toEqual(before);
   });
 
   test.each(["off", "read"])("when its device is set to '%s'", async (mode) => {

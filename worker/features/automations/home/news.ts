@@ -41,7 +41,9 @@ export async function onNews(home: HomeContext, { news, lost }: BridgeFrame & { 
   const sorted = news.filter(({ n }) => n > before).toSorted((a, b) => a.n - b.n);
   const told = sorted.flatMap((one): Told[] => {
     const row = automationsOf(home).get(one.rule);
-    return row && one.version <= row.automation.version ? [{ row, news: one }] : [];
+    // What has stopped meanwhile was told so, or a person did it.
+    const isStale = one.paused !== undefined && row?.status !== "active";
+    return row && !isStale && one.version <= row.automation.version ? [{ row, news: one }] : [];
   });
   for (const one of told) apply(home, one);
   const isUrgent = ({ news: { critical, paused } }: Told) => critical === true || paused !== undefined;
