@@ -110,7 +110,12 @@ export class BridgeAutomations {
     this.#lastWelcome = new LastWelcome(content.welcomed);
     this.#acts = new GatewayActs(gateway);
     this.#news = new NewsQueue(gateway, content);
-    this.#telling = new Telling({ news: this.#news, records, log });
+    this.#telling = new Telling({
+      news: this.#news,
+      records,
+      nameOf: (id) => this.#held.all.find(({ rule }) => rule.id === id)?.rule.name ?? id,
+      log,
+    });
     this.#present = new PresentValues(parts);
     const path = join(folder, FILE);
     this.#file = new DurableFile({ path, snapshot: () => this.#snapshot(), clock, log });

@@ -64,16 +64,16 @@ export class RuleEffects {
         counters.begun(at);
         break;
       case "pause":
-        telling.tellPaused(held, effect.why);
+        telling.tellPaused(held, effect.why, effect.led);
         break;
       case "do":
         counters.commanded(effect.action, at);
-        values.commanded(effect.id, effect.depth);
+        values.commanded(effect.id, held.rule.id, effect.led);
         this.#afterWrite(() => this.#do(held, effect, given));
         break;
       case "undo":
         counters.commanded(effect.undoes, at);
-        values.commanded(effect.id, effect.depth);
+        values.commanded(effect.id, held.rule.id, effect.led);
         this.#afterWrite(() => commands.undo(effect, (ending) => this.#ended(held, effect, ending)));
         break;
       case "look":

@@ -101,9 +101,9 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
     ...(before && { before: { ...run.before, [run.step]: before } }),
     ...(hasLimit && { at_most: run.at_most ?? now.at + (rule.at_most_minutes ?? 0) * MINUTE_MS }),
   });
-  const { firing, step, depth } = run;
+  const { firing, step, led } = run;
   const id = actionId(rule, firing, step);
-  turn.effects.push({ of: "do", firing, step, id, action, is_end: false, depth });
+  turn.effects.push({ of: "do", firing, step, id, action, is_end: false, led });
   return false;
 }
 
@@ -165,16 +165,16 @@ function moveEnd(turn: Turn, run: Run): boolean {
 
 /** Gives a step of the end out. Nothing holds it back. */
 function giveOutEnd({ rule, effects }: Turn, run: Run, step: number): void {
-  const { firing, depth } = run;
+  const { firing, led } = run;
   const id = actionId(rule, firing, step);
   const index = step - rule.do.length;
   const action = isUndo(rule, run.ending?.why) ? undefined : rule.end[index];
   if (action) {
-    effects.push({ of: "do", firing, step, id, action, is_end: true, depth });
+    effects.push({ of: "do", firing, step, id, action, is_end: true, led });
     return;
   }
   const undoes = rule.do[index];
-  if (undoes) effects.push({ of: "undo", firing, step, id, undoes, before: run.before[index], depth });
+  if (undoes) effects.push({ of: "undo", firing, step, id, undoes, before: run.before[index], led });
 }
 
 /** The step's outcome. One that is not awaited is a repetition. */
@@ -199,7 +199,7 @@ export function onOutcome(turn: Turn, input: StepEnded): void {
   const look = lookAt(rule, run, step, now.at + LATE_CONFIRMATION_MS);
   if (look && (outcome === "unconfirmed" || outcome === "unknown")) turn.effects.push(look);
   set(turn, { ...reached, step: run.step + 1, from: undefined, tries: 0 });
-  if (input.pause) stop(turn, input.pause, true);
+  if (input.pause) stop(turn, input.pause, { isOwn: true });
   if (!isEnd && isFailure(outcome) && !rule.go_on) leaveDo(turn, turn.state.run ?? reached, whyOf(outcome));
 }
 
@@ -270,12 +270,16 @@ export function isOpen({ outcome, at }: Pick<Run["steps"][number], "outcome" | "
   return (outcome === "unconfirmed" || outcome === "unknown") && now - at <= LATE_CONFIRMATION_MS;
 }
 
-/** Nothing begins any more, and a run's end is carried out. @param isOwn the rule pauses by itself */
-export function stop(turn: Turn, why: Why, isOwn = false): void {
+/** Nothing begins any more, and a run's end is carried out. @param own it pauses by itself; `led`: of a loop, the rules in their order */
+export function stop(
+  turn: Turn,
+  why: Why,
+  { isOwn = false, led }: { isOwn?: boolean; led?: readonly string[] } = {},
+): void {
   const { state, now } = turn;
   turn.state = { ...state, stopped: state.stopped ?? why, moment: undefined };
   // Each step of an end may find its device changed: that is told once.
-  if (isOwn && state.stopped === undefined) turn.effects.push({ of: "pause", why });
+  if (isOwn && state.stopped === undefined) turn.effects.push({ of: "pause", why, ...(led && { led }) });
   const { run } = state;
   if (run && !run.ending) set(turn, { ...run, ending: { why, at: now.at } });
 }

@@ -24,6 +24,7 @@ export const CONDITIONS_MAX = 4;
 export const STEPS_MAX = 6;
 /** Of all waits of a rule's steps together, and of `at_most_minutes`. */
 export const WAIT_MINUTES_MAX = 720;
+const CHAIN_MAX = 8;
 const RUNS_AN_HOUR_MAX = 60;
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
@@ -194,6 +195,8 @@ export const AutomationNews = z.object({
   run: z.optional(AutomationRun),
   /** The rule stopped by itself: a changed or removed device, a loop, too many runs. In words. */
   paused: z.optional(z.string().check(z.maxLength(300))),
+  /** Of a loop: the names of the rules that made each other run, in their order; the last one is this rule's. */
+  chain: z.optional(z.array(text(60)).check(z.maxLength(CHAIN_MAX))),
   /** Runs since the last news of this rule that were all confirmed and had nothing to say. */
   silent: z.optional(count),
   /** An end of something dangerous was not confirmed. It is told again until a person answers. */

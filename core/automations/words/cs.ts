@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name}: v {time} neproběhlo: {why}.",
   isPaused: "⏸ {name}: pozastaveno: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Mělo to skončit, a není to potvrzeno. Podívej se tam.",
   isDone: "Hotovo.",
   isUndone: "Vráceno zpět.",

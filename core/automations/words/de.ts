@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} lief um {time} nicht: {why}.",
   isPaused: "⏸ {name} pausiert: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Das sollte enden, und bestätigt ist es nicht. Bitte sieh dort nach.",
   isDone: "Erledigt.",
   isUndone: "Rückgängig gemacht.",

@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} no se ejecutó a las {time}: {why}.",
   isPaused: "⏸ {name} está en pausa: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Tenía que terminar y no está confirmado. Ve a mirar.",
   isDone: "Hecho.",
   isUndone: "Deshecho.",

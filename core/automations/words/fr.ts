@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time} : {text}",
   notRun: "⚠ {name} ne s'est pas lancée à {time} : {why}.",
   isPaused: "⏸ {name} est en pause : {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Cela devait finir, et ce n'est pas confirmé. Va voir sur place.",
   isDone: "C'est fait.",
   isUndone: "C'est annulé.",

@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} non è partita alle {time}: {why}.",
   isPaused: "⏸ {name} è in pausa: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Doveva finire, e non è confermato. Vai a controllare.",
   isDone: "Fatto.",
   isUndone: "Annullato.",

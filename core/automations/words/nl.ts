@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} liep niet om {time}: {why}.",
   isPaused: "⏸ {name} is gepauzeerd: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Het moest stoppen, en dat is niet bevestigd. Ga daar even kijken.",
   isDone: "Gedaan.",
   isUndone: "Ongedaan gemaakt.",

@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name}: nie zadziałała o {time}: {why}.",
   isPaused: "⏸ {name}: wstrzymana: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "To miało się skończyć, a nie jest potwierdzone. Sprawdź na miejscu.",
   isDone: "Zrobione.",
   isUndone: "Cofnięte.",

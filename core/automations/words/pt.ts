@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} não funcionou às {time}: {why}.",
   isPaused: "⏸ {name} está em pausa: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Devia terminar e não está confirmado. Vai lá ver.",
   isDone: "Feito.",
   isUndone: "Desfeito.",

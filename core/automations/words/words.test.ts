@@ -43,7 +43,7 @@ test("words of cards and of answers have no name in common", () => {
   expect(Object.keys(HOME_WORDS).filter((key) => Object.hasOwn(CARD_WORDS, key))).toEqual([]);
 });
 
-const SAME: ReadonlySet<string> = new Set(["item", "ran", "failed"]);
+const SAME: ReadonlySet<string> = new Set(["item", "ran", "failed", "inOrder"]);
 const ENGLISH =
   /(?<![\p{L}{])(?:the|with|from|your?|when|nothing|here|are|this|that|what|which|will|has|have|not|been|since|until|within|every|there|its?|and)(?![\p{L}}])/iu;
 

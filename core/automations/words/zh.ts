@@ -6,6 +6,7 @@ export const news: NewsWords = {
   failed: "⚠ {name}，{time}：{text}",
   notRun: "⚠ {name}在{time}没有运行：{why}。",
   isPaused: "⏸ {name}已暂停：{why}。",
+  inOrder: "{why}（{names}）",
   isCritical: "它本应结束，但没有得到确认。请去看一下。",
   isDone: "完成。",
   isUndone: "已撤销。",
