@@ -1,5 +1,5 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { ASSISTANT_FEATURE } from "@edgecall/core/protocol/assistant.ts";
 import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
@@ -9,7 +9,6 @@ import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/h
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
 import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
-import { fingerprintOf } from "@edgecall/core/protocol/signing.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -450,9 +449,7 @@ class RunningBridge implements Bridge {
   #paired(): PairedAgent[] {
     return this.#roster.now().flatMap(({ id, tools }) => {
       const key = this.#keys.get(id)?.key;
-      if (key === undefined || key === null) return [];
-      const digest = createHash("sha256").update(Buffer.from(key, "base64url")).digest();
-      return [{ id, key: fingerprintOf(digest), tools }];
+      return key === undefined || key === null ? [] : [{ id, key, tools }];
     });
   }
 

@@ -55,6 +55,11 @@ const heap = () => {
   return heapNow();
 };
 const written = () => Number(/^write_bytes: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1] ?? 0);
+/** Ms of the processor that this program took. */
+const worked = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
 const say = (what: string, figure: string) => console.log(`${what.padEnd(29)}${figure}`);
 
 /** @returns messages that came, and ms that they took */
@@ -209,16 +214,19 @@ async function ask(): Promise<void> {
   ];
   for (const [name, series, question] of questions) {
     const times: number[] = [];
+    const work: number[] = [];
     for (const { device, reading } of series.slice(0, ASKED_OF)) {
-      const began = performance.now();
+      const [began, before] = [performance.now(), worked()];
       const whole = { agent: device, name: "It", reading, zone: "Europe/Berlin", ...question };
       const answer = await history.answer(whole);
       times.push(performance.now() - began);
+      work.push(worked() - before);
       if ("error" in answer) throw new Error(`${name}: ${answer.error}`);
     }
-    times.sort((a, b) => a - b);
-    const at = (share: number) => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(1).padStart(6);
-    say(name, `p50 ${at(0.5)}  p95 ${at(0.95)} ms`);
+    const at = (all: readonly number[], share: number) =>
+      (all.toSorted((a, b) => a - b)[Math.floor(share * (all.length - 1))] ?? 0).toFixed(1).padStart(6);
+    const figures = `p50 ${at(times, 0.5)}  p95 ${at(times, 0.95)} ms`;
+    say(name, `${figures}, of the processor p50 ${at(work, 0.5)}  p95 ${at(work, 0.95)} ms`);
   }
   await history.stop();
 }

@@ -10,10 +10,13 @@
  */
 import { join } from "node:path";
 import { canUndo } from "@edgecall/core/automations/run.ts";
+import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
 import type {
   AllowedAutomation,
   Automation,
+  AutomationOrder,
   AutomationOrdered,
+  AutomationStep,
   SaidPresence,
 } from "@edgecall/core/protocol/automation.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
@@ -27,6 +30,7 @@ import type { DeviceCalls } from "../devices/calls.ts";
 import type { LiveReadings } from "../devices/live-readings.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import type { GatewayPin } from "../gateway/gateway-pin.ts";
+import { phrasesIn } from "../history/phrases.ts";
 import { type AutomationsContent, contentText, readAutomations } from "./automations-file.ts";
 import { DurableFile, type Snapshot } from "./durable-file.ts";
 import { GatewayActs } from "./gateway-acts.ts";
@@ -53,6 +57,8 @@ const STATUS_CHARS = 150_000;
 
 type AutomationFrame = Extract<HomeFrame, { t: "automations" | "news_stored" | "acted" | "presence_said" }>;
 
+type UndoOrder = Extract<AutomationOrder, { do: "undo" }>;
+
 export type BridgeAutomationsParts = {
   folder: string;
   pin: GatewayPin;
@@ -66,6 +72,8 @@ export type BridgeAutomationsParts = {
   isStarting(): boolean;
   /** Devices come and go just now, or are not known yet. */
   isBusy(): boolean;
+  /** Home Assistant has not said since the start which devices it has: one that is missing is away, and not gone. */
+  isUnread(): boolean;
   clock: Clock;
   gateway: Pick<GatewayLink, "send">;
   log: Log;
@@ -102,7 +110,12 @@ export class BridgeAutomations {
     this.#lastWelcome = new LastWelcome(content.welcomed);
     this.#acts = new GatewayActs(gateway);
     this.#news = new NewsQueue(gateway, content);
-    this.#telling = new Telling({ news: this.#news, records, log });
+    this.#telling = new Telling({
+      news: this.#news,
+      records,
+      nameOf: (id) => this.#held.all.find(({ rule }) => rule.id === id)?.rule.name ?? id,
+      log,
+    });
     this.#present = new PresentValues(parts);
     const path = join(folder, FILE);
     this.#file = new DurableFile({ path, snapshot: () => this.#snapshot(), clock, log });
@@ -124,6 +137,7 @@ export class BridgeAutomations {
     const automations = new BridgeAutomations(parts, content, records);
     parts.presence.said(content.said);
     automations.#intake.restore(content.rules);
+    await automations.#readLanguages();
     await automations.#held.updateHash();
     automations.#machines.arm();
     return automations;
@@ -286,18 +300,21 @@ export class BridgeAutomations {
   }
 
   /** A person takes a run back. Resolves when that has ended. */
-  async #undo({ rule, firing }: { rule: string; firing: number }): Promise<AutomationOrdered> {
+  async #undo({ rule, firing, language }: UndoOrder): Promise<AutomationOrdered> {
+    const phrases = await phrasesIn(language);
     const held = this.#held.find(rule);
-    if (!held) return { error: `rule: the bridge has no rule ${rule}` };
-    const steps = held.rule.do.length;
-    if (!canUndo(held.rule, held.state, firing)) return undoneOf(undefined, steps);
+    if (!held) return { error: phrases.say("ruleIsGone") };
+    if (!canUndo(held.rule, held.state, firing)) return { error: phrases.sayOf(HOME_WORDS, "notUndoable") };
     const ended = this.#telling.ended(rule, firing);
     this.#machines.step(held, { of: "undo", firing });
     this.#machines.arm();
     const run = await ended;
-    return run
-      ? undoneOf(run, steps)
-      : { error: "it was not undone in time; the rule's next message says what became of it" };
+    if (!run) return { error: phrases.sayOf(HOME_WORDS, "undoLate") };
+    const { last } = held.state;
+    const kept = last?.firing === firing ? last.kept : [];
+    const { catalog, clock } = this.#parts;
+    const nameOf = ({ key, agent }: AutomationStep) => catalog.deviceOf(key, clock.wall())?.name ?? agent;
+    return undoneOf(held.rule, { run, kept, nameOf }, phrases);
   }
 
   /** One after another, and a fault ends nothing but its own work. */
@@ -309,9 +326,15 @@ export class BridgeAutomations {
   }
 
   async #changed(): Promise<void> {
+    await this.#readLanguages();
     await this.#held.updateHash();
     this.#machines.arm();
     await this.#file.write();
+  }
+
+  /** What fired a rule is said while it begins, so its language is there before. */
+  async #readLanguages(): Promise<void> {
+    await Promise.all(this.#held.all.map(({ rule: { language = "en" } }) => phrasesIn(language)));
   }
 
   #snapshot(): Snapshot {

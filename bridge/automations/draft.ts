@@ -35,7 +35,7 @@ export async function draftAutomation(
   const known = new RuleDevices(parts, names);
   const { devices } = known;
   const made = makeAutomation(input, rule, {
-    ...{ devices, zone },
+    ...{ devices, zone, language },
     presence: parts.presence(),
     place: parts.place(),
   });

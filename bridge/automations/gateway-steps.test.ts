@@ -48,10 +48,78 @@ describe("with the gateway", { tags: ["needs/mosquitto"], timeout: TEST_MS }, ()
     });
     const { run } = await acting.told(rule.id);
     expect(run?.steps).toMatchObject([
-      { step: 0, outcome: "confirmed", text: "it blinks" },
-      { step: 1, outcome: "not_sent", text: "nobody said yes" },
+      { step: 0, outcome: "confirmed", text: "it blinks." },
+      { step: 1, outcome: "not_sent", text: "nobody said yes." },
     ]);
     expect(hosted.publisher.sentTo("fan")).toEqual([]);
+  });
+
+  test("who has the broker's password neither asks for a step nor answers one, nor does another gateway", async () => {
+    const [dial, fan] = [await acting.device("dial"), await acting.device("plug-fan")];
+    const agent = { ...acting.step(fan), of: "agent" as const, key: "1a2b", agent: "pi", action: "blink" };
+    const rule = acting.rule({ when: [acting.above(dial, 50)], do: [agent, acting.step(fan)], say: "Hot." });
+    acting.place(rule);
+    await acting.isIn(rule.id, "armed");
+    const request = { id: `${rule.id}:1:1:0`, rule: rule.id, version: 1, firing: 1, step: 0 };
+    const forged = { outcome: "confirmed", text: "forged" } as const;
+    const texts = [
+      { t: "act", act: request },
+      { t: "acted", id: request.id, acted: forged },
+      { command: "act", request_id: request.id, payload: request },
+      { agent_id: "pi", report_type: "result", timestamp: 1, payload: { ...forged, request_id: request.id } },
+    ].map((one) => JSON.stringify(one));
+    const topics = [
+      "evoclaw/agents/pi/commands",
+      "evoclaw/agents/pi/reports",
+      "evoclaw/agents/pi/events",
+      "evoclaw/agents/pi/tools",
+      "evoclaw/agents/plug-fan/reports",
+      "evoclaw/bridge/commands",
+      "evoclaw/bridge/act",
+      "evoclaw/acted",
+      "plugs/fan/up/acted",
+      "homeassistant/status",
+    ];
+    const attack = async () => {
+      for (const topic of topics) for (const text of texts) await hosted.publisher.say(topic, text);
+    };
+    await attack();
+    // A value that the bridge has read is behind them.
+    await acting.turn(60);
+    const { act } = await played.home.next("act");
+    expect(act).toEqual(request);
+    await attack();
+    for (const id of [
+      `${rule.id}:1:1:1`,
+      `${rule.id}:1:2:0`,
+      `${rule.id}:2:1:0`,
+      "a-0000:1:1:0",
+      "",
+      "__proto__",
+    ])
+      played.home.send({ t: "acted", id, acted: forged });
+    const ours = played.home.gatewayKey;
+    played.home.gatewayKey = KeyPair.make().publicKey;
+    played.home.drop();
+    await played.home.next("conditions", ({ all }) => all.some(({ code }) => code === "gateway_key_changed"));
+    played.home.send({ t: "acted", id: act.id, acted: forged });
+    expect(await acting.order({ do: "status", rules: [rule.id], language: "en" })).toMatchObject({
+      error: expect.any(String),
+    });
+    expect(hosted.publisher.sentTo("fan")).toEqual([]);
+    played.home.gatewayKey = ours;
+    played.home.drop();
+    const before = played.home.of("act").length;
+    await until(() => played.home.of("act").length > before, {
+      within: WITHIN_MS,
+      what: "it is asked again",
+    });
+    expect(new Set(played.home.of("act").map((frame) => frame.act.id)).size).toBe(1);
+    played.home.send({ t: "acted", id: act.id, acted: { outcome: "confirmed", text: "it blinks" } });
+    const { run } = await acting.told(rule.id);
+    expect(run?.steps).toMatchObject([{ step: 0, text: "it blinks" }, { step: 1 }]);
+    expect(JSON.stringify(acting.news())).not.toContain("forged");
+    expect(hosted.publisher.sentTo("fan")).toEqual(["ON"]);
   });
 
   test("without it such a step is not run, and told when it is back", async () => {

@@ -23,6 +23,8 @@ export type RuleCommandsParts = {
   clock: Clock;
   /** True while not all devices are known. */
   isBusy(): boolean;
+  /** Home Assistant has not said since the start which devices it has. */
+  isUnread(): boolean;
 };
 
 type Rule = Pick<Automation, "id" | "version">;
@@ -34,6 +36,7 @@ type OnEnd = (ending: Ending, takenBack?: true) => void;
 
 const SEEN_LATER = "It was seen after an interruption.";
 const GONE = "its device is not known here any more";
+const NOT_YET = "its device is not known here yet: its program is away";
 
 export class RuleCommands {
   readonly #parts: RuleCommandsParts;
@@ -61,6 +64,10 @@ export class RuleCommands {
   undo({ id, undoes: step, before }: Undo, onEnd: OnEnd): void {
     const { catalog, clock } = this.#parts;
     const device = this.#device(step);
+    if (!device && !isOfGateway(step) && this.problemOf(step) === undefined) {
+      onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
+      return;
+    }
     if (!device || isOfGateway(step) || before === undefined) {
       onEnd({ outcome: "not_sent", text: device ? "its value before is not known" : GONE });
       return;
@@ -149,7 +156,8 @@ export class RuleCommands {
   problemOf(step: AutomationStep): "device_gone" | "device_changed" | undefined {
     if (step.of === "agent") return undefined;
     const device = this.#device(step);
-    if (!device) return this.#parts.isBusy() ? undefined : "device_gone";
+    const { isBusy, isUnread } = this.#parts;
+    if (!device) return isBusy() || isUnread() ? undefined : "device_gone";
     const isSame = step.allow === device.allowHash || step.allow === device.allowHashBefore;
     return isSame ? undefined : "device_changed";
   }
@@ -170,9 +178,11 @@ export class RuleCommands {
     const device = this.#device(step);
     const problem = this.problemOf(step);
     if (!device || problem !== undefined) {
-      const text = problem === "device_changed" ? `${device?.name} has changed since it was allowed` : GONE;
-      const isGone = problem !== undefined;
-      onEnd({ outcome: "not_sent", text, ...(isGone ? { pause: problem } : { again: true }) });
+      if (problem === undefined) onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
+      else {
+        const text = problem === "device_changed" ? `${device?.name} has changed since it was allowed` : GONE;
+        onEnd({ outcome: "not_sent", text, pause: problem });
+      }
       return;
     }
     const now = clock.wall();

@@ -64,16 +64,16 @@ export class RuleEffects {
         counters.begun(at);
         break;
       case "pause":
-        telling.tellPaused(held, effect.why);
+        telling.tellPaused(held, effect.why, effect.led);
         break;
       case "do":
         counters.commanded(effect.action, at);
-        values.commanded(effect.id, effect.depth);
+        values.commanded(effect.id, held.rule.id, effect.led);
         this.#afterWrite(() => this.#do(held, effect, given));
         break;
       case "undo":
         counters.commanded(effect.undoes, at);
-        values.commanded(effect.id, effect.depth);
+        values.commanded(effect.id, held.rule.id, effect.led);
         this.#afterWrite(() => commands.undo(effect, (ending) => this.#ended(held, effect, ending)));
         break;
       case "look":
@@ -143,7 +143,8 @@ export class RuleEffects {
     ending: Ending,
   ): void {
     if (this.#isStopped) return;
-    this.#parts.machine.step(held, { of: "outcome", firing, step, ...ending });
+    const text = asSentence(ending.text);
+    this.#parts.machine.step(held, { of: "outcome", firing, step, ...ending, text });
     this.#settleAfterWrite(id);
     this.#parts.machine.arm();
   }
@@ -159,4 +160,9 @@ export class RuleEffects {
     file.afterWrite(() => calls.settle(id));
     void file.write();
   }
+}
+
+/** What is told goes on behind it. */
+function asSentence(text: string): string {
+  return text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
 }

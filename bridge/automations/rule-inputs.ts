@@ -23,6 +23,8 @@ type RuleInputsParts = {
   isStarting(): boolean;
   /** Devices come and go just now, or are not known yet. */
   isBusy(): boolean;
+  /** Home Assistant has not said since the start which devices it has. */
+  isUnread(): boolean;
   clock: Clock;
 };
 
@@ -80,7 +82,7 @@ export class RuleInputs {
   /** A device that has changed since the rule was allowed, or is gone, pauses it. */
   #judge(held: HeldRule): void {
     if (held.isLeaving || held.state.stopped !== undefined) return;
-    const { catalog, clock, commands, live, isBusy, machines } = this.#parts;
+    const { catalog, clock, commands, live, isBusy, isUnread, machines } = this.#parts;
     if (machines.now() >= held.rule.allowed.until) {
       machines.pause(held, "not_allowed");
       return;
@@ -92,7 +94,7 @@ export class RuleInputs {
     const keys = held.rule.when.flatMap(({ of, key }) => (of === "hosted" ? [key] : []));
     const isGone =
       problems.includes("device_gone") ||
-      keys.some((key) => catalog.deviceOf(key, clock.wall()) === undefined);
+      (!isUnread() && keys.some((key) => catalog.deviceOf(key, clock.wall()) === undefined));
     held.missing = isGone ? (held.missing ?? now) : undefined;
     if (held.missing !== undefined && now - held.missing >= GONE_MS) machines.pause(held, "device_gone");
   }

@@ -3,11 +3,16 @@ import { combinedOf } from "@edgecall/core/automations/conditions.ts";
 import { canUndo } from "@edgecall/core/automations/run.ts";
 import type { AutomationState } from "@edgecall/core/automations/state.ts";
 import { presentTruth } from "@edgecall/core/automations/truth.ts";
+import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
+import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import type {
   Automation,
   AutomationOrdered,
   AutomationRun,
   AutomationStatus,
+  AutomationStep,
+  StepOutcome,
 } from "@edgecall/core/protocol/automation.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 
@@ -43,16 +48,40 @@ function stateOf(rule: Automation, state: AutomationState, at: number): Automati
   return state.armed ? "armed" : "waiting";
 }
 
+/** @property kept numbers of steps that were left out, as somebody changed the value since @property nameOf a step's device */
+type Undone = { run: AutomationRun; kept: readonly number[]; nameOf(step: AutomationStep): string };
+
 /** The answer to an "undo", by the run as it ended. */
-export function undoneOf(run: AutomationRun | undefined, steps: number): AutomationOrdered {
-  if (!run)
-    return {
-      error: "it cannot be undone: what it changed was changed since, or its values before are not known",
-    };
-  const undone = run.steps.filter(({ step }) => step >= steps);
-  const text = undone.map((one) => one.text).join(" ");
+export function undoneOf(
+  { do: steps }: Automation,
+  { run, kept, nameOf }: Undone,
+  phrases: Phrases,
+): AutomationOrdered {
+  const undone = run.steps.filter(({ step }) => step >= steps.length);
+  const texts = undone.map(({ step, outcome, text }) => {
+    const of = steps[step - steps.length];
+    const name = of ? nameOf(of) : "";
+    if (kept.includes(step)) return phrases.sayOf(HOME_WORDS, "stepKept", { name });
+    // The device's words, which say what it reports, are English.
+    return phrases.language === "en" && text !== "" ? text : stepText(name, outcome, phrases);
+  });
+  const text = texts.length === 0 ? phrases.sayOf(HOME_WORDS, "nothingToUndo") : phrases.sentences(...texts);
   return {
-    text: cutText(text === "" ? "nothing was to be undone" : text, TEXT_MAX),
+    text: cutText(text, TEXT_MAX),
     confirmed: undone.every(({ outcome }) => outcome === "confirmed" || outcome === "late"),
   };
+}
+
+function stepText(name: string, outcome: StepOutcome, phrases: Phrases): string {
+  switch (outcome) {
+    case "confirmed":
+    case "late":
+      return phrases.sayOf(HOME_WORDS, "stepUndone", { name });
+    case "not_sent":
+      return phrases.sayOf(NEWS_WORDS, "nothingSent", { name });
+    case "unknown":
+      return phrases.say("mayBeDone", { name });
+    default:
+      return phrases.say("notConfirmed", { name });
+  }
 }

@@ -8,26 +8,26 @@ import type { LiveReadings } from "../devices/live-readings.ts";
 type ValueInput = Extract<AutomationInput, { of: "value" }>;
 type Given = { message: number; value: SourcedReading["value"] } | "missing";
 
-/** Commands whose depth is remembered, until their values come. */
-const DEPTHS_MAX = 500;
+/** Commands of which is remembered what led to them, until their values come. */
+const LED_MAX = 500;
 
 export class RuleValues {
   readonly #live: LiveReadings;
   /** The values that were given, by the rule's place and the condition's number. */
   readonly #given = new Map<string, Given>();
-  /** How many runs led to the values that a command of a rule causes, by its id. */
-  readonly #depths = new Map<string, number>();
+  /** The rules whose runs led to the values that a command of a rule causes, by its id. */
+  readonly #led = new Map<string, readonly string[]>();
 
   constructor(live: LiveReadings) {
     this.#live = live;
   }
 
-  /** A command of a rule is sent. @param depth of its run */
-  commanded(id: string, depth: number): void {
-    this.#depths.set(id, depth + 1);
-    if (this.#depths.size <= DEPTHS_MAX) return;
-    for (const first of this.#depths.keys()) {
-      this.#depths.delete(first);
+  /** A command of a rule is sent. @param led the rules whose runs led to its run */
+  commanded(id: string, rule: string, led: readonly string[]): void {
+    this.#led.set(id, [...led, rule]);
+    if (this.#led.size <= LED_MAX) return;
+    for (const first of this.#led.keys()) {
+      this.#led.delete(first);
       return;
     }
   }
@@ -57,13 +57,13 @@ export class RuleValues {
     const isAcrossGap = condition.is === "changes" && (given === undefined || given === "missing");
     const isNoMoment = isMomentary(condition) && (isOld || isAcrossGap);
     if (isNoMoment && condition.is === "happens") return undefined;
-    const depth = reading.own && this.#depths.get(reading.own.call);
-    const own = depth !== undefined || isNoMoment;
+    const led = reading.own && this.#led.get(reading.own.call);
+    const own = led !== undefined || isNoMoment;
     return {
       of: "value",
       condition: number,
       value: { value, unit, own },
-      ...(depth !== undefined && { depth }),
+      ...(led && { led }),
     };
   }
 }

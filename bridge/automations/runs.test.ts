@@ -152,6 +152,49 @@ describe("a run", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
     expect((await acting.status(rule.id))?.runs.at(-1)?.state).toBe("undone");
   });
 
+  test("says its values and the answer to an undo in the language of the rule's maker", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    await hosted.publisher.say("plugs/fan/state", "OFF", true);
+    const fan = await acting.device("plug-fan");
+    const rule = await armed({ do: [acting.step(fan)], say: "Heiß.", language: "de" });
+    await acting.turn(60);
+    const { run } = await acting.told(rule.id);
+    expect(run?.because).toEqual([expect.stringMatching(/, Temperatur: 60 °C$/)]);
+    expect((await acting.status(rule.id))?.now).toEqual(run?.because);
+    const order = { do: "undo", rule: rule.id, firing: 1, by: "anna", language: "de" } as const;
+    expect(await acting.order(order)).toMatchObject({
+      confirmed: true,
+      text: expect.stringMatching(/: wie vorher\.$/),
+    });
+    expect(await acting.order(order)).toMatchObject({ error: expect.stringContaining("nicht rückgängig") });
+  });
+
+  test("of rules that make each other run is stopped, and told with them in their order", async () => {
+    await hosted.publisher.plug("fan");
+    await hosted.publisher.plug("lamp");
+    await acting.run();
+    const [fan, lamp] = [await acting.device("plug-fan"), await acting.device("plug-lamp")];
+    for (const name of ["fan", "lamp"]) await hosted.publisher.say(`plugs/${name}/state`, "OFF");
+    const isOn = { reading: "switch", type: "boolean", is: "equal", value: true, hold_ms: 300 } as const;
+    const hands = (from: typeof fan, to: typeof fan) =>
+      acting.rule({
+        when: [acting.reading(from, isOn)],
+        do: [acting.step(to), acting.step(from, { on: false })],
+      });
+    const [lampOn, fanOn] = [hands(lamp, fan), hands(fan, lamp)];
+    acting.place(lampOn, fanOn);
+    for (const { id } of [lampOn, fanOn]) await acting.isIn(id, "armed");
+    // By hand.
+    await hosted.publisher.say("plugs/lamp/state", "ON");
+    const told = await until(() => acting.news().find(({ paused }) => paused === "loop"), {
+      within: WITHIN_MS,
+    });
+    const names = [lampOn.name, fanOn.name];
+    expect(told).toMatchObject({ rule: fanOn.id, chain: [...names, ...names] });
+    expect(hosted.publisher.sentTo("fan")).toEqual(["ON", "OFF", "ON"]);
+  });
+
   test("of a rule that was already so waits until it was not", async () => {
     await hosted.publisher.plug("fan");
     await acting.turn(60);

@@ -24,7 +24,7 @@ beforeEach(async () => {
   const folder = mkdtempSync(join(tmpdir(), "telling-"));
   records = await RunRecords.open(join(folder, "runs.json"), () => {});
   news = new NewsQueue({ send: () => false }, { news: [], n: 0, lost: 0 });
-  telling = new Telling({ news, records, log: () => {} });
+  telling = new Telling({ news, records, nameOf: (id) => `Rule ${id}`, log: () => {} });
   const rules = new HeldRules();
   rules.add({ text: "", rule, state: initialAutomation(rule, AT) });
   held = rules.all[0] as HeldRule;
@@ -67,4 +67,16 @@ test("an undo is answered by the run's end, and not by a step that failed before
   const last = runOf(1, { state: "stopped", why: "unconfirmed" });
   tells(last);
   expect(await answer).toEqual(last);
+});
+
+test("a loop is told with the names of its rules, in their order", () => {
+  telling.tellPaused(held, "loop", ["a-1", "a-2", "a-1", rule.id]);
+  telling.tellPaused(held, "device_gone");
+  expect(news.content.news).toEqual([
+    {
+      ...{ n: 1, rule: rule.id, version: 1, paused: "loop" },
+      chain: ["Rule a-1", "Rule a-2", "Rule a-1", `Rule ${rule.id}`],
+    },
+    { n: 2, rule: rule.id, version: 1, paused: "device_gone" },
+  ]);
 });

@@ -10,7 +10,8 @@ import type { RunRecords } from "./run-records.ts";
 /** The answer to a person's undo is waited for no longer than this. */
 const UNDO_MS = 60_000;
 
-type TellingParts = { news: NewsQueue; records: RunRecords; log: Log };
+/** @property nameOf a rule, by its id */
+type TellingParts = { news: NewsQueue; records: RunRecords; nameOf(id: string): string; log: Log };
 
 export class Telling {
   readonly #parts: TellingParts;
@@ -43,11 +44,11 @@ export class Telling {
     news.add({ rule: id, version, run, ...silent, ...(critical && { critical }) });
   }
 
-  /** The rule pauses by itself, or rests. */
-  tellPaused({ rule: { id, version } }: HeldRule, why: Why): void {
-    const { news, log } = this.#parts;
+  /** The rule pauses by itself, or rests. @param led of a loop: the ids of its rules, in their order */
+  tellPaused({ rule: { id, version } }: HeldRule, why: Why, led?: readonly string[]): void {
+    const { news, nameOf, log } = this.#parts;
     log("warn", "automations.paused", { rule: id, reason: why });
-    news.add({ rule: id, version, paused: why });
+    news.add({ rule: id, version, paused: why, ...(led && { chain: led.map(nameOf) }) });
   }
 
   /** Tells otherwise what was told as confirmed: the run itself is over, or goes on. @param at epoch ms */

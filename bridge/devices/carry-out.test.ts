@@ -131,6 +131,21 @@ test("when the broker is lost in between, a lamp that never reports is not told 
   expect(published).toHaveLength(2);
 });
 
+test("what the broker may have lost is not told as sent to a lamp that never reports", async () => {
+  const { acks, ended } = await lamp({ isMute: true });
+  acks[0]?.({ kind: "unsure" });
+  await until(() => acks.length === 2, { what: "the second message" });
+  acks[1]?.(DELIVERED);
+  expect(await ended).toMatchObject({
+    report: {
+      payload: {
+        error_type: "outcome_unknown",
+        error: expect.stringMatching(/^Error: The broker did not say that it took the command to Lamp/),
+      },
+    },
+  });
+});
+
 test("a report that is taken back at once confirms nothing", async () => {
   const { acks, call, ended, say } = await lamp({ withinMs: 3_000 });
   acks[0]?.(DELIVERED);

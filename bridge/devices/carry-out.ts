@@ -93,8 +93,8 @@ export async function carryOut(
   const since = catalog.mark(clock.wall());
   const endOwn = parts.onCommand(id, device.key, plan.readings, plan.waitMs);
   const sent = await send(ledger, call, prepared);
-  if (sent === "all") {
-    const report = await outcomeOf(parts, call, prepared, since);
+  if (sent === "all" || sent === "unsure") {
+    const report = await outcomeOf(parts, call, prepared, since, sent === "unsure");
     const { confirm } = plan;
     if (report.payload.confirmed === true) {
       endOwn();
@@ -156,13 +156,14 @@ function senderOf({ catalog, clock, senders }: CarryOutParts, { agent }: DeviceC
   return senders[catalog.device(agent, clock.wall())?.source ?? "mqtt"];
 }
 
-/** Sends the command's steps in their order. @returns how much was sent; the call's end if nothing was */
+/** Sends the command's steps in their order. @returns how much was sent, `unsure` if some of it may be lost; the call's end if nothing was */
 async function send(
   ledger: DeviceLedger,
   call: DeviceCall,
   { device, plan, sender }: Prepared,
-): Promise<"all" | "a part" | Ended> {
+): Promise<"all" | "unsure" | "a part" | Ended> {
   let isOut = false;
+  let isUnsure = false;
   let isCut = false;
   let refused: Ended | undefined;
   for (const step of plan.steps) {
@@ -185,10 +186,11 @@ async function send(
     if (sent.kind === "unheard") refused ??= notListening(device);
     else {
       isOut = true;
+      isUnsure ||= sent.isUnsure === true;
       ledger.sent(call.id);
     }
   }
-  if (isOut) return isCut ? "a part" : "all";
+  if (isOut) return isCut ? "a part" : isUnsure ? "unsure" : "all";
   ledger.void(call.id);
   return refused ?? { report: notRun(call) };
 }
@@ -216,6 +218,7 @@ async function outcomeOf(
   call: DeviceCall,
   prepared: Prepared,
   since: Mark,
+  isUnsure: boolean,
 ): Promise<Outcome> {
   const { clock } = parts;
   const { action } = call;
@@ -227,6 +230,11 @@ async function outcomeOf(
   const reported = values.length > 0 ? { reported: values } : {};
   if (confirmed !== undefined) return succeeded(action, confirmed, { confirmed: true, ...reported });
   const failure = plan.failure(since);
+  if (plan.confirm === null && failure === undefined && isUnsure)
+    return unknown(
+      action,
+      `Error: ${sender.name} did not say that it took the command to ${device.name}, which reports nothing back.`,
+    );
   if (plan.confirm === null && failure === undefined)
     return succeeded(action, plan.unconfirmed(since), { confirmed: false });
   const after = `${Math.round((clock.now() - sentAt) / 100) / 10} s`;

@@ -10,7 +10,7 @@ import type { Clock } from "@edgecall/node/clock.ts";
  * @property isOld it was kept from before, or came with an earlier message: it tells of no moment
  * @property own the command of ours that it may be the answer to
  */
-export type LiveReading = Pick<SourcedReading, "message" | "value" | "text"> & {
+export type LiveReading = Pick<SourcedReading, "message" | "value" | "text" | "kind" | "class"> & {
   unit: string | undefined;
   isOld: boolean;
   own: OwnDoing | undefined;
@@ -66,13 +66,15 @@ export class LiveReadings {
     const reading = this.#catalog.readingOf(device, name, now);
     const before = reading && this.#up.get(reading.from);
     if (!reading || before === undefined || reading.unavailable || reading.known <= before) return undefined;
-    const { message, value, unit, text, retained } = reading;
+    const { message, value, unit, text, kind, class: of, retained } = reading;
     const own = this.#own.get(`${device} ${name}`);
     return {
       message,
       value,
       unit,
       text,
+      kind,
+      ...(of !== undefined && { class: of }),
       isOld: retained || message !== this.#catalog.mark(now).message,
       own: own !== undefined && this.#clock.now() < own.until ? own : undefined,
     };

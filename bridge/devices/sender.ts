@@ -8,10 +8,13 @@ import { isDeviceTopic } from "./topics.ts";
 import { within } from "./within.ts";
 
 /**
- * The fate of a step. `out`: it may have been carried out. With all others nothing was: it went `unheard`, since nothing listens to it,
+ * The fate of a step. `out`: it may have been carried out; `isUnsure`: the way to it may have lost it. With all others nothing was: it went `unheard`, since nothing listens to it,
  * the way is `offline`, or it was `refused` before it reached the device.
  */
-type Sent = { kind: "out" } | { kind: "unheard" } | { kind: "offline" | "refused"; why: string };
+type Sent =
+  | { kind: "out"; isUnsure?: boolean }
+  | { kind: "unheard" }
+  | { kind: "offline" | "refused"; why: string };
 
 export interface Sender {
   /** What is at the other end, as it begins a sentence. */
@@ -72,7 +75,7 @@ export function mqttSender(parts: {
       if (published.kind === "offline") return { kind: "offline", why: "the broker is not connected" };
       // No device has it, unless the broker keeps it.
       const isHeard = published.kind !== "delivered" || published.listening || retain;
-      return isHeard ? { kind: "out" } : { kind: "unheard" };
+      return isHeard ? { kind: "out", isUnsure: published.kind === "unsure" } : { kind: "unheard" };
     },
     ask: async () => ({ why: NOT_ASKED }),
     picture: async () => ({ error: NOT_ASKED }),

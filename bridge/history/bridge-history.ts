@@ -150,7 +150,7 @@ export class BridgeHistory {
     if (question.line && ask === "chart" && !isMoment(info))
       return {
         ...(await replyOf(answer, question, now, undefined)),
-        line: lineOf(drawnPieces(piecesOf(kept, { from, to })), { from, to }),
+        line: lineOf(drawnPieces(piecesOf(kept, { from, to }), { from, to }), { from, to }),
       };
     const isDrawn = ask === "chart" && answer.facts.known_ms > 0;
     const title = `${question.name}: ${info.reading}`;

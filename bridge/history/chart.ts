@@ -32,7 +32,7 @@ type ChartParts = {
 /** @returns a PNG */
 export function drawChart({ title, info, samples, gaps, from, to, zone }: ChartParts): Buffer {
   const picture = new Picture(WIDTH, HEIGHT);
-  const pieces = drawnPieces(piecesOf({ samples, gaps }, { from, to }, isMoment(info)));
+  const pieces = drawnPieces(piecesOf({ samples, gaps }, { from, to }, isMoment(info)), { from, to });
   const x = (at: number) => Math.round(LEFT + ((at - from) / (to - from)) * (RIGHT - LEFT));
   for (const piece of pieces)
     if (piece.value === null) picture.area(x(piece.from), TOP, x(piece.to) + 1, BOTTOM, COLOURS.unknown);
@@ -130,12 +130,20 @@ function drawStates(
     STATES_MAX,
   );
   const height = Math.floor((BOTTOM - TOP) / Math.max(1, words.length));
+  /** Of each word its columns: a year of a door has 20,000 pieces. */
+  const rows = new Map(words.map((word) => [word, new Uint8Array(WIDTH)]));
+  for (const { from, to, value } of pieces)
+    if (value !== null) rows.get(wordOf(value))?.fill(1, x(from), Math.max(x(to), x(from) + 2));
   for (const [row, word] of words.entries()) {
     const top = TOP + row * height;
     const label = word.slice(0, Math.floor((LEFT - 8) / SIGN_WIDTH));
     picture.text(LEFT - 8 - textWidth(label), top + (height - SIGN_HEIGHT) / 2, label, COLOURS.ink);
-    for (const { from, to, value } of pieces)
-      if (value !== null && wordOf(value) === word)
-        picture.area(x(from), top + 8, Math.max(x(to), x(from) + 2), top + height - 8, COLOURS.area);
+    const columns = rows.get(word) ?? new Uint8Array(WIDTH);
+    for (let left = columns.indexOf(1); left >= 0; ) {
+      const end = columns.indexOf(0, left);
+      const right = end < 0 ? WIDTH : end;
+      picture.area(left, top + 8, right, top + height - 8, COLOURS.area);
+      left = columns.indexOf(1, right);
+    }
   }
 }

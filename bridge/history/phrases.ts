@@ -1,5 +1,5 @@
 /** The languages in which the bridge speaks. Each is a part of its program, which is evaluated when something is first said in it. */
-import type { CardWords } from "@edgecall/core/automations/words/words.ts";
+import type { CardWords, HomeWords, NewsWords } from "@edgecall/core/automations/words/words.ts";
 import type { PhraseData } from "@edgecall/core/phrases/languages/phrase-data.ts";
 import { PhraseBook } from "@edgecall/core/phrases/phrase-book.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
@@ -20,7 +20,7 @@ const FILES: Readonly<Record<Other, () => Promise<PhraseData>>> = {
 };
 
 /** Of rules that act. */
-const WORDS: Readonly<Record<Other, () => Promise<{ card: CardWords }>>> = {
+const WORDS: Readonly<Record<Other, () => Promise<{ card: CardWords; home: HomeWords; news: NewsWords }>>> = {
   de: async () => await import("@edgecall/core/automations/words/de.ts"),
   fr: async () => await import("@edgecall/core/automations/words/fr.ts"),
   es: async () => await import("@edgecall/core/automations/words/es.ts"),
@@ -34,10 +34,16 @@ const WORDS: Readonly<Record<Other, () => Promise<{ card: CardWords }>>> = {
 
 const book = new PhraseBook();
 
+/** A language that was read before; else English. Where a run begins, nothing may wait for a file. */
+export function phrasesReadIn(language: Language | undefined): Phrases {
+  return book.of(language);
+}
+
+/** Reads a language once. */
 export async function phrasesIn(language: Language): Promise<Phrases> {
   return await book.load(language, async (one) => {
     if (one === "en") return undefined;
-    const [data, { card }] = await Promise.all([FILES[one](), WORDS[one]()]);
-    return { ...data, more: card };
+    const [data, { card, home, news }] = await Promise.all([FILES[one](), WORDS[one]()]);
+    return { ...data, more: { ...card, ...home, nothingSent: news.nothingSent } };
   });
 }

@@ -50,8 +50,13 @@ export class Picture {
     for (let step = 0; step <= steps; step += 1) {
       const x = Math.round(fromX + ((toX - fromX) * step) / steps);
       const y = Math.round(fromY + ((toY - fromY) * step) / steps);
-      this.area(x, y, x + 1, y + 2, colour);
+      this.#dot(x, y, colour);
+      this.#dot(x, y + 1, colour);
     }
+  }
+
+  #dot(x: number, y: number, colour: Colour): void {
+    if (x >= 0 && x < this.width && y >= 0 && y < this.height) this.#dots[y * this.width + x] = colour;
   }
 
   /** Signs that the font does not have are left out. */

@@ -63,6 +63,8 @@ export class HomeAssistantLink {
   #refresh: NodeJS.Timeout | undefined;
   /** Its registries and first states are not all read. */
   #isReading = true;
+  /** They were all read once. */
+  #hasRead = false;
   #info: { version: string; user?: string; admin?: boolean } | undefined;
   /** The last call to each entity, by its key. What is looked at for an earlier one would count for a later one. */
   readonly #lastCalls = new Map<string, object>();
@@ -83,6 +85,11 @@ export class HomeAssistantLink {
   /** It is not known yet which devices there are. */
   get isReading(): boolean {
     return this.#isReading && !this.#connection.hasEnded;
+  }
+
+  /** It has said once which devices there are. */
+  get hasRead(): boolean {
+    return this.#hasRead;
   }
 
   condition(): Condition | undefined {
@@ -203,6 +210,7 @@ export class HomeAssistantLink {
     const isWhole =
       (await this.#hearRegistries()) && (await this.#readRegistries()) && (await this.#hearStates());
     this.#isReading = false;
+    this.#hasRead ||= isWhole;
     if (isWhole) this.#parts.onDevices();
     else connection.again();
   }

@@ -225,6 +225,7 @@ export class DeviceHost {
       isTimeSure: () => gateway.timeAgrees ?? isTimeSet(),
       isStarting: () => !this.#isKnown,
       isBusy: () => !this.#isKnown || this.#burst !== undefined,
+      isUnread: () => this.#assistant.link?.hasRead === false,
     });
   }
 

@@ -75,9 +75,10 @@ export class Acting {
       : {};
   }
 
-  async run(): Promise<ChildProcess> {
+  /** Resolves when it is connected. @param more of its environment */
+  async run(more: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const { hosted } = this;
-    const own = { HEALTH_PORT: "0", BRIDGE_STATE: hosted.folder };
+    const own = { HEALTH_PORT: "0", BRIDGE_STATE: hosted.folder, ...more };
     const env = { PATH: process.env.PATH, ...NODE_ENVIRONMENT, ...hosted.played.environment(), ...own };
     const child = spawn(process.execPath, [...NODE_FLAGS, this.#program], {
       env,

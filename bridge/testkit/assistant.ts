@@ -47,8 +47,9 @@ export class PlayedAssistant {
     this.#server.on("connection", (socket) => this.#accept(socket));
   }
 
-  static async start(lights: readonly string[]): Promise<PlayedAssistant> {
-    const http = createServer().listen(0, "127.0.0.1");
+  /** @param port where it was before; any, if it is left out */
+  static async start(lights: readonly string[], port = 0): Promise<PlayedAssistant> {
+    const http = createServer().listen(port, "127.0.0.1");
     await once(http, "listening");
     return new PlayedAssistant(http, lights);
   }

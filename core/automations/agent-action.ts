@@ -8,10 +8,10 @@ const OWN: ReadonlySet<string> = new Set(["gpio_write", "services"]);
 const NEVER = /^(?:git|ssh)(?:_|$)|^prompt$/;
 
 /** @returns why a rule does not have it; undefined: it may */
-export function notOffered({ name, effect, setting }: ActionAdvert): string | undefined {
+export function notOffered({ name, effect, setting, danger }: ActionAdvert): string | undefined {
   if (effect === "read") return "it changes nothing";
   const isNever = NEVER.test(name) || (isOwnTool(name) && !OWN.has(name)) || effect === "write";
-  return isNever || setting
+  return isNever || setting || danger
     ? "rules run no commands, change no files or settings, and ask no model"
     : undefined;
 }

@@ -5,8 +5,8 @@ import { isMomentary } from "../rules/watch-rule.ts";
 import type { AutomationInput, AutomationState } from "./state.ts";
 import { combined, heldTruth, presentTruth, type Truth } from "./truth.ts";
 
-/** @property pulses the conditions whose moment this is @property depth of the deepest of these */
-export type Stepped = { state: AutomationState; pulses: ReadonlySet<number>; depth: number };
+/** @property pulses the conditions whose moment this is @property led the rules that led to these, of the one with most */
+export type Stepped = { state: AutomationState; pulses: ReadonlySet<number>; led: readonly string[] };
 
 /** Takes the value where there is one, and lets time pass in all others. */
 export function stepConditions(
@@ -16,25 +16,25 @@ export function stepConditions(
   at: number,
 ): Stepped {
   const pulses = new Set<number>();
-  let depth = 0;
+  let led: readonly string[] = [];
   const conditions = rule.when.map(({ condition }, index) => {
     const before = state.conditions[index];
     if (!before) throw new RangeError(`${rule.id} has no state of condition ${index}`);
     const isGiven = input.of === "value" && input.condition === index;
     const given: StepInput = isGiven ? { ...input.value, at } : { tick: true, at };
     const { state: after, change } = step(condition, before.rule, given);
-    const own = isGiven ? (input.depth ?? 0) : before.depth;
+    const own = isGiven ? [...(input.led ?? [])] : before.led;
     if (isMomentary(condition)) {
       if (change?.state === "firing") {
         pulses.add(index);
-        depth = Math.max(depth, own);
+        led = longest([led, own]);
       }
-      return { rule: after, depth: own };
+      return { rule: after, led: own };
     }
     const isNew = presentTruth(after) === true && presentTruth(before.rule) !== true;
-    return { rule: after, depth: isNew ? own : before.depth };
+    return { rule: after, led: isNew ? own : before.led };
   });
-  return { state: { ...state, at, conditions }, pulses, depth };
+  return { state: { ...state, at, conditions }, pulses, led };
 }
 
 /** The truth of all conditions together. A moment is false but in its moment. */
@@ -52,13 +52,17 @@ export function combinedOf(
   return combined(rule.match, truths);
 }
 
-/** @returns how many runs of rules led to this truth */
-export function depthOf(rule: Automation, state: AutomationState): number {
-  const depths = state.conditions.map((one, index) => {
+/** @returns the rules whose runs led to this truth */
+export function ledTo(rule: Automation, state: AutomationState): readonly string[] {
+  const all = state.conditions.map((one, index) => {
     const condition = rule.when[index]?.condition;
-    return condition && !isMomentary(condition) && heldTruth(one.rule) === true ? one.depth : 0;
+    return condition && !isMomentary(condition) && heldTruth(one.rule) === true ? one.led : [];
   });
-  return Math.max(0, ...depths);
+  return longest(all);
+}
+
+function longest(all: ReadonlyArray<readonly string[]>): readonly string[] {
+  return all.reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Rules that act on each other: a graph of readings that an action may change, and of readings that conditions look at. It is looked at
- * when a rule is made. At run time the depth of a run stops what passes it (run.ts).
+ * when a rule is made. At run time the rules that led to a run stop what passes it (run.ts).
  */
 
 import type { z } from "../protocol/parse.ts";

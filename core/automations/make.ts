@@ -18,6 +18,7 @@ import {
 } from "../rules/watch-rule.ts";
 import { readWindow } from "../rules/window.ts";
 import { cutText } from "../text/cut.ts";
+import type { Language } from "../text/languages.ts";
 import { MINUTE_MS } from "../time/zone.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { visible } from "../tools/visible.ts";
@@ -33,6 +34,8 @@ import { readDays, readTime } from "./read-time.ts";
 export type RuleHome = {
   devices: readonly RuleDevice[];
   zone: string;
+  /** Of who asks for it. */
+  language: Language;
   presence: readonly string[];
   place?: { lat: number; lon: number } | undefined;
 };
@@ -115,6 +118,7 @@ export function makeAutomation(
     pause_ms: PAUSE_MS,
     an_hour: AN_HOUR,
     zone: home.zone,
+    ...(home.language !== "en" && { language: home.language }),
     ...(at && at.of !== "clock" && home.place && { place: home.place }),
   };
   return { ok: true, value: { automation, when: conditions, steps: acts, ends: ending.ends } };

@@ -124,6 +124,10 @@ test("a rule that pauses says why, in each language and for each reason", () => 
   expect(newsText(told({ paused: "device_changed" }))).toBe(
     "⏸ Hall dark is paused: a device of it is another one now.",
   );
+  const loop = { paused: "loop", chain: ["Lamp on", "Hall dark", "Lamp on", "Fan on"] };
+  expect(newsText(told(loop))).toBe(
+    "⏸ Hall dark is paused: rules made each other run (Lamp on → Hall dark → Lamp on → Fan on).",
+  );
   // What ends a run as it should is no reason that is told.
   const reasons: Readonly<Record<Exclude<Why, "over" | "at_most" | "undo">, string>> = WHY_WORDS;
   for (const phrases of LANGUAGES)
@@ -162,8 +166,11 @@ test("no link and no hidden sign of a name or a value is in it", () => {
     say: "https://evil.example",
   } as ToldNews["automation"];
   const run = runOf(["confirmed", "confirmed"], { because: ["x\n\u200by"] });
-  for (const phrases of LANGUAGES) {
-    const text = newsText(told({ run }, { automation, phrases }));
+  const loop = { paused: "loop", chain: [automation.name, "https://evil.example"] };
+  for (const [phrases, news] of LANGUAGES.flatMap((one) =>
+    [{ run }, loop].map((news) => [one, news] as const),
+  )) {
+    const text = newsText(told(news, { automation, phrases }));
     expect(text).not.toMatch(/[\u202e\u200b\n]|a\.example|:\/\//);
   }
 });

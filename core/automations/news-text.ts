@@ -21,19 +21,25 @@ const TEXT_MAX = 300;
 export function newsText(told: ToldNews): string {
   const { news, automation, phrases } = told;
   const name = plainText(automation.name, NAME_MAX);
-  const { run, paused, silent = 0 } = news;
+  const { run, silent = 0 } = news;
+  const why = pausedText(news, phrases);
   const before = silent > 0 ? phrases.sayOf(NEWS_WORDS, "ranBefore", { count: silent }) : "";
-  if (paused !== undefined)
-    return phrases.sentences(
-      phrases.sayOf(NEWS_WORDS, "isPaused", { name, why: whyText(paused, phrases) }),
-      before,
-    );
+  if (why !== undefined)
+    return phrases.sentences(phrases.sayOf(NEWS_WORDS, "isPaused", { name, why }), before);
   return phrases.sentences(run ? runText(run, name, told) : name, before);
 }
 
 /** The reason of a run or a pause, as a part of a sentence. What is no reason that we know is said as it came. */
 export function whyText(why: string, phrases: Phrases): string {
   return isWhy(why) ? phrases.sayOf(WHY_WORDS, why) : plainText(why, TEXT_MAX);
+}
+
+/** Why a rule paused by itself, of a loop with its rules in their order. @returns undefined: it did not */
+export function pausedText({ paused, chain }: AutomationNews, phrases: Phrases): string | undefined {
+  const why = paused === undefined ? undefined : whyText(paused, phrases);
+  if (why === undefined || !chain) return why;
+  const names = chain.map((name) => plainText(name, NAME_MAX)).join(" → ");
+  return phrases.sayOf(NEWS_WORDS, "inOrder", { why, names });
 }
 
 /** News from the time when the gateway was away: how often each rule ran, and by name what was not confirmed. @param told at least two pieces of news */

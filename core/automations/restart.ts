@@ -27,7 +27,7 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
   turn.state = {
     ...state,
     at: now.at,
-    conditions: state.conditions.map(({ rule, depth }) => ({ rule: anew(rule, state.armed, now.at), depth })),
+    conditions: state.conditions.map(({ rule, led }) => ({ rule: anew(rule, state.armed, now.at), led })),
     gap: now.at,
     missed: undefined,
     begun: state.begun.map((at) => Math.min(at, now.at)),

@@ -39,11 +39,11 @@ class Bench {
   value(
     value: boolean | string | undefined,
     condition = 0,
-    more: { depth?: number; own?: boolean } = {},
+    more: { led?: readonly string[]; own?: boolean } = {},
   ): Effect[] {
-    const { own, depth } = more;
+    const { own, led } = more;
     const given = value === undefined ? { missing: true as const } : { value, own };
-    return this.give({ of: "value", condition, value: given, depth });
+    return this.give({ of: "value", condition, value: given, led });
   }
 
   /** Time passes, with each tick that is due. */
@@ -578,6 +578,22 @@ describe("a start in the middle", () => {
     expect(brief(waiting.restart("none", 25 * MINUTE_MS))).toEqual(["says stopped late"]);
   });
 
+  test("an end that came before its first action is told: nothing was done", () => {
+    const ends = { ...steps, over: "off", end: off } as const;
+    const off5 = new Bench({ ...ends, at_most_minutes: 5 });
+    off5.fire();
+    expect(brief(off5.restart("none", 6 * MINUTE_MS))).toEqual(["says not_run not_sent"]);
+    const over = new Bench(ends);
+    over.fire();
+    over.around = { sure: false };
+    over.restart("none");
+    expect(brief([...over.value(false), ...over.pass(MINUTE_MS)])).toEqual(["says not_run not_sent"]);
+    const waiting = new Bench({ ...ends, do: [stepOf({ wait_minutes: 20 })] });
+    waiting.fire();
+    waiting.restart("none");
+    expect(brief([...waiting.value(false), ...waiting.pass(MINUTE_MS)])).toEqual(["notes not_run over"]);
+  });
+
   test("a step that goes on before its end is carried out, however late", () => {
     const bench = new Bench({ over: "off", end: off });
     bench.fire();
@@ -687,12 +703,16 @@ describe("loops", () => {
           bench.ends("confirmed");
           // Its own condition ends, and the other one's begins.
           bench.value(false);
-          other.value(true, 0, { own: true, depth: effect.depth + 1 });
+          other.value(true, 0, { own: true, led: [...effect.led, bench.rule.id] });
         }
       }
     const all = [...first.effects, ...second.effects];
     expect(all.filter(({ of }) => of === "begun")).toHaveLength(3);
     expect(brief(second.effects)).toContain("pause loop");
+    expect(second.effects).toContainEqual({
+      ...{ of: "pause", why: "loop" },
+      led: ["a-0001", "a-0002", "a-0001", "a-0002"],
+    });
   });
 
   test("any rules come to rest after what people did, and each has its end", () => {
@@ -717,7 +737,7 @@ describe("loops", () => {
           }),
         }));
         const values = [false, false, false];
-        const set = (device: number, value: boolean, cause: { own?: boolean; depth?: number }) => {
+        const set = (device: number, value: boolean, cause: { own?: boolean; led?: readonly string[] }) => {
           if (values[device] === value) return;
           values[device] = value;
           for (const { reads, bench } of benches) if (reads === device) bench.value(value, 0, cause);
@@ -727,8 +747,8 @@ describe("loops", () => {
           const given = bench.effects.splice(0);
           for (const effect of given) {
             if (effect.of !== "do") continue;
-            const { firing, step, action, depth } = effect;
-            set(Number(action.key), action.action === "true", { own: true, depth: depth + 1 });
+            const { firing, step, action, led } = effect;
+            set(Number(action.key), action.action === "true", { own: true, led: [...led, bench.rule.id] });
             bench.give({ of: "outcome", firing, step, outcome: "confirmed", text: "" });
           }
           const begun = given.filter(({ of }) => of === "begun").length;
@@ -758,7 +778,7 @@ describe("loops", () => {
   test("without a hold what rules did makes none run", () => {
     const bench = new Bench();
     bench.value(false);
-    expect(bench.value(true, 0, { own: true, depth: 1 })).toEqual([]);
+    expect(bench.value(true, 0, { own: true, led: ["a-0009"] })).toEqual([]);
     expect(brief(bench.pass(HOUR_MS))).toEqual([]);
     expect(brief(bench.fire())).toEqual(["begun", "do 0"]);
   });

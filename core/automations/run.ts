@@ -9,7 +9,7 @@ import type { Automation } from "../protocol/automation.ts";
 import { nextDue as conditionDue } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
-import { combinedOf, depthOf, stepConditions, withTruth } from "./conditions.ts";
+import { combinedOf, ledTo, stepConditions, withTruth } from "./conditions.ts";
 import { isAllowedNow } from "./only-if.ts";
 import { onClockSet, onRestart, quiet } from "./restart.ts";
 import type { Advanced, AutomationInput, AutomationState, Run, Surroundings } from "./state.ts";
@@ -27,7 +27,7 @@ const MOMENT_MS = MINUTE_MS;
 /** The time in which `an_hour` counts. */
 const RATE_MS = windowMs(HOUR_MS, MINUTE_MS);
 /** Runs of rules that led to one another. The next one is a loop. */
-const DEPTH_MAX = 3;
+const LED_MAX = 3;
 /** A clock that is set back comes to days again that were done. */
 const DAYS_KEPT = 4;
 /** Of times that were missed, only the newest counts. */
@@ -43,7 +43,7 @@ export function advance(
   const turn: Turn = { rule, now, state, effects: [] };
   if (input.of === "clock_set") onClockSet(turn, input.by);
   if (input.of === "restarted") onRestart(turn, input.ledger);
-  const { state: stepped, pulses, depth } = stepConditions(rule, turn.state, input, now.at);
+  const { state: stepped, pulses, led } = stepConditions(rule, turn.state, input, now.at);
   turn.state = withTruth(rule, stepped);
   if (turn.state.run && stepped.level === false && turn.state.level) {
     countOne(turn);
@@ -57,7 +57,7 @@ export function advance(
   carryOn(turn);
   const isPulse = pulses.size > 0 && combinedOf(rule, turn.state, heldTruth, pulses) === true;
   if (!turn.state.stopped) {
-    onMoment(turn, isPulse ? { depth, because: now.because() } : undefined);
+    onMoment(turn, isPulse ? { led, because: now.because() } : undefined);
     onLevel(turn);
     onTime(turn);
   }
@@ -94,13 +94,17 @@ export function canUndo(rule: Automation, { run, last }: AutomationState, firing
   return last?.firing === firing && isUndoable(rule, last);
 }
 
-type Moment = { depth: number; because: string[] };
+type Moment = { led: readonly string[]; because: string[] };
 
 /** A moment that comes while it runs, rests or pauses is counted. It waits only for its turn among the rules of the home. */
 function onMoment(turn: Turn, pulse: Moment | undefined): void {
   const { state, now } = turn;
   const waiting = state.moment;
-  const moment = waiting ?? (pulse && now.at >= state.quiet_until ? { at: now.at, ...pulse } : undefined);
+  const moment =
+    waiting ??
+    (pulse && now.at >= state.quiet_until
+      ? { at: now.at, led: [...pulse.led], because: pulse.because }
+      : undefined);
   if (!moment) return;
   if (waiting && pulse) countOne(turn);
   if (isBusy(turn)) {
@@ -121,7 +125,7 @@ function onLevel(turn: Turn): void {
   const because = now.because();
   if (state.missed !== undefined && rule.do.some(({ danger }) => danger !== undefined))
     tellNotRun(turn, "missed_danger", because, true);
-  else begin(turn, false, { depth: depthOf(rule, state), because });
+  else begin(turn, false, { led: ledTo(rule, state), because });
 }
 
 /** A time of the day. Of those that were missed only the newest may run, and each day has one. */
@@ -141,18 +145,18 @@ function onTime(turn: Turn): void {
   if (isLate ? !isDone(newest) : newest !== next && !isDone(next)) tellNotRun(turn, "late", [], true);
   if (isLate || isDone(newest)) return;
   if (isBusy(turn)) countOne(turn);
-  else begin(turn, true, { depth: 0, because: now.because() });
+  else begin(turn, true, { led: [], because: now.because() });
 }
 
-function begin(turn: Turn, moment: boolean, { depth, because }: Moment): void {
+function begin(turn: Turn, moment: boolean, { led, because }: Moment): void {
   const { rule, state, now } = turn;
   if (isAllowedNow(rule.only_if, { ...now, zone: rule.zone }) !== true) {
     turn.state = { ...state, refused: now.at };
     tellNotRun(turn, "only_if", because, false);
     return;
   }
-  if (depth >= DEPTH_MAX) {
-    stop(turn, "loop", true);
+  if (led.length >= LED_MAX) {
+    stop(turn, "loop", { isOwn: true, led: [...led, rule.id] });
     tellNotRun(turn, "loop", because, false);
     return;
   }
@@ -166,7 +170,7 @@ function begin(turn: Turn, moment: boolean, { depth, because }: Moment): void {
   }
   const firing = state.firing + 1;
   const run: Run = {
-    ...{ firing, at: now.at, because, depth, moment, phase: "do", step: 0, out: false },
+    ...{ firing, at: now.at, because, led: [...led], moment, phase: "do", step: 0, out: false },
     ...{ recheck: false, tries: 0, steps: [], kept: [], before: {}, ends: [] },
   };
   turn.state = { ...state, firing, run, begun: [...recent, now.at], counted: 0, resting: undefined };

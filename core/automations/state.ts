@@ -44,6 +44,9 @@ const WHYS = [
 const Why = z.enum(WHYS);
 export type Why = z.infer<typeof Why>;
 
+/** Ids of the rules whose runs led to something, each by the values that it changed, the first one first. */
+const Led = z.array(z.string());
+
 /** Values before a step, by reading. */
 export const ValuesBefore = z.record(z.string(), RuleValue);
 export type ValuesBefore = z.infer<typeof ValuesBefore>;
@@ -53,8 +56,7 @@ const Run = z.object({
   firing: count,
   at: instant,
   because: z.array(z.string()),
-  /** So many runs of rules led to this one, each by the values that it changed. */
-  depth: count,
+  led: Led,
   /** It began by a moment or by a time, so `when` being no longer so does not end it. */
   moment: z.boolean(),
   /** `held`: all was done, and it waits for its end. */
@@ -97,8 +99,8 @@ export const AutomationState = z.object({
   version: z.int().check(z.minimum(1)),
   /** When it was last looked at. */
   at: instant,
-  /** Of `when`, in its order. `depth`: of the value by which it became true. */
-  conditions: z.array(z.object({ rule: RuleState, depth: count })),
+  /** Of `when`, in its order. `led`: to the value by which it became true. */
+  conditions: z.array(z.object({ rule: RuleState, led: Led })),
   /** It was false since the rule was made, resumed or ran: so a step to true counts. */
   armed: z.boolean(),
   /** The last known truth, without holds. */
@@ -108,7 +110,7 @@ export const AutomationState = z.object({
   /** The step to true was not seen. Since when it is known. */
   missed: z.optional(instant),
   /** A moment that waits for its turn among the rules of the home. */
-  moment: z.optional(z.object({ at: instant, depth: count, because: z.array(z.string()) })),
+  moment: z.optional(z.object({ at: instant, led: Led, because: z.array(z.string()) })),
   /** The number of the last firing. */
   firing: count,
   /** When it ran in the last hour, oldest first; and the last time. */
@@ -157,12 +159,12 @@ export type Surroundings = {
 export type LedgerSays = "none" | "begun" | "sent" | Pick<StepEnded, "outcome" | "text">;
 
 export type AutomationInput =
-  /** A value of condition `condition`, or the word that there is none. `depth`: of a rule's command that caused it, plus 1. */
+  /** A value of condition `condition`, or the word that there is none. `led`: the rules that led to it, that of the command last. */
   | {
       of: "value";
       condition: number;
       value: (RawValue & { own?: boolean | undefined }) | { missing: true };
-      depth?: number | undefined;
+      led?: readonly string[] | undefined;
     }
   | { of: "tick" }
   | StepEnded
@@ -206,7 +208,7 @@ export type Effect =
       id: string;
       action: AutomationStep;
       is_end: boolean;
-      depth: number;
+      led: readonly string[];
     }
   /** Bring the readings back to `before` where they were not changed since. An `outcome` follows. */
   | {
@@ -216,13 +218,13 @@ export type Effect =
       id: string;
       undoes: AutomationStep;
       before: ValuesBefore | undefined;
-      depth: number;
+      led: readonly string[];
     }
   | Look
   /** `aloud` is false: for the record alone. `critical`: an end of what does harm was not confirmed. */
   | { of: "tell"; run: AutomationRun; aloud: boolean; critical: boolean }
-  /** It pauses by itself, or rests until then. */
-  | { of: "pause"; why: Why; until?: number };
+  /** It pauses by itself, or rests until then. `led`: of a loop, with this rule last. */
+  | { of: "pause"; why: Why; until?: number; led?: readonly string[] };
 
 /**
  * `now`: look at the present state and answer with an `outcome`. Else: watch for a confirmation until then, answer with `late`. `back`: the
@@ -245,7 +247,7 @@ export function initialAutomation(rule: Automation, at: number, firing = 0): Aut
   return {
     version: rule.version,
     at,
-    conditions: rule.when.map(() => ({ rule: initialState(at), depth: 0 })),
+    conditions: rule.when.map(() => ({ rule: initialState(at), led: [] })),
     armed: false,
     gap: at,
     firing,

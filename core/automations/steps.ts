@@ -41,7 +41,7 @@ function moves(turn: Turn): boolean {
   if (ending && !run.ending) return set(turn, { ...run, ending });
   if (run.out) return false;
   if (run.phase === "end") return moveEnd(turn, run);
-  if (ending) return beginEnd(turn, run, ending.why);
+  if (ending) return isCutOff(run, ending) ? leaveDo(turn, run, "not_sent") : beginEnd(turn, run, ending.why);
   return run.phase === "do" && moveDo(turn, run);
 }
 
@@ -55,6 +55,15 @@ function endingOf(turn: Turn, run: Run): Run["ending"] {
   if (run.at_most !== undefined && now.at >= run.at_most) return { why: "at_most", at: now.at };
   const isOver = rule.over !== "leave" && !run.moment && isHeld(turn) === false;
   return isOver ? { why: "over", at: now.at } : undefined;
+}
+
+/** A start in the middle kept it from its first action until its end had come: nothing of it was done, and a person is told. */
+function isCutOff(
+  { phase, steps, from, interrupted }: Run,
+  { why, at }: NonNullable<Run["ending"]>,
+): boolean {
+  const isDue = interrupted !== undefined && from !== undefined && from <= at;
+  return phase === "do" && steps.length === 0 && isDue && (why === "over" || why === "at_most");
 }
 
 function moveDo(turn: Turn, run: Run): boolean {
@@ -100,9 +109,9 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
     ...(before && { before: { ...run.before, [run.step]: before } }),
     ...(hasLimit && { at_most: run.at_most ?? now.at + (rule.at_most_minutes ?? 0) * MINUTE_MS }),
   });
-  const { firing, step, depth } = run;
+  const { firing, step, led } = run;
   const id = actionId(rule, firing, step);
-  turn.effects.push({ of: "do", firing, step, id, action, is_end: false, depth });
+  turn.effects.push({ of: "do", firing, step, id, action, is_end: false, led });
   return false;
 }
 
@@ -164,16 +173,16 @@ function moveEnd(turn: Turn, run: Run): boolean {
 
 /** Gives a step of the end out. Nothing holds it back. */
 function giveOutEnd({ rule, effects }: Turn, run: Run, step: number): void {
-  const { firing, depth } = run;
+  const { firing, led } = run;
   const id = actionId(rule, firing, step);
   const index = step - rule.do.length;
   const action = isUndo(rule, run.ending?.why) ? undefined : rule.end[index];
   if (action) {
-    effects.push({ of: "do", firing, step, id, action, is_end: true, depth });
+    effects.push({ of: "do", firing, step, id, action, is_end: true, led });
     return;
   }
   const undoes = rule.do[index];
-  if (undoes) effects.push({ of: "undo", firing, step, id, undoes, before: run.before[index], depth });
+  if (undoes) effects.push({ of: "undo", firing, step, id, undoes, before: run.before[index], led });
 }
 
 /** The step's outcome. One that is not awaited is a repetition. */
@@ -198,7 +207,7 @@ export function onOutcome(turn: Turn, input: StepEnded): void {
   const look = lookAt(rule, run, step, now.at + LATE_CONFIRMATION_MS);
   if (look && (outcome === "unconfirmed" || outcome === "unknown")) turn.effects.push(look);
   set(turn, { ...reached, step: run.step + 1, from: undefined, tries: 0 });
-  if (input.pause) stop(turn, input.pause, true);
+  if (input.pause) stop(turn, input.pause, { isOwn: true });
   if (!isEnd && isFailure(outcome) && !rule.go_on) leaveDo(turn, turn.state.run ?? reached, whyOf(outcome));
 }
 
@@ -269,12 +278,16 @@ export function isOpen({ outcome, at }: Pick<Run["steps"][number], "outcome" | "
   return (outcome === "unconfirmed" || outcome === "unknown") && now - at <= LATE_CONFIRMATION_MS;
 }
 
-/** Nothing begins any more, and a run's end is carried out. @param isOwn the rule pauses by itself */
-export function stop(turn: Turn, why: Why, isOwn = false): void {
+/** Nothing begins any more, and a run's end is carried out. @param own it pauses by itself; `led`: of a loop, the rules in their order */
+export function stop(
+  turn: Turn,
+  why: Why,
+  { isOwn = false, led }: { isOwn?: boolean; led?: readonly string[] } = {},
+): void {
   const { state, now } = turn;
   turn.state = { ...state, stopped: state.stopped ?? why, moment: undefined };
   // Each step of an end may find its device changed: that is told once.
-  if (isOwn && state.stopped === undefined) turn.effects.push({ of: "pause", why });
+  if (isOwn && state.stopped === undefined) turn.effects.push({ of: "pause", why, ...(led && { led }) });
   const { run } = state;
   if (run && !run.ending) set(turn, { ...run, ending: { why, at: now.at } });
 }

@@ -6,6 +6,7 @@ import {
   type Gap,
   isMoment,
   type KeptValue,
+  type Room,
   type Sample,
   type SeriesInfo,
   type StateAbout,
@@ -113,7 +114,8 @@ type Part = Piece & { inner?: Inner };
 
 /** Its first span, its last one, which go on in what is beside them, and those between. */
 function partsOf(stretch: Stretch, state: AskedState | undefined): Part[] {
-  const { from, to, first, end, endFrom, about, spans } = stretch;
+  const { from, to, first } = stretch;
+  const { end, endFrom, about, spans } = (state && roomIn(stretch, state)?.line) ?? stretch;
   const found = state && stateIn(stretch, state);
   if (spans === 1 || typeof found === "boolean") return [{ from, to, value: first }];
   const firstTo = about.of === "states" ? about.firstTo : from;
@@ -125,13 +127,24 @@ function partsOf(stretch: Stretch, state: AskedState | undefined): Part[] {
   ];
 }
 
+/** The room between its numbers on one side of which it is so, and on the other one not. */
+function roomIn({ about }: Stretch, { testAll }: AskedState): Room | undefined {
+  if (about.of !== "numbers" || !testAll) return undefined;
+  return about.rooms?.find(({ low, high }) => {
+    const [below, above] = [testAll(about.min.value, low), testAll(high, about.max.value)];
+    return below !== undefined && above !== undefined && below !== above;
+  });
+}
+
 /** @returns whether it is so in all of it; what is known of the state in it; undefined: its values have to be read */
-function stateIn({ about }: Stretch, { test, testAll }: AskedState): boolean | StateAbout | undefined {
+function stateIn(stretch: Stretch, state: AskedState): boolean | StateAbout | undefined {
+  const { test, testAll } = state;
+  const { about } = stretch;
   if (about.of === "moments") return undefined;
   if (about.of === "numbers") {
     const [low, high] = [about.min.value, about.max.value];
-    if (testAll) return testAll(low, high);
-    return low === high ? test(low) : undefined;
+    const isAll = testAll ? testAll(low, high) : low === high ? test(low) : undefined;
+    return isAll ?? roomIn(stretch, state)?.line.about.states.find(({ value }) => test(value));
   }
   const meant = about.states.filter(({ value }) => test(value));
   if (meant.length === 0 || meant.length === about.states.length) return meant.length > 0;
@@ -148,9 +161,16 @@ export function isEnough(
   state: AskedState | undefined,
   { from, to }: Period,
 ): boolean {
-  if (ask === "chart") return stretch.about.of === "numbers" && to - from >= LONG_CHART_MS;
+  if (ask === "chart" && (to - from < LONG_CHART_MS || !canDraw(stretch))) return false;
+  if (ask === "chart" && stretch.about.of === "numbers") return true;
   if (ask === "min_max" || ask === "mean" || ask === "change" || state === undefined) return true;
   return stretch.about.of === "moments" || stateIn(stretch, state) !== undefined;
+}
+
+/** @returns whether it is known where each state was, to the hour; numbers are drawn by their extremes */
+function canDraw({ about }: Stretch): boolean {
+  if (about.of !== "states") return about.of === "numbers";
+  return about.states.every(({ count, hours }) => count < 2 || hours !== undefined);
 }
 
 function lastFacts(pieces: readonly Piece[], state: AskedState | undefined): Partial<PastFacts> {

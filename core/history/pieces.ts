@@ -1,5 +1,12 @@
 /** Puts what was kept of a reading on a line of time: what its value was, and of which parts nothing is known. */
-import type { Gap, KeptValue, Sample, Stretch, UnknownCause } from "./sample.ts";
+import type { Gap, KeptValue, Sample, StateAbout, Stretch, UnknownCause } from "./sample.ts";
+
+const HOUR_MS = 3_600_000;
+const HOURS_A_DAY = 24;
+/** A drawing has so many columns, in each of which several states are seen side by side. */
+const DRAWN_COLUMNS = 700;
+/** Hours whose states are drawn together. */
+const HOUR_STEPS = [1, 2, 3, 4, 6, 8, 12, 24];
 
 /** Epoch ms; `to` is not in it. */
 export type Period = { from: number; to: number };
@@ -85,10 +92,13 @@ function* changesOf(
   yield* gapsBefore(Number.POSITIVE_INFINITY);
 }
 
-/** As they are drawn: of a stretch its first and last value, and the lowest and highest one between them. */
-export function drawnPieces(pieces: readonly Piece[]): Piece[] {
+/** As they are drawn: of a stretch its first and last value, and the lowest and highest one between them, or its states. */
+export function drawnPieces(pieces: readonly Piece[], { from, to }: Period): Piece[] {
+  const wide = (to - from) / DRAWN_COLUMNS;
+  const hours = HOUR_STEPS.findLast((step) => step * HOUR_MS <= wide) ?? 1;
   return pieces.flatMap((piece): Piece[] => {
     const { stretch, to } = piece;
+    if (stretch?.about.of === "states") return drawnStates(stretch, stretch.about.states, hours * HOUR_MS);
     if (stretch?.about.of !== "numbers") return [piece];
     const { min, max } = stretch.about;
     const points = [
@@ -98,6 +108,34 @@ export function drawnPieces(pieces: readonly Piece[]): Piece[] {
     ];
     return points.map(({ at, value }, nth) => ({ from: at, to: points[nth + 1]?.at ?? to, value }));
   });
+}
+
+/** Between the first and the last value, states that came in the same hours share these by how long they held in all. */
+function drawnStates(stretch: Stretch, states: readonly StateAbout[], stepMs: number): Piece[] {
+  const { from, to, first, end, endFrom, about } = stretch;
+  const firstTo = about.of === "states" ? about.firstTo : from;
+  const drawn: Piece[] = [{ from, to: firstTo, value: first }];
+  for (let at = firstTo; at < endFrom; ) {
+    const until = Math.min(Math.floor(at / stepMs) * stepMs + stepMs, endFrom);
+    const seen = states.filter((state) => wasIn(state, at, until));
+    const [wide, ms] = [until - at, seen.reduce((sum, state) => sum + state.ms, 0)];
+    for (const [nth, { value, ms: own }] of seen.entries()) {
+      const share = ms > 0 ? own / ms : 1 / seen.length;
+      const next = nth === seen.length - 1 ? until : at + Math.round(share * wide);
+      drawn.push({ from: at, to: Math.min(next, until), value });
+      at = Math.min(next, until);
+    }
+    at = until;
+  }
+  drawn.push({ from: endFrom, to, value: end });
+  return joined(drawn, (a, b) => a.value === b.value);
+}
+
+function wasIn({ longest, last, hours }: StateAbout, from: number, to: number): boolean {
+  if (hours === undefined) return [longest, last].some((span) => span && span.from < to && span.to > from);
+  for (let hour = Math.floor(from / HOUR_MS); hour * HOUR_MS < to; hour += 1)
+    if ((hours >> (hour % HOURS_A_DAY)) % 2 !== 0) return true;
+  return false;
 }
 
 /** Moments that are known to have happened there. @property count so many of this value, of which `at` is the last one's */

@@ -28,12 +28,38 @@ export type Stretch = {
   about: NumbersAbout | StatesAbout | MomentsAbout;
 };
 
-/** @property weighted each number by the ms for which it held @property lifts what a meter had before it began anew, in all */
-export type NumbersAbout = { of: "numbers"; min: Extreme; max: Extreme; weighted: number; lifts: number };
+/**
+ * @property weighted each number by the ms for which it held @property lifts what a meter had before it began anew, in all
+ * @property rooms the wide ones between its numbers
+ */
+export type NumbersAbout = {
+  of: "numbers";
+  min: Extreme;
+  max: Extreme;
+  weighted: number;
+  lifts: number;
+  rooms?: readonly Room[];
+};
+/**
+ * None of the stretch's numbers is between `low` and `high`: a pump takes 0.1 W or 300 W.
+ * @property line the stretch as two states, below and above. The value of each is the number with which its last part began
+ */
+export type Room = { low: number; high: number; line: StatesLine };
+type StatesLine = Pick<Stretch, "end" | "spans" | "endFrom"> & { about: StatesAbout };
 /** @property firstTo until when the first one held */
 export type StatesAbout = { of: "states"; firstTo: number; states: readonly StateAbout[] };
-/** Of one state. Times are those of its spans that neither begin nor end the stretch. */
-export type StateAbout = { value: KeptValue; count: number; ms: number; longest?: Span; last?: Span };
+/**
+ * Of one state. Times are those of its spans that neither begin nor end the stretch.
+ * @property hours a bit for each hour of the day (UTC) that has some of them, the lowest is the first one; absent: it is not known of more than `longest` and `last`
+ */
+export type StateAbout = {
+  value: KeptValue;
+  count: number;
+  ms: number;
+  longest?: Span;
+  last?: Span;
+  hours?: number;
+};
 /** Each value that came. */
 export type MomentsAbout = {
   of: "moments";

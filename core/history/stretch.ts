@@ -4,6 +4,7 @@ import type {
   KeptValue,
   MomentsAbout,
   NumbersAbout,
+  Room,
   Sample,
   Span,
   StateAbout,
@@ -14,6 +15,13 @@ import type {
 /** More make it longer than what it is about. */
 const STATES_MAX = 8;
 const UNKNOWN_MAX = 4;
+const ROOMS_MAX = 3;
+/** A room has so much of what is between the lowest and the highest number, and is more than half as wide as the number beside it. */
+const ROOM_SHARE = 0.01;
+const ROOM_RATIO = 0.5;
+
+const HOUR_MS = 3_600_000;
+const HOURS_A_DAY = 24;
 
 /** A meter that falls to so little of what it had begins anew. */
 const RESET_SHARE = 0.1;
@@ -70,12 +78,16 @@ function stretchOf(samples: readonly Sample[], isMoment: boolean): Stretch | und
 
 type ValueSpan = Span & { value: KeptValue };
 
-function spansOf(samples: readonly Known[], to: number): ValueSpan[] {
+type StateOf = (value: KeptValue) => KeptValue;
+const itself: StateOf = (value) => value;
+
+/** @returns parts in which the state is one, each with its first value */
+function spansOf(samples: readonly Known[], to: number, stateOf = itself): ValueSpan[] {
   const spans: ValueSpan[] = [];
   for (const [nth, { at, value }] of samples.entries()) {
     const before = spans.at(-1);
     const until = samples[nth + 1]?.at ?? to;
-    if (before?.value === value) before.to = until;
+    if (before && stateOf(before.value) === stateOf(value)) before.to = until;
     else spans.push({ from: at, to: until, value });
   }
   return spans;
@@ -92,23 +104,56 @@ function numbersAbout(samples: readonly Known[], to: number): NumbersAbout {
     if (before !== undefined && isReset(before, value)) lifts += before;
     weighted += value * ((samples[nth + 1]?.at ?? to) - at);
   }
-  return { of: "numbers", min: momentOf(min), max: momentOf(max), weighted, lifts };
+  const rooms = roomsOf(samples, to);
+  return {
+    of: "numbers",
+    min: momentOf(min),
+    max: momentOf(max),
+    weighted,
+    lifts,
+    ...(rooms.length > 0 && { rooms }),
+  };
+}
+
+/** A question whose limit is in one of them needs no number: those of a socket are close to 0, or to what its device takes. */
+function roomsOf(samples: readonly Known[], to: number): Room[] {
+  const numbers = Float64Array.from(new Set(samples.map(({ value }) => value as number))).sort();
+  const least = ((numbers.at(-1) ?? 0) - (numbers[0] ?? 0)) * ROOM_SHARE;
+  const wide: { low: number; high: number }[] = [];
+  for (let nth = 1; nth < numbers.length; nth += 1) {
+    const [low = 0, high = 0] = [numbers[nth - 1], numbers[nth]];
+    const isWide = high - low >= least && high - low > ROOM_RATIO * Math.max(Math.abs(low), Math.abs(high));
+    if (isWide) wide.push({ low, high });
+  }
+  return wide
+    .sort((a, b) => b.high - b.low - (a.high - a.low))
+    .slice(0, ROOMS_MAX)
+    .flatMap(({ low, high }): Room[] => {
+      const isAbove: StateOf = (value) => (value as number) >= high;
+      const spans = spansOf(samples, to, isAbove);
+      const end = spans.at(-1);
+      const about = statesAbout(spans, isAbove);
+      if (!end || !about) return [];
+      return [{ low, high, line: { end: end.value, endFrom: end.from, spans: spans.length, about } }];
+    });
 }
 
 function momentOf({ at, value }: Extreme): Extreme {
   return { at, value };
 }
 
-function statesAbout(spans: readonly ValueSpan[]): StatesAbout | undefined {
+function statesAbout(spans: readonly ValueSpan[], stateOf = itself): StatesAbout | undefined {
   const states = new Map<KeptValue, StateAbout>();
   for (const [nth, { from, to, value }] of spans.entries()) {
-    const state = states.get(value) ?? { value, count: 0, ms: 0 };
-    states.set(value, state);
+    const state = states.get(stateOf(value)) ?? { value, count: 0, ms: 0 };
+    states.set(stateOf(value), state);
     if (nth === 0 || nth === spans.length - 1) continue;
     state.count += 1;
+    state.value = value;
     state.ms += to - from;
     if (!state.longest || to - from > state.longest.to - state.longest.from) state.longest = { from, to };
     state.last = { from, to };
+    if (stateOf === itself) state.hours = (state.hours ?? 0) | hoursIn(from, to);
   }
   if (states.size > STATES_MAX) return undefined;
   return { of: "states", firstTo: spans[0]?.to ?? 0, states: [...states.values()] };
@@ -119,4 +164,12 @@ function momentsAbout(samples: readonly Known[]): MomentsAbout | undefined {
   for (const { at, value } of samples)
     values.set(value, { value, count: (values.get(value)?.count ?? 0) + 1, last: at });
   return values.size > STATES_MAX ? undefined : { of: "moments", values: [...values.values()] };
+}
+
+/** @returns a bit for each hour of the day that the part is in; one without a length is in one hour */
+function hoursIn(from: number, to: number): number {
+  let bits = 0;
+  const last = Math.floor(Math.max(from, to - 1) / HOUR_MS);
+  for (let hour = Math.floor(from / HOUR_MS); hour <= last; hour += 1) bits |= 1 << (hour % HOURS_A_DAY);
+  return bits;
 }

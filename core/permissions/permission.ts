@@ -7,7 +7,7 @@ import { z } from "../protocol/parse.ts";
 import { Bound } from "./bounds.ts";
 
 const DAY_MS = 86_400_000;
-/** The longest life of a permission, and the longest time without a use. */
+/** The longest life of a permission, and the longest time without a use. A rule that waits for a leak may never have to run. */
 export const LIFE_MAX_MS = 90 * DAY_MS;
 export const UNUSED_MAX_MS = 60 * DAY_MS;
 /** One for a conversation ends after a day without a word in it. */
@@ -88,12 +88,13 @@ export type StandingPermission = z.infer<typeof StandingPermission>;
 
 /** @returns why the permission is over at this time; undefined: it is not */
 export function overBy(
-  { until, at, conversation }: Pick<StandingPermission, "until" | "at" | "conversation">,
+  { until, at, conversation, who }: Pick<StandingPermission, "until" | "at" | "conversation" | "who">,
   usedAt: number | null,
   now: number,
 ): "date" | "unused" | "silent" | undefined {
   if (now >= Math.min(until, at + LIFE_MAX_MS)) return "date";
   const last = usedAt ?? at;
   if (conversation !== null && now >= last + SILENT_MAX_MS) return "silent";
-  return now >= last + UNUSED_MAX_MS ? "unused" : undefined;
+  const isRules = typeof who === "object" && "rule" in who;
+  return !isRules && now >= last + UNUSED_MAX_MS ? "unused" : undefined;
 }

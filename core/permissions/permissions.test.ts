@@ -363,7 +363,8 @@ test("a name that no record can have is left out of a row", () => {
 });
 
 describe("a permission is over", () => {
-  const given = { until: NOW + LIFE_MAX_MS, at: NOW, conversation: null };
+  const given = { until: NOW + LIFE_MAX_MS, at: NOW, conversation: null, who: { person: "anna" } };
+  const rules = { ...given, who: { rule: "a-0000", version: 1 } };
   test.each<[string, Parameters<typeof overBy>, ReturnType<typeof overBy>]>([
     ["not when it is new", [given, null, NOW + DAY_MS], undefined],
     ["at its date", [{ ...given, until: NOW + DAY_MS }, NOW, NOW + DAY_MS], "date"],
@@ -375,6 +376,8 @@ describe("a permission is over", () => {
     ["60 days after it was given, without a use", [given, null, NOW + UNUSED_MAX_MS], "unused"],
     ["60 days after its last use", [given, NOW + DAY_MS, NOW + DAY_MS + UNUSED_MAX_MS], "unused"],
     ["not 60 days after it was given, with a use", [given, NOW + DAY_MS, NOW + UNUSED_MAX_MS], undefined],
+    ["not without a use, of a rule", [rules, null, NOW + LIFE_MAX_MS - 1], undefined],
+    ["at its date, of a rule", [rules, null, NOW + LIFE_MAX_MS], "date"],
     [
       "after a silent day, of one conversation",
       [{ ...given, conversation: "c" }, null, NOW + SILENT_MAX_MS],

@@ -24,6 +24,7 @@ export const CONDITIONS_MAX = 4;
 export const STEPS_MAX = 6;
 /** Of all waits of a rule's steps together, and of `at_most_minutes`. */
 export const WAIT_MINUTES_MAX = 720;
+const CHAIN_MAX = 8;
 const RUNS_AN_HOUR_MAX = 60;
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
@@ -34,7 +35,7 @@ const minutes = (max: number) => z.number().check(z.minimum(0), z.maximum(max));
 const DANGERS = ["way_in", "way_closes", "heat", "noise"] as const;
 export type Danger = (typeof DANGERS)[number];
 
-/** An action of a hosted device, or of a paired agent (`agent` alone: `key` is the fingerprint of its key). */
+/** An action of a hosted device, or of a paired agent (`key` is its public key). */
 export const AutomationStep = z.object({
   of: z.enum(["hosted", "agent"]),
   /** The device's key, which survives renames. */
@@ -104,6 +105,8 @@ export const Automation = z.object({
   pause_ms: z.int().check(z.minimum(60_000), z.maximum(DAY_MS)),
   an_hour: z.int().check(z.minimum(1), z.maximum(RUNS_AN_HOUR_MAX)),
   zone: z.string().check(z.maxLength(64), z.refine(isZone, "expected a time zone, as in Europe/Berlin")),
+  /** Its maker's, in which the bridge says values and answers. Absent: English. */
+  language: z.optional(z.enum(LANGUAGES)),
   /** Degrees, to 0.1. Where `at` is of the sun. */
   place: z.optional(z.object({ lat: z.number(), lon: z.number() })),
 });
@@ -174,7 +177,7 @@ export const AutomationRun = z.object({
   state: z.enum(RUN_STATES),
   at: Instant,
   ended: z.optional(Instant),
-  /** The values that fired it, for people: `Front door: open`. */
+  /** The values that fired it, in the language of the rule's maker: `Front door, contact: open`. */
   because: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CONDITIONS_MAX)),
   steps: z.array(StepRun).check(z.maxLength(STEPS_MAX * 2)),
   /** Why it did not run, or stopped. */
@@ -192,6 +195,8 @@ export const AutomationNews = z.object({
   run: z.optional(AutomationRun),
   /** The rule stopped by itself: a changed or removed device, a loop, too many runs. In words. */
   paused: z.optional(z.string().check(z.maxLength(300))),
+  /** Of a loop: the names of the rules that made each other run, in their order; the last one is this rule's. */
+  chain: z.optional(z.array(text(60)).check(z.maxLength(CHAIN_MAX))),
   /** Runs since the last news of this rule that were all confirmed and had nothing to say. */
   silent: z.optional(count),
   /** An end of something dangerous was not confirmed. It is told again until a person answers. */
@@ -205,7 +210,7 @@ export const AutomationStatus = z.object({
   version: z.int().check(z.minimum(1)),
   /** `armed`: its step to true counts. `waiting`: it was true from the start, and has to become false first. */
   state: z.enum(["armed", "waiting", "unknown", "running", "resting", "stopped"]),
-  /** The present values in words. */
+  /** The present values, in the language of the rule's maker. */
   now: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CONDITIONS_MAX)),
   runs: z.array(AutomationRun).check(z.maxLength(20)),
   /** The times at which it runs next, of `at`. */

@@ -58,18 +58,28 @@ const HAVE_MODE = ["input_text", "text"];
 export type Ability = (typeof ABILITIES)[number] | "mode";
 export type Abilities = Partial<Record<Ability, unknown>>;
 
+/** An entity that is away has lost these. */
+const LOST: readonly Ability[] = ["code_arm_required", "code_format", "entity_id", "percentage_step"];
+
+/** @returns of what an entity can do what Home Assistant does not say while it is away */
+export function lostWhenAway(abilities: Abilities): Abilities {
+  return Object.fromEntries(
+    LOST.flatMap((name) => (abilities[name] === undefined ? [] : [[name, abilities[name]]])),
+  );
+}
+
 /**
- * An entity that is away has lost its attributes, and keeps what it could do. A media player keeps it when it is switched off: many tell
+ * An entity that is away has lost some of its attributes, and keeps what it could do. A media player keeps it when it is switched off: many tell
  * of nothing but their switch then.
  * @param before what it could do before
  */
 export function abilitiesOf(domain: string, state: EntityState, before?: Abilities): Abilities {
-  if (before !== undefined && !isTold(state)) return before;
-  const { attributes } = state;
+  const attributes =
+    before !== undefined && !isTold(state) ? { ...state.attributes, ...before } : state.attributes;
   const names: readonly Ability[] = HAVE_MODE.includes(domain) ? [...ABILITIES, "mode"] : ABILITIES;
   const named = names.filter((name) => attributes[name] !== undefined && attributes[name] !== null);
   const now: Abilities = Object.fromEntries(named.map((name) => [name, attributes[name]]));
-  if (domain !== "media_player" || before === undefined) return now;
+  if (domain !== "media_player" || before === undefined || !isTold(state)) return now;
   const features = Number(now.supported_features ?? 0) | Number(before.supported_features ?? 0);
   return { ...before, ...now, supported_features: features };
 }

@@ -277,6 +277,29 @@ describe("what a person allowed", () => {
     expect(home.catalog.homeAssistant.entityIdOf("p")).toBeUndefined();
   });
 
+  test.each([
+    ["light", { supported_color_modes: ["brightness"], supported_features: 0 }, {}],
+    ["fan", { preset_modes: ["auto"], supported_features: 9 }, { percentage_step: 25 }],
+    ["lock", { supported_features: 1 }, { code_format: "number" }],
+    ["light", { supported_color_modes: ["onoff"] }, { entity_id: ["light.b", "light.c"] }],
+  ])("holds when the bridge starts while the %s is away: %j", (domain, stays, lost) => {
+    const entity = `${domain}.one`;
+    const home = new PlayedHomeAssistant().add("e", entity);
+    home.whole(entity, "on", { ...stays, ...lost });
+    const { allowHash } = home.device;
+    const again = new PlayedHomeAssistant();
+    again.catalog.restore(JSON.parse(JSON.stringify(home.catalog.dump())));
+    again.add("e", entity).whole(entity, "unavailable", stays);
+    expect(again.device).toMatchObject({ online: false, allowHash });
+    // It is kept on, also where it was away all the time.
+    const third = new PlayedHomeAssistant();
+    third.catalog.restore(JSON.parse(JSON.stringify(again.catalog.dump())));
+    third.add("e", entity).whole(entity, "unavailable", { ...stays, restored: true });
+    expect(third.device).toMatchObject({ online: false, allowHash });
+    third.whole(entity, "on", { ...stays, ...lost });
+    expect(third.device).toMatchObject({ online: true, allowHash });
+  });
+
   test("ends when it can do something else", () => {
     const home = new PlayedHomeAssistant().add("l", "light.lamp");
     home.whole("light.lamp", "on", { supported_color_modes: ["onoff"] });

@@ -2,22 +2,25 @@
  * Devices of Home Assistant: its registries say which there are, its states what they report. The connection is the caller's. It gives
  * what a person has exposed to Assist, and of the same devices what is only read.
  */
-import type { PictureKey, SavedState } from "../model/device.ts";
+import { type PictureKey, SAVED_STATE_MAX_CHARS, type SavedState } from "../model/device.ts";
 import type { ServiceCall, Step } from "../model/entity/entity.ts";
 import type { Failure, Part, Sending, Source, SourceEvents } from "../model/source.ts";
-import { abilitiesOf } from "./abilities.ts";
+import { type Abilities, abilitiesOf, lostWhenAway } from "./abilities.ts";
 import type { HomeAssistantEntity } from "./entity.ts";
 import { entityOf, isKnownKind, OF_PEOPLE, READ_ONLY } from "./kinds/all.ts";
 import { TARGET } from "./kinds/draft.ts";
 import { HomeAssistantPart } from "./part.ts";
 import { type Entry, type RegistryLists, readEntries, unregistered } from "./registry.ts";
-import { type EntityState, States } from "./state.ts";
+import { type EntityState, isTold, objectOf, States } from "./state.ts";
 
 const AWAY = "Home Assistant is not connected";
 const ENTITIES_MAX = 4_000;
 
 /** An integration that has no push writes what was asked for first, and takes it back when its device did not do it. */
 const SETTLES_MS = 3_000;
+
+/** Before a registry id, in what is saved. No topic of MQTT begins so. */
+const ABILITIES_OF = "#home-assistant/";
 
 const WITHOUT_STATE: EntityState = { state: "unavailable", attributes: {}, updated: null };
 
@@ -34,6 +37,8 @@ export class HomeAssistantSource implements Source {
   readonly #members = new Map<string, HomeAssistantPart>();
   readonly #states = new States();
   readonly #failures = new Map<string, Failure>();
+  /** What entities could do when they were there, by their registry ids: kept over a start of the bridge. */
+  readonly #kept = new Map<string, Abilities>();
   readonly #people: ReadonlySet<string>;
   #left = 0;
 
@@ -70,6 +75,7 @@ export class HomeAssistantSource implements Source {
       const part = this.#make(entry, state ?? WITHOUT_STATE, before);
       if (state && !before) part.read(state, { number: this.#events.next(), now, retained: true });
     }
+    for (const id of this.#kept.keys()) if (!this.#parts.has(id)) this.#kept.delete(id);
     this.#events.changed();
   }
 
@@ -213,12 +219,28 @@ export class HomeAssistantSource implements Source {
     return { configs: this.#parts.size, ignored: [] };
   }
 
-  /** Nothing that was known before a connect is believed. */
+  /** No state that was known before a connect is believed. What an entity could do is, while it is away. */
   saved(): SavedState[] {
-    return [];
+    for (const { absentBecause, entity } of this.#parts.values())
+      if (absentBecause === undefined) this.#keep(entity);
+    return [...this.#kept].flatMap(([id, abilities]) => {
+      const payload = JSON.stringify(abilities);
+      const isShort = payload.length <= SAVED_STATE_MAX_CHARS;
+      return isShort ? [{ topic: `${ABILITIES_OF}${id}`, payload, at: null }] : [];
+    });
   }
 
-  restore(): void {}
+  restore(states: readonly SavedState[]): void {
+    for (const { topic, payload } of states)
+      if (topic.startsWith(ABILITIES_OF))
+        this.#kept.set(topic.slice(ABILITIES_OF.length), lostWhenAway(objectOf(JSON.parse(payload))));
+  }
+
+  #keep({ abilities, entry: { id } }: HomeAssistantEntity): void {
+    const lost = lostWhenAway(abilities);
+    this.#kept.delete(id);
+    if (Object.keys(lost).length > 0) this.#kept.set(id, lost);
+  }
 
   #read(
     id: string,
@@ -240,7 +262,8 @@ export class HomeAssistantSource implements Source {
   }
 
   #make(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
-    const part = this.#partOf(entityOf(entry, state, former?.entity), former);
+    const before = former?.entity.abilities ?? (isTold(state) ? undefined : this.#kept.get(entry.id));
+    const part = this.#partOf(entityOf(entry, state, before), former);
     this.#parts.set(entry.id, part);
     this.#addMembers(part);
     return part;
@@ -272,7 +295,7 @@ export class HomeAssistantSource implements Source {
 
   /** It may be a group of its own, with members that are not given either. */
   #makeMember(entry: Entry, state: EntityState, former: HomeAssistantPart | undefined): HomeAssistantPart {
-    const part = this.#partOf(entityOf(entry, state, former?.entity), former);
+    const part = this.#partOf(entityOf(entry, state, former?.entity.abilities), former);
     this.#members.set(entry.entityId, part);
     this.#addMembers(part);
     return part;

@@ -367,7 +367,8 @@ export class MqttSource implements Source {
   restore(states: readonly SavedState[]): void {
     for (const { topic, payload, at } of states) {
       const size = utf8(payload).length;
-      if (size > STATE_MAX_BYTES) continue;
+      // One of another source is no topic.
+      if (size > STATE_MAX_BYTES || topic.startsWith("#")) continue;
       const kept = { number: this.#events.next(), now: at ?? 0, at, retained: true };
       this.#keepState(topic, new Message(payload, kept), size);
     }

@@ -185,6 +185,9 @@ type Head = {
 /** @property read @returns bytes of the file; fewer where it is shorter */
 type FilePart = { size: number; read(at: number, length: number): Buffer; close(): void };
 
+/** One file after the other is read into this: a question about a year reads 400, and new memory for each costs more than reading. */
+const READ_BYTES = 64 * 1024;
+const shared = Buffer.alloc(READ_BYTES);
 /** The tail and most indexes are read at once. */
 const END_BYTES = 24 * 1024;
 
@@ -215,7 +218,7 @@ export class DayFile {
     this.#series = from.rest();
   }
 
-  /** Does something with a day's file. @throws an error that says what is wrong with the file */
+  /** Does something with a day's file, which is read no more afterwards. @throws an error that says what is wrong with the file */
   static use<T>(path: string, day: number, work: (file: DayFile) => T): T {
     const opened = openFile(path);
     try {
@@ -398,11 +401,15 @@ function indexOf({ size, read }: FilePart): { index: Buffer; isFirst: boolean } 
 
 function openFile(path: string): FilePart {
   const file = openSync(path, "r");
+  let used = 0;
   return {
     size: fstatSync(file).size,
     read(at, length) {
-      const bytes = Buffer.allocUnsafe(length);
-      return bytes.subarray(0, readSync(file, bytes, 0, length, at));
+      const isFree = used + length <= READ_BYTES;
+      const bytes = isFree ? shared : Buffer.allocUnsafe(length);
+      const begin = isFree ? used : 0;
+      if (isFree) used += length;
+      return bytes.subarray(begin, begin + readSync(file, bytes, begin, length, at));
     },
     close: () => closeSync(file),
   };

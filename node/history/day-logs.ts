@@ -43,12 +43,13 @@ export class DayLogs {
   }
 
   /** @returns what stands in them beside values */
-  static async open(folder: string): Promise<{ logs: DayLogs; gaps: Gap[]; alive: number }> {
+  static async open(folder: string): Promise<{ logs: DayLogs; gaps: Gap[]; alive: number[] }> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const logs = new DayLogs(folder);
     const gaps: Gap[] = [];
-    let alive = 0;
+    const alive: number[] = [];
     for (const day of daysIn(folder, LOG_END)) {
+      let until = 0;
       const { log, blocks } = await BlockLog.open(pathOf(folder, day, LOG_END));
       const open = newOpen(log);
       for (const [nth, block] of blocks.entries()) {
@@ -56,9 +57,10 @@ export class DayLogs {
         for (const entry of entriesOf(block)) {
           keep(open, entry);
           if (entry.of === "gap") gaps.push(entry.gap);
-          if (entry.of === "alive") alive = Math.max(alive, entry.at);
+          if (entry.of === "alive") until = Math.max(until, entry.at);
         }
       }
+      alive.push(until);
       logs.#open.set(day, open);
     }
     return { logs, gaps, alive };

@@ -31,6 +31,15 @@ const KINDS: readonly Kind[] = [
     value: (random) => (random() < 0.1 ? 0 : Math.round(random() * 1_000) / 100),
     is: [">5"],
   },
+  // Close to 0, or far from it: a limit in the room between needs no value.
+  {
+    info: { reading: "Power", unit: "W", class: "power", kind: "sensor" },
+    value: (random) =>
+      random() < 0.6
+        ? Math.floor(random() * 3) / 10
+        : Math.round(3_000 + random() * 100 + 8e3 * (random() < 0.2 ? 1 : 0)) / 10,
+    is: [">5", "<=5", ">0", "<0.1", ">=400", "=0", "above 305"],
+  },
   { info: { reading: "Ratio", kind: "sensor" }, value: (random) => random() / 3, is: [">0.2"] },
   {
     info: { reading: "Contact", class: "door", kind: "binary_sensor" },
@@ -126,8 +135,9 @@ function questionOf(random: () => number, is: readonly string[]): PastAsked {
   return { ask, from, to, zone, ...(state && { is: state }), ...(by && { by }), ...(compare && { compare }) };
 }
 
-/** A sum in another order differs in its last digits. */
+/** A sum in another order differs in its last digits, and one that is 0 by less than any decimal that is kept. */
 function rounded(value: unknown): unknown {
+  if (typeof value === "number" && Math.abs(value) < 1e-9) return 0;
   if (typeof value === "number" && !Number.isInteger(value)) return Number(value.toPrecision(9)) + 0;
   if (Array.isArray(value)) return value.map(rounded);
   if (value === null || typeof value !== "object") return value;

@@ -4,7 +4,7 @@
  */
 import type { Gap, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { type Clock, SteadyTime } from "../clock.ts";
-import { dayOf, type SeriesName, TICK_MS, toTick } from "./day-file.ts";
+import { DAY_MS, dayOf, type SeriesName, TICK_MS, toTick } from "./day-file.ts";
 import { nameOf } from "./day-logs.ts";
 import { keptValue, SeriesKeeper } from "./keeper.ts";
 import { HistoryStore, type StoreOptions } from "./store.ts";
@@ -32,6 +32,8 @@ export class HistoryRecorder {
   #begunAt: number | undefined;
   /** When it began, by both clocks. */
   #started: { now: number; wall: number };
+  /** Since when times are by the clock as it is set now (epoch ms). */
+  #setAt: number;
   /** Monotonic ms. */
   #syncAt: number;
   #packAt: number;
@@ -54,13 +56,26 @@ export class HistoryRecorder {
     const { at } = this.#time.read();
     this.#begunAt = at;
     this.#started = { now, wall: at };
-    if (store.alive > 0)
-      store.addGap({ from: Math.min(store.alive, at), to: Math.max(store.alive, at), why: "bridge" });
+    this.#setAt = at;
+    this.#wasAway(at);
   }
 
   /** Opens the store. The time since its last sign of life is a gap. */
   static async open(options: StoreOptions & { clock: Clock }): Promise<HistoryRecorder> {
-    return new HistoryRecorder(options, await HistoryStore.open(options));
+    return new HistoryRecorder(options, await HistoryStore.open(options, options.clock.wall()));
+  }
+
+  /**
+   * Nothing is known since the last sign of life, until values come. One of a later day was given by a clock that was ahead, or this one
+   * is behind: then nothing is known since the last one before now either.
+   */
+  #wasAway(at: number): void {
+    const last = this.store.alive();
+    // These times come again.
+    if (last > at && last - at <= DAY_MS) this.store.addGap({ from: at, to: last, why: "bridge" });
+    else
+      for (const since of new Set([this.store.alive(at), last]))
+        if (since > 0) this.store.addGap({ from: since, to: since, why: "bridge" });
   }
 
   /** Epoch ms of the steady time, by which values are kept. */
@@ -145,7 +160,7 @@ export class HistoryRecorder {
   }
 
   get #hasAny(): boolean {
-    return this.#series.size > 0 || this.store.alive > 0;
+    return this.#series.size > 0 || this.store.alive() > 0;
   }
 
   async #sync(at: number): Promise<void> {
@@ -187,8 +202,9 @@ export class HistoryRecorder {
   }
 
   /**
-   * What was said between the two times is not known: one of the clocks was wrong. A machine without a clock of its own starts with the
-   * time of its last end, so shortly after the start all times of this run were wrong.
+   * Nothing is known from there on until the next value comes. Where the clock is set back, what was said at times that come again is
+   * not known: a clock that was years ahead leaves that one hour of then, and no gap until then. A machine without a clock of its own
+   * starts with the time of its last end, so shortly after the start all times of this run were wrong.
    */
   #clockSet(at: number, by: number): void {
     const before = at - by;
@@ -198,7 +214,16 @@ export class HistoryRecorder {
     const isYoung = by > 0 && this.#options.clock.now() - now < YOUNG_MS;
     this.#started = { now, wall: wall + by };
     if (this.#begunAt !== undefined) this.#begunAt += by;
-    this.#unknown({ from: isYoung ? wall : Math.min(before, at), to: Math.max(before, at), why: "clock" });
+    const since = Math.max(at, this.#setAt);
+    this.#setAt = at;
+    if (by > 0) {
+      this.#unknown({ from: isYoung ? wall : before, to: before, why: "clock" });
+      return;
+    }
+    // Values of the second in which it is set come behind the gap.
+    this.#notBefore = toTick(at) + TICK_MS;
+    this.#unknown({ from: since, to: before, why: "clock" });
+    if (since > at) this.#unknown({ from: at, to: at, why: "clock" });
   }
 
   #unknown(gap: Gap): void {

@@ -1,5 +1,5 @@
 /** A series' day in short (core/history/stretch.ts) as bytes: about 9 of one that did not change, and 20 to 40 of others. */
-import type { KeptValue, Sample, StateAbout, Stretch } from "@edgecall/core/history/sample.ts";
+import type { KeptValue, Room, Sample, StateAbout, Stretch } from "@edgecall/core/history/sample.ts";
 import { type ByteReader, type ByteWriter, fromWhole, toWhole } from "./bytes.ts";
 import { readValue, writeValue } from "./records.ts";
 
@@ -17,6 +17,10 @@ const ABSENT = 4;
 const EVEN = 8;
 /** The sum is no whole number. */
 const FLOAT = 16;
+/** Numbers with rooms between them. */
+const ROOMS = 32;
+/** States have their hours where they are not known otherwise. */
+const HOURS = 64;
 /** Sums of whole numbers up to this are exact. */
 const SUM_MAX = 2 ** 48;
 
@@ -51,7 +55,9 @@ class ShortWriter {
       KINDS.indexOf(stretch?.about.of ?? "") |
         (value === null ? ABSENT : 0) |
         (isEven ? EVEN : 0) |
-        (stretch?.about.of === "numbers" && sum === undefined ? FLOAT : 0),
+        (stretch?.about.of === "numbers" && sum === undefined ? FLOAT : 0) |
+        (stretch?.about.of === "numbers" && stretch.about.rooms ? ROOMS : 0) |
+        (stretch?.about.of === "states" && !isEven ? HOURS : 0),
     );
     this.#ticks(this.#form.to - at);
     if (value !== null) this.#value(value);
@@ -84,20 +90,37 @@ class ShortWriter {
       else this.#out.signed(sum);
       this.#out.byte(about.lifts === 0 ? 0 : 1);
       if (about.lifts !== 0) this.#out.float(about.lifts);
+      if (about.rooms) this.#rooms(about.rooms, from, to);
       return;
     }
     since(about.firstTo);
     this.#out.unsigned(about.states.length);
-    for (const { value, count, ms, longest, last } of about.states) {
-      this.#value(value);
-      this.#out.unsigned(longest && last ? count : 0);
-      if (!longest || !last) continue;
-      this.#ticks(ms);
-      since(longest.from);
-      this.#ticks(longest.to - longest.from);
-      this.#ticks(last.from - longest.from);
-      this.#ticks(last.to - last.from);
+    for (const state of about.states) this.#state(state, from, true);
+  }
+
+  #rooms(rooms: readonly Room[], from: number, to: number): void {
+    this.#out.unsigned(rooms.length);
+    for (const { low, high, line } of rooms) {
+      this.#value(low);
+      this.#value(high);
+      this.#out.unsigned(line.spans);
+      this.#ticks(to - line.endFrom);
+      this.#value(line.end);
+      this.#ticks(line.about.firstTo - from);
+      for (const state of line.about.states) this.#state(state, from, false);
     }
+  }
+
+  #state({ value, count, ms, longest, last, hours }: StateAbout, since: number, hasHours: boolean): void {
+    this.#value(value);
+    this.#out.unsigned(longest && last ? count : 0);
+    if (!longest || !last) return;
+    this.#ticks(ms);
+    this.#ticks(longest.from - since);
+    this.#ticks(longest.to - longest.from);
+    this.#ticks(last.from - longest.from);
+    this.#ticks(last.to - last.from);
+    if (hasHours && count > 1) for (const shift of [0, 8, 16]) this.#out.byte(((hours ?? 0) >> shift) & 0xff);
   }
 
   /** Of whole numbers by ticks, above that of the first one. */
@@ -165,16 +188,32 @@ class ShortReader {
     const shared = { from, to, first, spans, endFrom, end: this.#value() };
     if (kind === "states") {
       const firstTo = from + this.#ticks();
-      return { ...shared, about: { of: kind, firstTo, states: this.#list(() => this.#state(from)) } };
+      const hasHours = (flags & HOURS) !== 0;
+      return {
+        ...shared,
+        about: { of: kind, firstTo, states: this.#list(() => this.#state(from, hasHours)) },
+      };
     }
     const min = { at: from + this.#ticks(), value: this.#value() as number };
     const max = { at: from + this.#ticks(), value: this.#value() as number };
     const weighted = (flags & FLOAT) !== 0 ? this.#in.float() : this.#sum(first as number, to - from);
     const lifts = this.#in.byte() === 0 ? 0 : this.#in.float();
-    return { ...shared, about: { of: kind, min, max, weighted, lifts } };
+    const about = { of: kind, min, max, weighted, lifts };
+    if ((flags & ROOMS) === 0) return { ...shared, about };
+    return { ...shared, about: { ...about, rooms: this.#list(() => this.#room(from, to)) } };
   }
 
-  #state(since: number): StateAbout {
+  #room(from: number, to: number): Room {
+    const [low, high] = [this.#value() as number, this.#value() as number];
+    const spans = this.#in.unsigned();
+    const endFrom = to - this.#ticks();
+    const end = this.#value();
+    const firstTo = from + this.#ticks();
+    const states = [this.#state(from, false), this.#state(from, false)];
+    return { low, high, line: { end, spans, endFrom, about: { of: "states", firstTo, states } } };
+  }
+
+  #state(since: number, hasHours: boolean): StateAbout {
     const value = this.#value();
     const count = this.#in.unsigned();
     if (count === 0) return { value, count, ms: 0 };
@@ -182,7 +221,10 @@ class ShortReader {
     const from = since + this.#ticks();
     const longest = { from, to: from + this.#ticks() };
     const begun = from + this.#ticks();
-    return { value, count, ms, longest, last: { from: begun, to: begun + this.#ticks() } };
+    const last = { from: begun, to: begun + this.#ticks() };
+    const state = { value, count, ms, longest, last };
+    if (!hasHours || count < 2) return state;
+    return { ...state, hours: this.#in.byte() | (this.#in.byte() << 8) | (this.#in.byte() << 16) };
   }
 
   #sum(first: number, ms: number): number {

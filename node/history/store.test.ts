@@ -1,4 +1,5 @@
 /** The store over restarts, days, cuts, clocks that are set, and deletes. */
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdtempSync,
@@ -11,6 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { joined, piecesOf } from "@edgecall/core/history/pieces.ts";
 import type { KeptValue, SeriesInfo } from "@edgecall/core/history/sample.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DAY_MS } from "./day-file.ts";
@@ -132,13 +135,24 @@ test("a kill costs what was not written, and the answer has that gap", async () 
   truncateSync(path, statSync(path).size - 3);
   now += 10 * MINUTE;
   const next = await started();
-  const { samples, gaps } = await next.store.read(DOOR, T0, now);
-  expect(samples.map(({ value }) => value)).toEqual([true, false].slice(0, samples.length));
-  expect(gaps.some(({ why, to }) => why === "bridge" && to === now)).toBe(true);
+  const kept = await next.store.read(DOOR, T0, now);
+  expect(kept.samples.map(({ value }) => value)).toEqual([true, false].slice(0, kept.samples.length));
+  const last = piecesOf(kept, { from: T0, to: now }).at(-1);
+  expect(last).toMatchObject({ to: now, value: null, why: "bridge" });
+  expect(last?.from).toBeLessThanOrEqual(now - 10 * MINUTE);
   next.came(DOOR, true);
   await next.stop();
   expect((await valuesOf(await started(), DOOR)).at(-1)).toEqual([(now - T0) / 1_000 + 1, true]);
 });
+
+/** @returns parts of time of which nothing is known since a clock was set, in seconds since T0 */
+async function unknownByClock(recorder: HistoryRecorder, from: number, to: number): Promise<number[][]> {
+  const pieces = piecesOf(await recorder.store.read(DOOR, from, to), { from, to });
+  const missing = joined(pieces, (a, b) => a.value === null && b.value === null && a.why === b.why);
+  return missing
+    .filter(({ why }) => why === "clock")
+    .map((one) => [(one.from - T0) / 1_000, (one.to - T0) / 1_000]);
+}
 
 test("a clock that is set ahead or back is a gap over both of its times", async () => {
   const recorder = await started();
@@ -146,13 +160,67 @@ test("a clock that is set ahead or back is a gap over both of its times", async 
   await passes(recorder, 20 * MINUTE);
   ahead = 3 * 3_600_000;
   await passes(recorder, MINUTE);
-  const at = T0 + 20 * MINUTE + 30_000;
-  expect(recorder.store.gapsIn(T0, T0 + DAY_MS)).toContainEqual({ from: at, to: at + ahead, why: "clock" });
+  const later = () => recorder.now() + 60_000;
+  expect(await unknownByClock(recorder, T0, later())).toEqual([[1_230, (later() - T0) / 1_000]]);
   recorder.came(DOOR, true);
+  expect(await unknownByClock(recorder, T0, later())).toEqual([[1_230, 12_060]]);
+  await passes(recorder, MINUTE);
   ahead = 0;
   await passes(recorder, MINUTE);
-  const { gaps } = await recorder.store.read(DOOR, T0, now);
-  expect(gaps.map(({ why }) => why)).toEqual(["clock", "clock"]);
+  expect(await unknownByClock(recorder, T0, now)).toEqual([[1_230, 1_380]]);
+  recorder.came(DOOR, false);
+  // What was said three hours ahead is not known when that time comes.
+  now += 3 * 3_600_000;
+  expect(await unknownByClock(recorder, T0, now)).toEqual([
+    [1_230, 1_380],
+    [12_030, (now - T0) / 1_000],
+  ]);
+});
+
+test("a clock that was years ahead for an hour leaves that hour alone, also after restarts and where the bridge began with it", async () => {
+  const years = 40 * 365 * DAY_MS;
+  const hour = 60 * MINUTE;
+  const first = await started();
+  recorderCame(first, DOOR, true);
+  await passes(first, hour);
+  ahead = years;
+  await passes(first, hour / 2);
+  recorderCame(first, DOOR, true);
+  await first.stop();
+  const second = await started();
+  await passes(second, hour / 2);
+  recorderCame(second, DOOR, true);
+  await passes(second, 10 * MINUTE);
+  ahead = 0;
+  await passes(second, MINUTE);
+  const back = now;
+  recorderCame(second, DOOR, false);
+  await passes(second, hour);
+  const known = async (recorder: HistoryRecorder) => {
+    const { samples, gaps } = await recorder.store.read(DOOR, T0, now);
+    const pieces = piecesOf({ samples, gaps }, { from: T0, to: now });
+    return pieces.flatMap(({ from, to, value }) => (value === null ? [] : [[from - T0, to - T0, value]]));
+  };
+  const wanted = [
+    [1_000, 3_630_000, true],
+    [back - T0, now - T0, false],
+  ];
+  expect(await known(second)).toEqual(wanted);
+  await second.stop();
+  const third = await started();
+  expect((await known(third)).slice(0, 2)).toEqual(wanted);
+  // Also of a day that was not there yet.
+  now += DAY_MS;
+  await third.tick();
+  recorderCame(third, DOOR, true);
+  now += hour;
+  expect((await known(third)).at(-1)).toEqual([now - hour - T0, now - T0, true]);
+  await third.stop();
+  const fourth = await started();
+  now += DAY_MS;
+  recorderCame(fourth, DOOR, false);
+  now += hour;
+  expect((await known(fourth)).at(-1)).toEqual([now - hour - T0, now - T0, false]);
 });
 
 test("of a machine that starts with an old time nothing is known until its clock was set", async () => {
@@ -162,8 +230,8 @@ test("of a machine that starts with an old time nothing is known until its clock
   await passes(recorder, MINUTE);
   ahead = 3 * 3_600_000;
   await passes(recorder, MINUTE);
-  const gap = recorder.store.gapsIn(T0, T0 + DAY_MS).find(({ why }) => why === "clock");
-  expect(gap).toEqual({ from: T0, to: T0 + 150_000 + ahead, why: "clock" });
+  const end = recorder.now() + 1_000;
+  expect(await unknownByClock(recorder, T0, end)).toEqual([[0, (end - T0) / 1_000]]);
 });
 
 test("values of a day that is packed already are added to its file", async () => {
@@ -354,4 +422,25 @@ test("a damaged file is said, and the other days are read", async () => {
   next.came(DOOR, true);
   expect(await valuesOf(next, DOOR)).toHaveLength(1);
   expect(logged).toContain("history.damaged");
+});
+
+test("a file that cannot be read now is not damaged: a question says so, and is answered when it can be", async () => {
+  const recorder = await started();
+  await opens(recorder, 3);
+  await recorder.store.sync(now);
+  await recorder.store.pack(T0 + 2 * DAY_MS);
+  await recorder.store.close();
+  const program = fileURLToPath(new URL("./testkit/cannot-read.ts", import.meta.url));
+  const file = join(folder, "2026-11-26.day");
+  const day = String(Date.UTC(2026, 10, 26));
+  const run = ["-c", 'ulimit -n 64 && exec "$0" "$@"', process.execPath, program, file, day];
+  const { stdout, stderr } = spawnSync("sh", run, { encoding: "utf8" });
+  expect(stderr).toBe("");
+  const { whole, full, later, forbidden, isToGo, allowed, logged: said } = JSON.parse(stdout);
+  expect(whole).toMatch(/^3 values, \d gaps$/);
+  expect(full).toMatch(/^the file of 2026-11-26 cannot be read now: EMFILE/);
+  expect(later).toBe(whole);
+  expect(forbidden).toMatch(/^the file of 2026-11-26 cannot be read now: EACCES/);
+  expect([isToGo, allowed]).toEqual([true, whole]);
+  expect(said).toEqual(["warn history.not_read", "warn history.not_read", "info history.device_deleted"]);
 });

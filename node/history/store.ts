@@ -58,13 +58,15 @@ export type Needs = {
   isAlike?: IsAlike | undefined;
 };
 
-type Shorten = { isEnough: (short: readonly Sample[]) => boolean; isAlike: IsAlike | undefined };
+type Shorten = { isEnough?: (short: readonly Sample[]) => boolean; isAlike: IsAlike | undefined };
 
 export class HistoryStore {
   readonly #options: StoreOptions;
   readonly #logs: DayLogs;
   /** Days that have a file. */
   readonly #files: Set<number>;
+  /** Days whose gaps are not known, since their files could not be read yet. */
+  readonly #unread: Set<number>;
   #gaps: Gap[];
   #forgotten: Forgotten;
   #waiting: Stored[] = [];
@@ -73,33 +75,45 @@ export class HistoryStore {
   /** One write at a time. */
   #work: Promise<void> = Promise.resolve();
   #hasFailed = false;
-  /** Until when it was written that the bridge was there (epoch ms); 0: there is nothing. */
-  #alive: number;
+  /** Until when it was written that the bridge was there (epoch ms), for each file; none: there is nothing. */
+  readonly #alive: number[];
 
   private constructor(
     options: StoreOptions,
     {
       logs,
       files,
+      unread,
       gaps,
       alive,
       forgotten,
-    }: { logs: DayLogs; files: number[]; gaps: Gap[]; alive: number; forgotten: Forgotten },
+    }: {
+      logs: DayLogs;
+      files: number[];
+      unread: number[];
+      gaps: Gap[];
+      alive: number[];
+      forgotten: Forgotten;
+    },
   ) {
     this.#options = options;
     this.#logs = logs;
     this.#files = new Set(files);
+    this.#unread = new Set(unread);
     this.#gaps = gaps.sort((a, b) => a.from - b.from);
     this.#alive = alive;
     this.#forgotten = forgotten;
   }
 
-  /** Reads what the files say beside values, and cuts off what a power cut left at the end of a log. */
-  static async open(options: StoreOptions): Promise<HistoryStore> {
+  /**
+   * Reads what the files say beside values, and cuts off what a power cut left at the end of a log.
+   * @param now epoch ms: later days were written by a clock that was ahead, and none is missing before them
+   */
+  static async open(options: StoreOptions, now = Number.POSITIVE_INFINITY): Promise<HistoryStore> {
     const { folder, log } = options;
     const { logs, gaps, alive } = await DayLogs.open(folder);
-    let last = alive;
     const files: number[] = [];
+    const unread: number[] = [];
     for (const [nth, day] of daysIn(folder, DAY_END).entries()) {
       if (nth % FILES_AT_ONCE === FILES_AT_ONCE - 1) await turn();
       try {
@@ -109,27 +123,37 @@ export class HistoryStore {
           source,
         } = DayFile.use(pathOf(folder, day, DAY_END), day, (file) => file);
         gaps.push(...own);
-        last = Math.max(last, until);
+        alive.push(until);
         files.push(day);
         // A power cut came between the file and the end of its log.
         if (logs.checksum(day) === source) await logs.remove(day);
       } catch (error) {
-        log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
+        if (!cannotReadNow(error)) {
+          log("error", "history.damaged", { day: dayText(day), error: messageOf(error) });
+          continue;
+        }
+        log("warn", "history.not_read", { error: notReadText(day, error) });
+        files.push(day);
+        unread.push(day);
+        // It was written when the day was over.
+        alive.push((day + 1) * DAY_MS);
       }
     }
-    gaps.push(...missingDays([...files, ...logs.days()], gaps));
+    const there = [...files, ...logs.days()].filter((day) => day <= dayOf(now));
+    gaps.push(...missingDays(there, gaps));
     return new HistoryStore(options, {
       logs,
       files,
+      unread,
       gaps,
-      alive: last,
+      alive,
       forgotten: readForgotten(folder, log),
     });
   }
 
-  /** Until when the program that wrote it was there, as it wrote (epoch ms); 0: nothing was written. */
-  get alive(): number {
-    return this.#alive;
+  /** @returns until when the program that wrote it was there, as it wrote, at the latest until `until` (epoch ms); 0: nothing was written */
+  alive(until = Number.POSITIVE_INFINITY): number {
+    return this.#alive.reduce((last, at) => (at <= until ? Math.max(last, at) : last), 0);
   }
 
   /** Values that wait for the disk. */
@@ -203,7 +227,7 @@ export class HistoryStore {
         this.#waiting = this.#waiting.filter((one) => !written.has(one));
         this.#newGaps = this.#newGaps.filter((gap) => !written.has(gap));
         for (const info of happened.coarse) coarse.delete(nameOf(info));
-        if (isToday) this.#alive = now;
+        if (isToday) this.#alive.push(...this.#alive.splice(0).filter((at) => dayOf(at) !== day), now);
       });
     }
   }
@@ -213,7 +237,7 @@ export class HistoryStore {
     await this.#alone(async () => {
       for (const day of this.#logs.days()) {
         if (now < (day + 1) * DAY_MS + PACK_AFTER_MS) continue;
-        await this.#packDay(day);
+        await this.#packIfRead(day);
       }
       await this.#dropOld(now);
     });
@@ -230,6 +254,7 @@ export class HistoryStore {
     to: number,
     { later, needs }: { later?: Slice | undefined; needs?: Needs } = {},
   ): Promise<Slice> {
+    this.#readUnread();
     // Behind a gap nothing is known until a value came, so nothing before the last one counts.
     const before = this.#gaps.findLast((gap) => gap.to < from)?.to ?? 0;
     const until = later?.from ?? to;
@@ -266,19 +291,25 @@ export class HistoryStore {
     }
   }
 
-  /** @returns of each day, whether it may be in short: only a whole one without a gap, in which figures of one period are made */
+  /**
+   * @returns of each day, whether it may be in short: only a whole one without a gap, in which figures of one period are made. Behind a
+   * gap the next value counts, whatever it is; without one those that are alike are left out
+   */
   #shorten(
     { cuts, isEnough, isAlike }: Needs,
     from: number,
     to: number,
   ): (day: number) => Shorten | undefined {
-    const whole = new Set(cuts.filter((cut) => cut % DAY_MS !== 0).map(dayOf));
+    const cut = new Set(cuts.filter((at) => at % DAY_MS !== 0).map(dayOf));
+    const whole = new Set<number>();
     for (const gap of this.gapsIn(from, to))
       for (let day = dayOf(Math.max(gap.from, from)); day <= dayOf(Math.min(gap.to, to)); day += 1)
         whole.add(day);
     return (day) => {
       const [begin, end] = [day * DAY_MS, (day + 1) * DAY_MS];
-      if (whole.has(day) || begin < from || end > to) return undefined;
+      if (whole.has(day)) return undefined;
+      if (cut.has(day) || begin < from || end > to)
+        return this.gapsIn(begin, end).length > 0 ? undefined : { isAlike };
       return {
         isEnough: (short) =>
           short.every(({ at, stretch }) => (stretch?.from ?? at) > begin && (!stretch || isEnough(stretch))),
@@ -301,10 +332,13 @@ export class HistoryStore {
       const isGone = (info: SeriesInfo, at: number) => info.device === device && at < now;
       this.#waiting = this.#waiting.filter(({ info, at }) => !isGone(info, at));
       for (const day of this.#logs.days()) await this.#logs.without(day, isGone);
+      let isWhole = true;
       for (const day of [...this.#files]) {
-        if (this.#mayHave(device, day)) await this.#packDay(day);
+        if (this.#mayHave(device, day)) isWhole = (await this.#packIfRead(day)) && isWhole;
         await turn();
       }
+      // The next start goes on with what could not be read.
+      if (!isWhole) return;
       const isLeft = ([key, at]: [string, number]) => key !== device || at > now;
       this.#forgotten = new Map([...this.#forgotten].filter(isLeft));
       // Another program may have asked for more meanwhile.
@@ -358,16 +392,32 @@ export class HistoryStore {
     return { samples: inOrder(kept), isCoarse };
   }
 
-  /** @returns undefined: there is nothing, or the file is damaged, which is said once */
+  /** @returns undefined: there is nothing, or the file is damaged, which is said once @throws an error where it cannot be read now */
   #inFile(series: SeriesName, day: number, shorten: Shorten | undefined): DaySeries | undefined {
     try {
       return DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) =>
         file.find(series, shorten),
       );
     } catch (error) {
+      if (cannotReadNow(error)) throw new Error(notReadText(day, error));
       this.#damaged(day, error);
       return undefined;
     }
+  }
+
+  /** What they say beside values counts for all days. */
+  #readUnread(): void {
+    for (const day of this.#unread)
+      try {
+        const { gaps } = DayFile.use(pathOf(this.#options.folder, day, DAY_END), day, (file) => file);
+        this.#unread.delete(day);
+        this.#gaps.push(...gaps);
+        this.#gaps.sort((a, b) => a.from - b.from);
+      } catch (error) {
+        if (cannotReadNow(error)) continue;
+        this.#unread.delete(day);
+        this.#damaged(day, error);
+      }
   }
 
   /** True also where the file cannot be read. */
@@ -379,6 +429,18 @@ export class HistoryStore {
       });
     } catch {
       return true;
+    }
+  }
+
+  /** @returns false: its file cannot be read now, which is said, and stays as it is */
+  async #packIfRead(day: number): Promise<boolean> {
+    try {
+      await this.#packDay(day);
+      return true;
+    } catch (error) {
+      if (!cannotReadNow(error)) throw error;
+      this.#options.log("warn", "history.not_read", { error: notReadText(day, error) });
+      return false;
     }
   }
 
@@ -404,7 +466,8 @@ export class HistoryStore {
     try {
       bytes = await pack(this.#files.has(day) ? DayFile.of(readFileSync(path), day) : undefined);
     } catch (error) {
-      // What cannot be read cannot be written anew, and must not keep what is to go.
+      if (cannotReadNow(error)) throw error;
+      // What is damaged cannot be written anew, and must not keep what is to go.
       this.#damaged(day, error);
       rmSync(path, { force: true });
       bytes = await pack(undefined);
@@ -447,16 +510,33 @@ function missingDays(days: readonly number[], gaps: readonly Gap[]): Gap[] {
   const there = new Set(days);
   const [first, last] = [Math.min(...days), Math.max(...days)];
   const missing: Gap[] = [];
+  let before = first;
   for (let day = first; day < last; day += 1) {
     const gap = wholeDay(day);
-    const isTold = gaps.some(({ from, to }) => from <= gap.from && to >= gap.to);
-    if (!there.has(day) && !isTold) missing.push(gap);
+    if (there.has(day)) {
+      before = day;
+      continue;
+    }
+    // One without an end lasts until the next value.
+    const isTold = gaps.some(
+      ({ from, to }) => (from <= gap.from && to >= gap.to) || (from === to && dayOf(to) === before),
+    );
+    if (!isTold) missing.push(gap);
   }
   return missing;
 }
 
 function wholeDay(day: number): Gap {
   return { from: day * DAY_MS, to: (day + 1) * DAY_MS, why: "gone" };
+}
+
+/** The file itself may be whole: the process has too many open ones, or may not read it. */
+function cannotReadNow(error: unknown): boolean {
+  return ["EACCES", "EMFILE", "ENFILE", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+function notReadText(day: number, error: unknown): string {
+  return `the file of ${dayText(day)} cannot be read now: ${messageOf(error)}`;
 }
 
 function dayText(day: number): string {

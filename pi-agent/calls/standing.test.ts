@@ -195,6 +195,21 @@ test("one for everybody is for each person, and a stranger's text is covered whe
   expect(await run("toggle", { value: "b" }, given, { caller: mia, tainted: true })).toBe("success");
 });
 
+test("one of a rule that acts is for that rule alone", async () => {
+  const given = { ...(await permission("toggle", ANY)), who: { rule: "a-7f2c", version: 3 } };
+  const caller = { principal: "rule:a-7f2c", role: "member", channel: "rule" };
+  expect(await run("toggle", { value: "b" }, given, { caller })).toBe("success");
+  const others = [
+    ["another rule", given, { ...caller, principal: "rule:a-7f2d" }],
+    ["a person of that name", given, { ...caller, principal: "a-7f2c" }],
+    ["another front door", given, { ...caller, channel: "api" }],
+    ["everybody's", { ...given, who: "everybody" }, caller],
+  ] as const;
+  for (const [name, one, asker] of others)
+    expect.soft([name, await run("toggle", { value: "a" }, one, { caller: asker })]).toEqual([name, "asks"]);
+  expect(await run("toggle", { value: "c" }, given, { caller })).toBe("asks");
+});
+
 test("what the device's policy denies stays denied", async () => {
   const given = await permission("toggle", ANY, DENIES);
   const runs = served.toggle.runs.length;

@@ -5,7 +5,8 @@
 import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
 import { personOf } from "@edgecall/core/permissions/asker.ts";
 import { covers } from "@edgecall/core/permissions/covers.ts";
-import { StandingPermission } from "@edgecall/core/permissions/permission.ts";
+import { StandingPermission, type Who } from "@edgecall/core/permissions/permission.ts";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { actionOf } from "../link/action-advert.ts";
@@ -40,9 +41,10 @@ export async function standingApproval(
   const isKnown = !parts.isSkill(tool) && tool.server === undefined && tool.plan === undefined;
   const read = check(StandingPermission, command.permission);
   const now = parts.clock();
-  const asker = personOf(caller);
-  if (!isKnown || !read.ok || !asker || now === undefined || !plain) return undefined;
+  if (!isKnown || !read.ok || now === undefined || !plain) return undefined;
   const permission = read.value;
+  const asker = personOf(caller) ?? ruleOf(caller, permission);
+  if (!asker) return undefined;
   const time = new Date(now);
   const isCovered = covers(permission, {
     key: parts.key,
@@ -61,4 +63,13 @@ export async function standingApproval(
   });
   const { by, at, how, id } = permission;
   return isCovered ? { approved: true, by, at: new Date(at).toISOString(), how, permission: id } : undefined;
+}
+
+/** A rule that acts. Its caller does not name its version: Home, which signs both, has compared it with the permission's. */
+function ruleOf(
+  { principal, channel }: Pick<Caller, "principal" | "channel">,
+  { who }: StandingPermission,
+): Extract<Who, { rule: string }> | undefined {
+  const isIts = typeof who === "object" && "rule" in who && principal === `rule:${who.rule}`;
+  return isIts && channel === "rule" ? who : undefined;
 }

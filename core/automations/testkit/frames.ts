@@ -70,10 +70,11 @@ const news = record<AutomationNews>(
     version: from1,
     run,
     paused: text(300),
+    chain: fc.array(text(60), { maxLength: 8 }),
     silent: fc.nat(),
     critical: fc.boolean(),
   },
-  ["run", "paused", "silent", "critical"],
+  ["run", "paused", "chain", "silent", "critical"],
 );
 const status = record<AutomationStatus>(
   {

@@ -1,11 +1,12 @@
 /** Czech: ty. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name}: v {time} neproběhlo: {why}.",
   isPaused: "⏸ {name}: pozastaveno: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Mělo to skončit, a není to potvrzeno. Podívej se tam.",
   isDone: "Hotovo.",
   isUndone: "Vráceno zpět.",
@@ -93,4 +94,12 @@ export const card: CardWords = {
   tapHeat: "{step}: topí nebo čerpá, když se nikdo nedívá, nejvýše {span}.",
   tapCloses: "{step}: v cestě mohou být lidé, zvířata nebo auto.",
   tapNoise: "{step}: je to hlasité.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "Nejde to vrátit: mezitím se to změnilo, nebo se neví, jak to bylo předtím.",
+  undoLate: "Nepodařilo se to vrátit včas. Další zpráva pravidla řekne, jak to dopadlo.",
+  nothingToUndo: "Nebylo co vracet.",
+  stepUndone: "{name}: jako předtím.",
+  stepKept: "{name}: mezitím se to změnilo, takže to tak zůstane.",
 };

@@ -1,11 +1,12 @@
 /** German: du. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} lief um {time} nicht: {why}.",
   isPaused: "⏸ {name} pausiert: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Das sollte enden, und bestätigt ist es nicht. Bitte sieh dort nach.",
   isDone: "Erledigt.",
   isUndone: "Rückgängig gemacht.",
@@ -93,4 +94,14 @@ export const card: CardWords = {
   tapHeat: "{step}: heizt oder pumpt, während niemand hinsieht, höchstens {span} lang.",
   tapCloses: "{step}: Menschen, Tiere oder ein Auto können im Weg sein.",
   tapNoise: "{step}: ist laut.",
+};
+
+export const home: HomeWords = {
+  notUndoable:
+    "Das lässt sich nicht rückgängig machen: Es wurde seither geändert, oder der Stand davor ist nicht bekannt.",
+  undoLate:
+    "Es wurde nicht rechtzeitig rückgängig gemacht. Die nächste Nachricht der Regel sagt, was daraus wurde.",
+  nothingToUndo: "Es gab nichts rückgängig zu machen.",
+  stepUndone: "{name}: wie vorher.",
+  stepKept: "{name}: seither geändert, bleibt also so.",
 };

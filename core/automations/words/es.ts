@@ -1,11 +1,12 @@
 /** Spanish: tú. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} no se ejecutó a las {time}: {why}.",
   isPaused: "⏸ {name} está en pausa: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Tenía que terminar y no está confirmado. Ve a mirar.",
   isDone: "Hecho.",
   isUndone: "Deshecho.",
@@ -96,4 +97,12 @@ export const card: CardWords = {
   tapHeat: "{step}: calienta o bombea sin que nadie mire, {span} como mucho.",
   tapCloses: "{step}: puede haber personas, animales o un coche en medio.",
   tapNoise: "{step}: hace mucho ruido.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "No se puede deshacer: se cambió después, o no se sabe cómo estaba antes.",
+  undoLate: "No se deshizo a tiempo. El próximo mensaje de la regla dirá qué pasó.",
+  nothingToUndo: "No había nada que deshacer.",
+  stepUndone: "{name}: como antes.",
+  stepKept: "{name}: se cambió después, así que se queda así.",
 };

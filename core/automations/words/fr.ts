@@ -1,11 +1,12 @@
 /** French: tu. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time} : {text}",
   failed: "⚠ {name}, {time} : {text}",
   notRun: "⚠ {name} ne s'est pas lancée à {time} : {why}.",
   isPaused: "⏸ {name} est en pause : {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Cela devait finir, et ce n'est pas confirmé. Va voir sur place.",
   isDone: "C'est fait.",
   isUndone: "C'est annulé.",
@@ -94,4 +95,12 @@ export const card: CardWords = {
   tapHeat: "{step} : cela chauffe ou pompe sans surveillance, {span} au plus.",
   tapCloses: "{step} : des gens, des animaux ou une voiture peuvent être dans le passage.",
   tapNoise: "{step} : c'est bruyant.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "Impossible d'annuler : cela a été changé depuis, ou l'état d'avant n'est pas connu.",
+  undoLate: "L'annulation n'a pas abouti à temps. Le prochain message de la règle dira ce qu'il en est.",
+  nothingToUndo: "Il n'y avait rien à annuler.",
+  stepUndone: "{name} : comme avant.",
+  stepKept: "{name} : changé depuis, donc cela reste ainsi.",
 };

@@ -1,11 +1,12 @@
 /** Italian: tu. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} non è partita alle {time}: {why}.",
   isPaused: "⏸ {name} è in pausa: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Doveva finire, e non è confermato. Vai a controllare.",
   isDone: "Fatto.",
   isUndone: "Annullato.",
@@ -96,4 +97,12 @@ export const card: CardWords = {
   tapHeat: "{step}: scalda o pompa mentre nessuno guarda, {span} al massimo.",
   tapCloses: "{step}: persone, animali o un'auto possono essere in mezzo.",
   tapNoise: "{step}: fa molto rumore.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "Non si può annullare: è stato cambiato nel frattempo, o non si sa com'era prima.",
+  undoLate: "Non è stato annullato in tempo. Il prossimo messaggio della regola dirà com'è andata.",
+  nothingToUndo: "Non c'era niente da annullare.",
+  stepUndone: "{name}: come prima.",
+  stepKept: "{name}: cambiato nel frattempo, quindi resta così.",
 };

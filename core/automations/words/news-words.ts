@@ -7,6 +7,7 @@ export const NEWS_WORDS = {
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} did not run at {time}: {why}.",
   isPaused: "⏸ {name} is paused: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "It was to end, and that is not confirmed. Please look there.",
   isDone: "Done.",
   isUndone: "Undone.",

@@ -1,11 +1,12 @@
 /** Dutch: je. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} liep niet om {time}: {why}.",
   isPaused: "⏸ {name} is gepauzeerd: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Het moest stoppen, en dat is niet bevestigd. Ga daar even kijken.",
   isDone: "Gedaan.",
   isUndone: "Ongedaan gemaakt.",
@@ -93,4 +94,13 @@ export const card: CardWords = {
   tapHeat: "{step}: verwarmt of pompt terwijl niemand kijkt, hooguit {span}.",
   tapCloses: "{step}: mensen, dieren of een auto kunnen in de weg staan.",
   tapNoise: "{step}: is luid.",
+};
+
+export const home: HomeWords = {
+  notUndoable:
+    "Dit kan niet ongedaan worden gemaakt: het is daarna veranderd, of hoe het daarvoor was is niet bekend.",
+  undoLate: "Het is niet op tijd ongedaan gemaakt. Het volgende bericht van de regel zegt hoe het afliep.",
+  nothingToUndo: "Er was niets om ongedaan te maken.",
+  stepUndone: "{name}: zoals het was.",
+  stepKept: "{name}: daarna veranderd, dus het blijft zo.",
 };

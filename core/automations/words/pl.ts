@@ -1,11 +1,12 @@
 /** Polish: ty. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name}: nie zadziałała o {time}: {why}.",
   isPaused: "⏸ {name}: wstrzymana: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "To miało się skończyć, a nie jest potwierdzone. Sprawdź na miejscu.",
   isDone: "Zrobione.",
   isUndone: "Cofnięte.",
@@ -96,4 +97,12 @@ export const card: CardWords = {
   tapHeat: "{step}: grzeje lub pompuje, gdy nikt nie patrzy, najwyżej {span}.",
   tapCloses: "{step}: na drodze mogą być ludzie, zwierzęta lub samochód.",
   tapNoise: "{step}: jest głośno.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "Nie da się tego cofnąć: później to zmieniono albo nie wiadomo, jak było wcześniej.",
+  undoLate: "Nie udało się cofnąć na czas. Następna wiadomość reguły powie, co się stało.",
+  nothingToUndo: "Nie było nic do cofnięcia.",
+  stepUndone: "{name}: jak przedtem.",
+  stepKept: "{name}: później zmieniono, więc tak zostaje.",
 };

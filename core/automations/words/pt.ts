@@ -1,11 +1,12 @@
 /** Portuguese of Portugal: tu. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}, {time}: {text}",
   failed: "⚠ {name}, {time}: {text}",
   notRun: "⚠ {name} não funcionou às {time}: {why}.",
   isPaused: "⏸ {name} está em pausa: {why}.",
+  inOrder: "{why} ({names})",
   isCritical: "Devia terminar e não está confirmado. Vai lá ver.",
   isDone: "Feito.",
   isUndone: "Desfeito.",
@@ -95,4 +96,12 @@ export const card: CardWords = {
   tapHeat: "{step}: aquece ou bombeia sem ninguém a ver, {span} no máximo.",
   tapCloses: "{step}: pessoas, animais ou um carro podem estar no caminho.",
   tapNoise: "{step}: faz muito barulho.",
+};
+
+export const home: HomeWords = {
+  notUndoable: "Não se pode desfazer: foi mudado entretanto, ou não se sabe como estava antes.",
+  undoLate: "Não foi desfeito a tempo. A próxima mensagem da regra diz o que aconteceu.",
+  nothingToUndo: "Não havia nada para desfazer.",
+  stepUndone: "{name}: como antes.",
+  stepKept: "{name}: mudou entretanto, por isso fica assim.",
 };

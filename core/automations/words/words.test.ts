@@ -15,6 +15,7 @@ import * as cs from "./cs.ts";
 import * as de from "./de.ts";
 import * as es from "./es.ts";
 import * as fr from "./fr.ts";
+import { HOME_WORDS } from "./home-words.ts";
 import * as it from "./it.ts";
 import { NEWS_WORDS, WHY_WORDS } from "./news-words.ts";
 import * as nl from "./nl.ts";
@@ -37,7 +38,12 @@ const OTHERS = [
 const GZIP_MAX = 1_400;
 
 const NEWS = { ...NEWS_WORDS, ...WHY_WORDS };
-const SAME: ReadonlySet<string> = new Set(["item", "ran", "failed"]);
+/** In the bridge they are one table. */
+test("words of cards and of answers have no name in common", () => {
+  expect(Object.keys(HOME_WORDS).filter((key) => Object.hasOwn(CARD_WORDS, key))).toEqual([]);
+});
+
+const SAME: ReadonlySet<string> = new Set(["item", "ran", "failed", "inOrder"]);
 const ENGLISH =
   /(?<![\p{L}{])(?:the|with|from|your?|when|nothing|here|are|this|that|what|which|will|has|have|not|been|since|until|within|every|there|its?|and)(?![\p{L}}])/iu;
 
@@ -49,6 +55,7 @@ describe.each(OTHERS)("$data.language", ({ data, words }) => {
   test.each([
     ["news", words.news as Readonly<Record<string, string>>, NEWS as Readonly<Record<string, string>>],
     ["card", words.card as Readonly<Record<string, string>>, CARD_WORDS as Readonly<Record<string, string>>],
+    ["home", words.home as Readonly<Record<string, string>>, HOME_WORDS as Readonly<Record<string, string>>],
   ])("%s: all words, with their placeholders, forms and no English", (_, own, english) => {
     expect(Object.keys(own)).toEqual(Object.keys(english));
     for (const [key, text] of Object.entries(own)) {

@@ -1,11 +1,12 @@
 /** Simplified Chinese. */
-import type { CardWords, NewsWords } from "./words.ts";
+import type { CardWords, HomeWords, NewsWords } from "./words.ts";
 
 export const news: NewsWords = {
   ran: "✓ {name}，{time}：{text}",
   failed: "⚠ {name}，{time}：{text}",
   notRun: "⚠ {name}在{time}没有运行：{why}。",
   isPaused: "⏸ {name}已暂停：{why}。",
+  inOrder: "{why}（{names}）",
   isCritical: "它本应结束，但没有得到确认。请去看一下。",
   isDone: "完成。",
   isUndone: "已撤销。",
@@ -93,4 +94,12 @@ export const card: CardWords = {
   tapHeat: "{step}：无人看管时加热或抽水，最长{span}。",
   tapCloses: "{step}：可能有人、动物或汽车挡在中间。",
   tapNoise: "{step}：声音很大。",
+};
+
+export const home: HomeWords = {
+  notUndoable: "无法撤销：之后又被改动过，或者不知道之前的状态。",
+  undoLate: "没有及时撤销。这条规则的下一条消息会说明结果。",
+  nothingToUndo: "没有需要撤销的内容。",
+  stepUndone: "{name}：已恢复原样。",
+  stepKept: "{name}：之后被改动过，所以保持不变。",
 };

@@ -1,5 +1,5 @@
 /** The entity of a registry entry, by its domain. */
-import { abilitiesOf } from "../abilities.ts";
+import { type Abilities, abilitiesOf } from "../abilities.ts";
 import type { HomeAssistantEntity } from "../entity.ts";
 import type { Entry } from "../registry.ts";
 import type { EntityState } from "../state.ts";
@@ -78,13 +78,9 @@ export function isKnownKind(domain: string): boolean {
   return Object.hasOwn(KINDS, domain);
 }
 
-/** @param former what it was before, if it is known */
-export function entityOf(
-  entry: Entry,
-  state: EntityState,
-  former?: HomeAssistantEntity,
-): HomeAssistantEntity {
-  const draft = new HomeAssistantDraft(entry, abilitiesOf(entry.domain, state, former?.abilities));
+/** @param before what it could do before, if that is known */
+export function entityOf(entry: Entry, state: EntityState, before?: Abilities): HomeAssistantEntity {
+  const draft = new HomeAssistantDraft(entry, abilitiesOf(entry.domain, state, before));
   KINDS[entry.domain]?.(draft);
   return draft.finish();
 }

@@ -78,6 +78,31 @@ export class ActingDevices {
     this.#say("acting/up", this.#away ? "offline" : "online");
   }
 
+  /** A button, beside what the sensor of the rule of this name has. */
+  addButton(name: string): void {
+    this.#say(`homeassistant/event/b${name}/config`, {
+      name: "Button",
+      unique_id: `b-${name}`,
+      state_topic: `acting/b${name}/event`,
+      event_types: ["press"],
+      availability_topic: "acting/up",
+      device: { identifiers: [`trigger-${name}`], name: `Sensor ${name}` },
+    });
+  }
+
+  /** What says who is at home, as the bridge's settings name it. Somebody is. */
+  addHall(): void {
+    this.#say("homeassistant/binary_sensor/hall/config", {
+      name: "Occupancy",
+      unique_id: "hall",
+      state_topic: "acting/hall/value",
+      availability_topic: "acting/up",
+      device_class: "occupancy",
+      device: { identifiers: ["hall"], name: "Hall" },
+    });
+    this.hall("ON");
+  }
+
   /** A switch. @param id unique, also its device's name behind "Plug " */
   addSwitch(id: string, kind: DeviceKind): void {
     this.#kinds.set(id, kind);
@@ -102,6 +127,22 @@ export class ActingDevices {
 
   contact(name: string, is: "ON" | "OFF"): void {
     this.#say(`acting/c${name}/value`, is);
+  }
+
+  hall(is: "ON" | "OFF"): void {
+    this.#say("acting/hall/value", is);
+  }
+
+  /** At most once, and kept by nobody. */
+  press(name: string): void {
+    const text = JSON.stringify({ event_type: "press" });
+    if (this.#client?.connected) this.#client.publish(`acting/b${name}/event`, text, { qos: 0 }, () => {});
+  }
+
+  /** The paired agent has carried out an action. It counts as a command. */
+  marked(at: number, device: string): void {
+    this.commands.push({ at, device, payload: "ON" });
+    this.#notify();
   }
 
   /** The publisher of all of them goes, and takes no command meanwhile. */

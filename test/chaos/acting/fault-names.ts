@@ -22,7 +22,16 @@ const ACTING_FAULTS = {
   "away:publisher": "the devices' publisher says offline, and comes back seconds later",
   "deaf:device": "the devices take their commands and report nothing",
   "late:device": "the devices report when nobody waits any more",
+  "kill:agent": "SIGKILL of the paired agent, started again at once",
+  "away:agent": "the paired agent is killed and comes back seconds later",
+  "cut:agent-broker":
+    "connections between the paired agent and the broker are reset, and refused for a while",
 } as const;
 
 export type ActingFault = keyof typeof ACTING_FAULTS;
 export const ACTING_FAULT_NAMES = Object.keys(ACTING_FAULTS) as ActingFault[];
+
+/** Around an action of the paired agent. */
+export function isOfAgent(fault: ActingFault): boolean {
+  return fault.includes("agent");
+}

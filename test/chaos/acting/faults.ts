@@ -20,7 +20,7 @@ export async function inject(
   why: string,
   throws: Dice,
 ): Promise<void> {
-  const { gateway, bridge, broker, links, disk, devices } = house;
+  const { gateway, bridge, broker, links, disk, devices, agent } = house;
   switch (name) {
     case "none":
     case "deaf:device":
@@ -34,6 +34,11 @@ export async function inject(
     case "kill:workerd":
     case "away:gateway":
       return await gateway.fault(name, lasts, why);
+    case "kill:agent":
+    case "away:agent":
+      return agent && (await away(agent.program, name === "away:agent" ? lasts : 0, why));
+    case "cut:agent-broker":
+      return agent && (await cut(agent.link, lasts));
     case "kill:broker":
       return await away(broker.program, 0, why);
     case "away:broker":
@@ -97,8 +102,8 @@ async function power(
   why: string,
   throws: Dice,
 ): Promise<void> {
-  const { gateway, bridge, broker, bridgeDir, synced } = house;
-  const all = [bridge, gateway, broker.program];
+  const { gateway, bridge, broker, bridgeDir, synced, agent } = house;
+  const all = [bridge, gateway, broker.program, ...(agent ? [agent.program] : [])];
   await Promise.all(all.map((program) => program.kill(why)));
   const lose = () => {
     for (const { file, what, from, to } of cutPower(bridgeDir, synced, throws))

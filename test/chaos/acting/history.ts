@@ -10,7 +10,12 @@ export type ActingRecord = PlannedRule & {
   crossedAt: number;
   /** When its value went back. */
   backAt?: number;
+  /** The bridge was connected to all and quiet when a moment came, and had said who is at home. */
+  ready: boolean;
 };
+
+/** What all sources together say from then on. */
+export type SaidHome = { at: number; somebody: boolean };
 
 export type ActingHistory = {
   house: number;
@@ -19,6 +24,7 @@ export type ActingHistory = {
   /** What the switches got, and what they reported after it. */
   commands: readonly SeenCommand[];
   states: readonly SaidState[];
+  home: readonly SaidHome[];
   /** What the gateway says that it stored of the bridge's news, by the rule's name. */
   news: ReadonlyMap<string, readonly AutomationNews[]>;
   /** The bridge's own word at the end, by the rule's name. */

@@ -10,9 +10,9 @@ import { dice } from "../dice.ts";
 import { HIGH, LOW } from "./devices.ts";
 import { inject } from "./faults.ts";
 import { plugOf, type Rules } from "./gateway.ts";
-import type { ActingHistory, ActingRecord } from "./history.ts";
+import type { ActingHistory, ActingRecord, SaidHome } from "./history.ts";
 import type { ActingHouse } from "./house.ts";
-import type { ActingMoment, PlannedHouse, PlannedRule } from "./plan.ts";
+import type { ActingMoment, PlannedHouse, PlannedPresence, PlannedRule } from "./plan.ts";
 
 /** A moment that does not come in this time, as behind an earlier fault, is not waited for longer. */
 const MOMENT_WITHIN_MS = 6_000;
@@ -28,6 +28,10 @@ const BACK_WITHIN_MS = 20_000;
 const AFTER_MS = 4_000;
 const LATE_MS = 20_000;
 const GONE_WITHIN_MS = 10_000;
+/** Nobody is at home when all have said so for a while. */
+const HOME_WITHIN_MS = 10_000;
+/** Longer than nothing begins after a new connection. */
+const QUIET_MS = 2_000;
 
 /** @param options.seed of the run */
 export async function runHouse(
@@ -45,6 +49,10 @@ class HouseRun {
   readonly #records = new Map<string, ActingRecord>();
   readonly #troubles: string[] = [];
   readonly #goingBack: Promise<void>[] = [];
+  readonly #home: SaidHome[] = [{ at: 0, somebody: true }];
+  /** A person has said a word. */
+  #hasSaid = false;
+  #turning: Promise<void> = Promise.resolve();
   #rules: Rules = new Map();
 
   constructor(
@@ -74,7 +82,7 @@ class HouseRun {
       if (at % 10 === 9) say(`house ${n}: ${at + 1} of ${rules.length}`);
       this.#flicker();
     }
-    await Promise.all(this.#goingBack);
+    await Promise.all([...this.#goingBack, this.#turning]);
     say(`house ${n}: all have fired`);
     await this.#untilOver();
     return await this.#gather();
@@ -103,12 +111,20 @@ class HouseRun {
           plugOf(name, n),
           fault.name === "deaf:device" ? { is: "deaf" } : { is: "late", ms: LATE_MS },
         );
+    const isAtHome = rule.presence === undefined || (await this.#come(rule.presence));
+    const isQuiet = rule.trigger !== "event" || (fault.patient && (await this.#quiet()));
     const ending = new AbortController();
     const moment = this.#moment(rule, fault.moment, ending.signal);
-    const record: ActingRecord = { ...rule, met: false, crossedAt: Date.now() };
+    const record: ActingRecord = {
+      ...rule,
+      met: false,
+      crossedAt: Date.now(),
+      ready: isAtHome && isQuiet,
+    };
     this.#records.set(name, record);
     this.#cross(rule, true);
     this.#goingBack.push(this.#goBack(record));
+    if (rule.presence?.turns) this.#turning = this.#leave(rule, rule.presence);
     record.met = await Promise.race([moment.then(() => true), sleep(MOMENT_WITHIN_MS + rule.holdMs, false)]);
     ending.abort();
     await sleep(fault.jitter);
@@ -126,8 +142,57 @@ class HouseRun {
 
   #cross({ name, trigger }: PlannedRule, isSo: boolean): void {
     const { devices } = this.#house;
+    if (trigger === "event") {
+      if (isSo) devices.press(name);
+      return;
+    }
     if (trigger !== "contact") devices.number(name, isSo ? HIGH : LOW);
     if (trigger !== "number") devices.contact(name, isSo ? "ON" : "OFF");
+  }
+
+  /** Who is at home is as a rule has it. @returns whether the bridge says so */
+  async #come({ needs, by, isSo }: PlannedPresence): Promise<boolean> {
+    await this.#turning;
+    const somebody = (needs === "somebody_home") === isSo;
+    await this.#say(somebody, by);
+    const wanted = somebody ? "somebody" : "nobody";
+    const isShown = async () => (await this.#house.gateway.presence()) === wanted;
+    return await until(isShown, { within: HOME_WITHIN_MS, every: 100 }).catch(() => false);
+  }
+
+  /** It is so no longer once the first action was done. */
+  async #leave({ name }: PlannedRule, { needs, by }: PlannedPresence): Promise<void> {
+    const { devices } = this.#house;
+    const end = performance.now() + BACK_WITHIN_MS;
+    const isDone = () => devices.commands.some((one) => one.device === plugOf(name, 0));
+    while (performance.now() < end && !isDone()) await Promise.race([devices.next(), sleep(250)]);
+    await this.#say(needs === "nobody_home", by);
+  }
+
+  /** Both sources say it where nobody is there. Otherwise one alone says that somebody is. */
+  async #say(somebody: boolean, by: PlannedPresence["by"]): Promise<void> {
+    const { devices, gateway } = this.#house;
+    const isWord = by === "word";
+    const add = () => this.#home.push({ at: Date.now(), somebody });
+    // What is true for a while meanwhile is neither.
+    if (somebody) add();
+    devices.hall(somebody && !isWord ? "ON" : "OFF");
+    if (isWord || this.#hasSaid) {
+      this.#hasSaid = true;
+      await gateway.say(!(somebody && isWord)).catch((error: unknown) => {
+        this.#troubles.push(error instanceof Error ? error.message : String(error));
+      });
+    }
+    if (!somebody) add();
+  }
+
+  /** Waits until the bridge has the values of its devices, and for the time in which nothing begins. @returns whether it has */
+  async #quiet(): Promise<boolean> {
+    const first = this.#plan.quiet[0]?.name ?? "";
+    const isKnown = async () => (await this.#house.gateway.rules())?.get(first)?.state === "armed";
+    const has = await until(isKnown, { within: WHOLE_WITHIN_MS, every: 100 }).catch(() => false);
+    await sleep(QUIET_MS);
+    return has;
   }
 
   /** Its value goes back when its actions are over, or nothing comes of them. */
@@ -148,6 +213,8 @@ class HouseRun {
     const { devices, files, links } = this.#house;
     const id = this.#idOf(rule.name);
     const [first, last] = [plugOf(rule.name, 0), plugOf(rule.name, rule.steps.length - 1)];
+    const isAgents = (step: number) => rule.steps.at(step)?.device === "agent";
+    const firstSwitch = plugOf(rule.name, isAgents(0) ? 1 : 0);
     const came = async (isSo: () => boolean) => {
       while (!signal.aborted && !isSo()) await Promise.race([devices.next(), sleep(100)]);
     };
@@ -161,7 +228,9 @@ class HouseRun {
       case "fired":
         return await files.until(() => runIn(files.rules(), id) && files.rules() !== before, signal);
       case "begun":
-        return await files.until(() => files.ledger(`${id}:`).length > 0, signal);
+        if (!isAgents(0)) return await files.until(() => files.ledger(`${id}:`).length > 0, signal);
+        await files.until(() => runIn(files.rules(), id) && files.rules() !== before, signal);
+        return await links.gateway.nextBytes("toServer");
       case "sent":
         return await came(() => got(first));
       case "reported":
@@ -173,12 +242,13 @@ class HouseRun {
       }
       case "ended":
         await came(() => got(last));
+        if (isAgents(-1)) return await links.gateway.nextBytes("toClient");
         return await files.until(() => files.ledger(`${id}:`).some(({ t }) => t === "done"), signal);
       case "news":
         await came(() => got(last));
         return await links.gateway.nextBytes("toServer");
       case "over":
-        return await came(() => got(first, "OFF"));
+        return await came(() => got(firstSwitch, "OFF"));
     }
   }
 
@@ -190,8 +260,9 @@ class HouseRun {
       const rules = await this.#house.gateway.rules();
       const now = JSON.stringify([...(rules ?? [])]);
       if (now !== before) [before, since] = [now, performance.now()];
-      const isOver = [...this.#records.values()].every(({ name }) => {
+      const isOver = [...this.#records.values()].every(({ name, trigger }) => {
         const runs = rules?.get(name)?.runs ?? [];
+        if (rules && runs.length === 0 && trigger === "event") return true;
         // A run that failed is told as stopped before its end is carried out.
         return runs.every(({ ended }) => ended !== undefined) && runs.length > 0;
       });
@@ -215,12 +286,14 @@ class HouseRun {
       news.set(name, [...(news.get(name) ?? []), one]);
     }
     const told = await house.gateway.told();
+    house.agent?.read();
     return {
       house: this.#plan.house,
       rules: [...this.#records.values()],
       quiet: this.#plan.quiet,
       commands: house.devices.commands,
       states: house.devices.states,
+      home: this.#home,
       news,
       runs: new Map([...rules].map(([name, { runs }]) => [name, runs ?? []])),
       told,
@@ -233,11 +306,11 @@ class HouseRun {
   }
 }
 
-/** The rules' file has a run of this rule. */
+/** The rules' file has a firing of this rule. */
 function runIn(text: string, id: string): boolean {
   try {
-    const { runs } = JSON.parse(text) as { runs?: unknown };
-    return JSON.stringify(runs ?? []).includes(`"${id}"`);
+    const { rules } = JSON.parse(text) as { rules: Array<{ text: string; state: { firing: number } }> };
+    return rules.some((rule) => rule.text.includes(`"id":"${id}"`) && rule.state.firing > 0);
   } catch {
     return false;
   }

@@ -13,6 +13,7 @@ import { type Disk, mountDisk } from "../disk.ts";
 import { Link } from "../link.ts";
 import { Program } from "../program.ts";
 import { plainEnvironment, script } from "../stack.ts";
+import { type ActingAgent, makeAgent } from "./agent.ts";
 import { ActingDevices } from "./devices.ts";
 import { BridgeFiles } from "./files.ts";
 import type { ActingGateway } from "./gateway.ts";
@@ -27,6 +28,8 @@ export type ActingHouse = {
   /** Sees the frames that reach the gateway, and those that it sends. */
   tap: WireTap;
   devices: ActingDevices;
+  /** Undefined with a played gateway. */
+  agent: ActingAgent | undefined;
   files: BridgeFiles;
   /** Undefined when this user may not mount one. */
   disk: Disk | undefined;
@@ -91,6 +94,7 @@ export async function makeHouse(options: {
       MQTT_URL: `mqtt://127.0.0.1:${links.broker.port}`,
       BRIDGE_STATE: bridgeDir,
       HEALTH_PORT: "0",
+      PRESENCE: "Hall=hall:Occupancy",
       EDGECALL_TEST_SYNCED: synced,
       CLOCK_SET_BY: clock,
       CLOCK_SET_AT_START: "yes",
@@ -98,6 +102,10 @@ export async function makeHouse(options: {
   );
   const devices = new ActingDevices(`mqtt://127.0.0.1:${brokerPort}`);
   const files = new BridgeFiles(bridgeDir);
+  const agent =
+    modelUrl === undefined
+      ? undefined
+      : await makeAgent({ dir, built, brokerPort, random, program, marked: devices.marked.bind(devices) });
 
   async function gatewayOf(): Promise<ActingGateway> {
     if (modelUrl === undefined) {
@@ -123,6 +131,7 @@ export async function makeHouse(options: {
     links,
     tap,
     devices,
+    agent,
     files,
     disk,
     bridgeDir,
@@ -135,11 +144,12 @@ export async function makeHouse(options: {
     async start() {
       await Promise.all([broker.program.start(), gateway.start()]);
       await devices.connect();
-      await bridge.start();
+      await Promise.all([bridge.start(), agent?.start(gateway.url)]);
     },
     async stop() {
       files.stop();
       await devices.stop();
+      await agent?.stop();
       await Promise.all([bridge, broker.program].map((one) => one.kill("the end")));
       await gateway.stop();
       await Promise.all([...Object.values(links), tap].map((one) => one.close()));

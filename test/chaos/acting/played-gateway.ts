@@ -4,7 +4,6 @@ import type {
   AllowedAutomation,
   AutomationCondition,
   AutomationNews,
-  AutomationRun,
   AutomationStep,
 } from "@edgecall/core/protocol/automation.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
@@ -112,14 +111,18 @@ export class PlayedGateway implements ActingGateway {
     const answer = () => this.#home.of("ordered").find((frame) => frame.id === id);
     const frame = await until(answer, { within: ORDERED_WITHIN_MS }).catch(() => undefined);
     if (!frame || !("status" in frame.ordered)) return undefined;
-    const runs = new Map(frame.ordered.status.map((one): [string, AutomationRun[]] => [one.rule, one.runs]));
+    const status = new Map(frame.ordered.status.map((one) => [one.rule, one]));
     return new Map(
       [...this.#names].map(([rule, name]): [string, KnownRule] => [
         name,
-        { id: rule, name, runs: runs.get(rule) },
+        { id: rule, name, state: status.get(rule)?.state, runs: status.get(rule)?.runs },
       ]),
     );
   }
+
+  async presence(): Promise<undefined> {}
+
+  async say(): Promise<void> {}
 
   async told(): Promise<string[]> {
     this.#take();

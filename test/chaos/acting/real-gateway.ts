@@ -2,12 +2,14 @@
  * The real Worker. Rules are made as people make them: a question for which the model calls `automate`, and an owner's yes to its card.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { HomePresence } from "@edgecall/core/protocol/automation.ts";
 import type { AutomationList } from "../../../worker/features/automations/contract.ts";
 import { script } from "../../scripted-model.ts";
 import { until } from "../../wait.ts";
 import { request, type SeenTurn } from "../client.ts";
 import { killWorkerd } from "../faults.ts";
 import type { Program } from "../program.ts";
+import { AGENT, MARK } from "./agent.ts";
 import { type ActingDevices, LIMIT } from "./devices.ts";
 import {
   type ActingGateway,
@@ -54,7 +56,13 @@ export class RealGateway implements ActingGateway {
 
   async make(devices: ActingDevices, plan: PlannedHouse): Promise<Rules> {
     const names = announce(devices, plan);
-    const ids = await knownDevices(this.url, names);
+    devices.addHall();
+    await until(() => this.#hasAgent(), {
+      within: MADE_WITHIN_MS,
+      every: 250,
+      what: "the home has the agent",
+    });
+    const ids = await knownDevices(this.url, [...names, "Hall"]);
     const { rules, quiet } = plan;
     const inputs = [
       ...rules.map((rule) => inputOf(rule, ids)),
@@ -94,8 +102,22 @@ export class RealGateway implements ActingGateway {
       ...automations.map(({ conversation }) => conversation),
     ]);
     return new Map(
-      automations.map(({ id, name, now }): [string, KnownRule] => [name, { id, name, runs: now?.runs }]),
+      automations.map(({ id, name, now }): [string, KnownRule] => [
+        name,
+        { id, name, state: now?.state, runs: now?.runs },
+      ]),
     );
+  }
+
+  async presence(): Promise<HomePresence["home"] | undefined> {
+    const response = await request(this.url, "/v1/automations").catch(() => undefined);
+    return response?.ok ? ((await response.json()) as AutomationList).presence?.home : undefined;
+  }
+
+  async say(away: boolean): Promise<void> {
+    const init = { method: "PUT", body: JSON.stringify({ away }) };
+    const said = async () => (await request(this.url, "/v1/presence", init).catch(() => undefined))?.ok;
+    await until(said, { within: ANSWERS_WITHIN_MS, every: 200, what: "the gateway takes a person's word" });
   }
 
   async told(): Promise<string[]> {
@@ -113,7 +135,8 @@ export class RealGateway implements ActingGateway {
   async isWhole(): Promise<boolean> {
     const response = await request(this.url, "/v1/status").catch(() => undefined);
     if (!response?.ok) return false;
-    return ((await response.json()) as { bridge: { online: boolean } }).bridge.online;
+    const { bridge } = (await response.json()) as { bridge: { online: boolean } };
+    return bridge.online && (await this.#hasAgent());
   }
 
   async fault(name: GatewayFault, lasts: number, why: string): Promise<void> {
@@ -129,6 +152,15 @@ export class RealGateway implements ActingGateway {
     await this.#worker.start();
   }
 
+  async #hasAgent(): Promise<boolean> {
+    const response = await request(this.url, "/v1/agents").catch(() => undefined);
+    if (!response?.ok) return false;
+    const { agents } = (await response.json()) as {
+      agents: Array<{ id: string; online: boolean; actions: string[] }>;
+    };
+    return agents.some(({ id, online, actions }) => id === AGENT && online && actions.includes(MARK));
+  }
+
   async #answers(): Promise<boolean> {
     const response = await request(this.url, "/v1/status").catch(() => undefined);
     return response?.ok === true;
@@ -140,18 +172,20 @@ function conditionsOf(name: string, trigger: PlannedRule["trigger"], sensor: str
   const number = { agent_id: sensor, reading: "Temperature", is: "above", value: LIMIT, ...hold };
   const contact = { agent_id: sensor, reading: "Contact", is: "equal", value: "open", ...hold };
   if (sensor === undefined) throw new Error(`no sensor of ${name}`);
+  if (trigger === "event") return [{ agent_id: sensor, reading: "Button", is: "happens", value: "press" }];
   return trigger === "number" ? [number] : trigger === "contact" ? [contact] : [number, contact];
 }
 
 function inputOf(rule: PlannedRule, ids: ReadonlyMap<string, string>): object {
-  const { name, trigger, holdMs, steps, over, atMostMs, says } = rule;
+  const { name, trigger, holdMs, steps, over, atMostMs, says, presence } = rule;
   return {
     name,
     when: conditionsOf(name, trigger, ids.get(`Sensor ${name}`), holdMs),
-    do: steps.map(({ waitMs }, n) => ({
-      agent_id: ids.get(`Plug ${plugOf(name, n)}`),
-      action: "set",
-      parameters: { on: true },
+    ...(presence && { only_if: presence.needs }),
+    do: steps.map(({ device, waitMs }, n) => ({
+      ...(device === "agent"
+        ? { agent_id: AGENT, action: MARK, parameters: { id: plugOf(name, n) } }
+        : { agent_id: ids.get(`Plug ${plugOf(name, n)}`), action: "set", parameters: { on: true } }),
       ...(waitMs > 0 && { wait_minutes: waitMs / MINUTE }),
     })),
     over,

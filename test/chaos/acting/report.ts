@@ -24,6 +24,11 @@ export type ActingReport = {
   states: Record<string, number>;
   /** Messages to people. */
   told: number;
+  /** Firings of rules with an action of an agent, that look at who is at home, that a press fires; presses of which nothing came. */
+  agents: number;
+  presence: number;
+  presses: number;
+  unseen: number;
   byFault: Array<{ name: ActingFault } & Counts>;
   byMoment: Array<{ name: ActingMoment } & Counts>;
   violations: ActingViolation[];
@@ -49,6 +54,16 @@ export function actingReport(
     outcomes: sum(runs.flatMap(({ steps }) => steps.map(({ outcome }) => outcome))),
     states: sum(runs.map(({ state }) => state)),
     told: houses.reduce((count, { told }) => count + told.length, 0),
+    agents: all.filter(({ steps }) => steps.some(({ device }) => device === "agent")).length,
+    presence: all.filter(({ presence }) => presence).length,
+    presses: all.filter(({ trigger }) => trigger === "event").length,
+    unseen: houses.reduce(
+      (count, house) =>
+        count +
+        house.rules.filter(({ name, trigger }) => trigger === "event" && !house.runs.get(name)?.length)
+          .length,
+      0,
+    ),
     byFault: ACTING_FAULT_NAMES.map((name) => ({
       name,
       ...counts(all.filter(({ fault }) => fault.name === name)),
@@ -86,6 +101,7 @@ export function actingTable(report: ActingReport): string {
     row("step", "firings", "at step"),
     ...rows(report.byMoment),
     "",
+    `${report.agents} with an action of an agent, ${report.presence} by who is at home, ${report.presses} by a press (${report.unseen} came while nothing looked)`,
     `${commands} commands reached devices; actions: ${list(outcomes)}; runs: ${list(states)}; ${told} messages`,
     ...kinds.map((kind) => {
       const count = violations.filter((one) => one.kind === kind).length;

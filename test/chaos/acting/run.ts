@@ -43,7 +43,7 @@ async function run(options: ActingRun, houses: Set<ActingHouse>): Promise<Acting
   const { seed, count, faults, only, isPlayed, atOnce, limitMs, dir, say } = options;
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1_000);
-  const left = planHouses(seed, count, faults, only);
+  const left = planHouses(seed, count, faults, only, isPlayed);
   const planned = left.reduce((sum, { rules }) => sum + rules.length, 0);
   say("building the programs, with the short times of tests");
   const built = mkdtempSync(join(dir, "built-"));

@@ -19,6 +19,7 @@ function rule(more: Partial<ActingRecord> = {}): ActingRecord {
     fault: { name: "kill:bridge", moment: "begun", jitter: 0, lasts: 0, patient: true },
     met: true,
     crossedAt: CROSSED,
+    ready: true,
     ...more,
   };
 }
@@ -40,6 +41,7 @@ function house(more: Partial<ActingHistory> = {}): ActingHistory {
     quiet: [{ name: "Q0010", kind: "never" }],
     commands: [ON],
     states: [IS_ON],
+    home: [{ at: 0, somebody: true }],
     news: new Map(),
     runs: new Map([["A0001", [run("confirmed")]]]),
     told: [],
@@ -92,6 +94,58 @@ test("words that are not so are found", () => {
   expect(kinds({ states: [] })).toEqual(["untrue"]);
   expect(kinds({ runs: runs(run("not_sent")), told: ["A0001: not sent"] })).toEqual(["untrue"]);
   expect(kinds({ runs: runs(run("sent")), told: ["A0001: sent"] })).toEqual(["untrue"]);
+});
+
+test("an agent's action is counted at the agent, and nothing of it stays on", () => {
+  const rules = [
+    rule({ steps: [{ device: "agent", waitMs: 0 }], over: "off", recovers: true, backAt: CROSSED + 500 }),
+  ];
+  const sent = { rules, states: [], runs: runs(run("sent", { state: "done" })) };
+  expect(kinds(sent)).toEqual([]);
+  expect(kinds({ ...sent, commands: [] })).toEqual(["untrue"]);
+  expect(kinds({ ...sent, commands: [ON, ON] })).toEqual(["twice"]);
+  expect(kinds({ ...sent, runs: runs(run("unknown")) })).toEqual(["untold"]);
+});
+
+test("a rule acts only if who is at home is so", () => {
+  const none = { name: "none", moment: "crosses", jitter: 0, lasts: 0, patient: true } as const;
+  const presence = { needs: "nobody_home", by: "sensor", isSo: true, turns: false } as const;
+  const rules = [rule({ presence, fault: none, crossedAt: CROSSED + 9_000 })];
+  const commands = [{ ...ON, at: CROSSED + 9_010 }];
+  const away = (at: number) => [
+    { at: 0, somebody: true },
+    { at, somebody: false },
+  ];
+  expect(kinds({ rules, commands, home: away(CROSSED) })).toEqual([]);
+  expect(kinds({ rules, commands })).toEqual(["disallowed"]);
+  expect(kinds({ rules, commands, home: away(CROSSED + 8_000) })).toEqual(["disallowed"]);
+  const back = [...away(0), { at: CROSSED + 7_000, somebody: true }];
+  expect(kinds({ rules, commands, home: back })).toEqual(["disallowed"]);
+  const refused = {
+    commands: [],
+    states: [],
+    runs: runs(run("sent", { state: "not_run", why: "only_if", steps: [] })),
+  };
+  expect(kinds({ ...refused, rules })).toEqual(["lost"]);
+  expect(
+    kinds({ ...refused, rules: [rule({ presence: { ...presence, isSo: false }, fault: none })] }),
+  ).toEqual([]);
+  expect(kinds({ ...refused, rules: [rule({ presence })] })).toEqual([]);
+});
+
+test("a press is lost only where nothing could see it", () => {
+  const nothing = { commands: [], states: [], runs: new Map() };
+  const fault = { name: "away:broker", moment: "crosses", jitter: 0, lasts: 0, patient: true } as const;
+  const press = { trigger: "event", fault } as const;
+  expect(kinds({ ...nothing, rules: [rule(press)] })).toEqual([]);
+  expect(kinds({ ...nothing, rules: [rule({ ...press, ready: false })] })).toEqual([]);
+  expect(kinds({ ...nothing, rules: [rule({ ...press, fault: { ...fault, moment: "sent" } })] })).toEqual([
+    "lost",
+  ]);
+  expect(kinds({ ...nothing, rules: [rule({ ...press, fault: { ...fault, name: "none" } })] })).toEqual([
+    "lost",
+  ]);
+  expect(kinds({ rules: [rule(press)], runs: new Map() })).toEqual(["lost"]);
 });
 
 test("a device that stays on after the rule was over is told", () => {

@@ -1,10 +1,33 @@
 /** Judges a house: what its rules allow, what the switches got, what the bridge has of each run, and what was told. Pure. */
+import { WHY_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { AutomationRun, StepRun } from "@edgecall/core/protocol/automation.ts";
+import type { ActingFault } from "./fault-names.ts";
 import { plugOf } from "./gateway.ts";
-import type { ActingHistory, ActingRecord, ActingViolation, ActingViolationKind } from "./history.ts";
+import type {
+  ActingHistory,
+  ActingRecord,
+  ActingViolation,
+  ActingViolationKind,
+  SaidHome,
+} from "./history.ts";
+import type { PlannedPresence } from "./plan.ts";
 
 const ON = "ON";
 const OFF = "OFF";
+/** All sources have to say for so long that nobody is there. */
+const AWAY_MS = 1_900;
+/** From what the sources say to a command that rests on it, without a fault of the bridge, its files, or the broker. */
+const SOON_MS = 1_500;
+/** The same with one, or where a step before has no report. */
+const LATE_MS = 30_000;
+/** They change nothing of what the bridge sees and does by itself. */
+const HARMLESS: readonly ActingFault[] = [
+  ...(["none", "kill:worker", "kill:workerd", "away:gateway", "cut:gateway", "half-open:gateway"] as const),
+  ...(["deaf:device", "late:device", "kill:agent", "away:agent", "cut:agent-broker"] as const),
+];
+
+/** The bridge's word for it, and the gateway's. */
+const ONLY_IF: readonly unknown[] = ["only_if", WHY_WORDS.only_if];
 
 export function judgeHouse(history: ActingHistory): ActingViolation[] {
   const { house, rules, quiet, commands } = history;
@@ -12,7 +35,10 @@ export function judgeHouse(history: ActingHistory): ActingViolation[] {
   const plugs = new Map(rules.flatMap((rule) => rule.steps.map((_, n) => [plugOf(rule.name, n), rule])));
   for (const { device, payload, at } of commands) {
     const rule = plugs.get(device);
-    const wrong = rule ? disallowed(rule, payload, at) : "no rule that may act now is about it";
+    const wrong = rule
+      ? (disallowed(rule, payload, at) ??
+        (payload === ON ? absent(rule, device, at, history.home) : undefined))
+      : "no rule that may act now is about it";
     if (wrong !== undefined)
       found.push({ kind: "disallowed", house, what: `${device} ${payload}: ${wrong}` });
   }
@@ -34,6 +60,41 @@ function disallowed(rule: ActingRecord, payload: string, at: number): string | u
   return at < from ? "the rule was not over" : undefined;
 }
 
+/** @returns why who is at home did not allow the command */
+function absent(
+  rule: ActingRecord,
+  device: string,
+  at: number,
+  home: readonly SaidHome[],
+): string | undefined {
+  const { presence, steps, name } = rule;
+  if (!presence) return undefined;
+  const step = steps.findIndex((_, n) => plugOf(name, n) === device);
+  const isLooked = step === 0 || (steps[step]?.waitMs ?? 0) > 0;
+  const from = at - (isUndisturbed(rule) && isLooked ? SOON_MS : LATE_MS);
+  return wasSo(presence.needs, home, from, at) ? undefined : `it was not so that ${presence.needs}`;
+}
+
+/** Tells whether it was so at some time between. */
+function wasSo(
+  needs: PlannedPresence["needs"],
+  home: readonly SaidHome[],
+  from: number,
+  to: number,
+): boolean {
+  return home.some(({ at, somebody }, n) => {
+    if (somebody !== (needs === "somebody_home")) return false;
+    const begins = somebody ? at : at + AWAY_MS;
+    const ends = home[n + 1]?.at ?? Number.POSITIVE_INFINITY;
+    return begins <= to && begins < ends && ends >= from;
+  });
+}
+
+/** Nothing kept the bridge from seeing the values, the moment, and who is at home. */
+function isUndisturbed({ fault, ready }: ActingRecord): boolean {
+  return ready && fault.patient && HARMLESS.includes(fault.name);
+}
+
 class Rule {
   readonly #rule: ActingRecord;
   readonly #history: ActingHistory;
@@ -51,7 +112,7 @@ class Rule {
     if (runs.length > 1) this.#say("again", `${runs.length} runs: ${JSON.stringify(runs)}`);
     const [run] = runs;
     if (!run) {
-      if (this.#isNamed()) return this.#found;
+      if (this.#isNamed() || this.#mayBeMissed()) return this.#found;
       this.#say("lost", "");
       return this.#found;
     }
@@ -60,6 +121,14 @@ class Rule {
     this.#judgeTold(run);
     this.#judgeEnd(run);
     return this.#found;
+  }
+
+  /** A moment that comes while the bridge sees or begins nothing is none. */
+  #mayBeMissed(): boolean {
+    const { name, trigger, steps, fault, ready } = this.#rule;
+    if (trigger !== "event" || steps.some((_, n) => this.#commands(plugOf(name, n), ON).length > 0))
+      return false;
+    return !isUndisturbed(this.#rule) && (!ready || fault.moment === "crosses");
   }
 
   /** What the bridge and its news have of each firing, the news only where the bridge has it no more. */
@@ -95,7 +164,9 @@ class Rule {
         case "not_sent":
           return !isEnd && told.length > 0 && "its device was told";
         case "sent":
-          return !isEnd && steps[step]?.device !== "blind" && "its device could have confirmed it";
+          if (isEnd || steps[step]?.device === "blind") return false;
+          if (steps[step]?.device !== "agent") return "its device could have confirmed it";
+          return told.length === 0 && "the agent did not do it";
         default:
           return false;
       }
@@ -105,12 +176,22 @@ class Rule {
   }
 
   #judgeTold(run: AutomationRun): void {
-    const { steps, says, backAt, atMostMs } = this.#rule;
+    const { steps, says, backAt, atMostMs, presence } = this.#rule;
     // A rule that was over before its next step has ended as it should.
     const mayEnd = (backAt !== undefined || atMostMs !== undefined) && run.steps.length > 0;
     const done = new Map(run.steps.map((one) => [one.step, one.outcome]));
     const isFine = (n: number) =>
-      done.get(n) === "confirmed" || (done.get(n) === "sent" && steps[n]?.device === "blind");
+      done.get(n) === "confirmed" || (done.get(n) === "sent" && steps[n]?.device !== "plain");
+    if (
+      presence &&
+      ONLY_IF.includes(run.why) &&
+      run.steps.every(({ step }) => step >= steps.length || isFine(step))
+    ) {
+      // It was so, and nothing hid it.
+      const isWrong = run.state === "not_run" && presence.isSo && isUndisturbed(this.#rule);
+      if (isWrong) this.#say("lost", JSON.stringify(run));
+      return;
+    }
     const isOver = run.state === "done" || run.state === "undone";
     const isAll = isOver && steps.every((_, n) => isFine(n) || (mayEnd && !done.has(n)));
     const isWhole = isAll && run.steps.every(({ outcome }) => outcome === "confirmed" || outcome === "sent");
@@ -124,7 +205,7 @@ class Rule {
     const { name, over, steps, backAt, atMostMs } = this.#rule;
     if (over === "leave" || (backAt === undefined && atMostMs === undefined)) return;
     const left = steps
-      .map((_, n) => plugOf(name, n))
+      .flatMap(({ device }, n) => (device === "agent" ? [] : [plugOf(name, n)]))
       .filter((plug) => this.#commands(plug, ON).length > this.#commands(plug, OFF).length);
     if (left.length > 0 && !this.#isNamed()) this.#say("end", `${left.join(", ")}: ${JSON.stringify(run)}`);
   }

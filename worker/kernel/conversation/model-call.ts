@@ -17,6 +17,7 @@ import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { timeText } from "@edgecall/core/rules/time-text.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
@@ -199,6 +200,7 @@ async function askModel(step: Step): Promise<void> {
       reply: entry,
       model: reply.model,
       usage: reply.usage,
+      language: newLanguage(step),
       shown: loopEnabled ? unreadSources(roster.agents) : [],
       unasked:
         mayCall && offer.tools.some(({ function: { name } }) => name === EDGE_CALL) && !hasAsked(history),
@@ -362,6 +364,12 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
 /** In the language of the person's sentence, also where nothing of it was understood. */
 async function phrasesFor({ context, turn, reply }: Step): Promise<Phrases> {
   return await readLanguage(context.env, turn.origin.language ?? reply?.note?.language ?? "en");
+}
+
+/** @returns undefined: the turn knows it, or it is English */
+function newLanguage({ turn, reply }: Step): Language | undefined {
+  const language = turn.origin.language ? undefined : reply?.note?.language;
+  return language === "en" ? undefined : language;
 }
 
 /** Endpoints give their reasons in English. */

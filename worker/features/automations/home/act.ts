@@ -19,24 +19,30 @@ import { callerOf, isCarriedOut } from "./news.ts";
 
 const TEXT_MAX = 500;
 
-/** Steps that were begun within the last hour, by their rule. */
+/** When each step of a rule was begun, epoch ms. */
 const begunOf = slot((): Map<string, number[]> => new Map());
 
 /** The same id is the same call, however often it is asked for. */
 export async function onAct(home: HomeContext, { act }: BridgeFrame & { t: "act" }): Promise<void> {
-  const known = ledgerOf(home).get(act.id);
+  const { id: call, rule: of, version: wanted, firing, step: at } = act;
+  if (call !== `${of}:${wanted}:${firing}:${at}`)
+    return answer(home, call, { outcome: "not_sent", text: "the id is not that of the step" });
+  const known = ledgerOf(home).get(call);
   if (known) {
     if (known.outcome) answer(home, act.id, outcomeOf(known.outcome));
     return;
   }
-  const row = automationsOf(home).get(act.rule);
-  if (row) await prepareSteps(home, row.automation);
+  const row = automationsOf(home).get(of);
+  if (row) {
+    await readLanguage(home.env, row.maker.language);
+    await prepareSteps(home, row.automation);
+  }
+  // Nothing else happens from here to the call's row: what is looked at is what is carried out.
   endWhatIsOver(home, Date.now());
   const step = stepOf(home, act);
   if (typeof step === "string") return answer(home, act.id, { outcome: "not_sent", text: step });
   const { automation, maker } = step.row;
   const { id: rule, version, name } = automation;
-  await readLanguage(home.env, maker.language);
   const reply = await submit(
     home,
     {
@@ -59,23 +65,22 @@ export async function onAct(home: HomeContext, { act }: BridgeFrame & { t: "act"
 /** @returns the step as an owner allowed it; a text: why it is not carried out */
 function stepOf(
   home: HomeContext,
-  { id, rule, version, firing, step: at }: ActRequest,
+  { rule, version, step: at }: ActRequest,
 ): { row: AutomationRow; agent: string; action: string; parameters: Record<string, unknown> } | string {
   const row = automationsOf(home).get(rule);
   const step = row && [...row.automation.do, ...row.automation.end][at];
   if (row?.status !== "active" || row.automation.version !== version || !step || !isCarriedOut(step))
     return "the rule is not allowed to do that, or not any more";
-  if (id !== `${rule}:${version}:${firing}:${at}`) return "the id is not that of the step";
   const why = unallowed(home, row.automation);
   const agent = boundTo(home, step)?.id;
   if (why !== undefined || agent === undefined) return why ?? "the device is gone";
   const begun = begunOf(home);
   const now = Date.now();
-  const times = (begun.get(rule) ?? []).filter((time) => time > now - HOUR_MS);
-  const { do: steps, end, an_hour } = row.automation;
-  if (times.length >= an_hour * (steps.length + end.length))
-    return "the rule has run too often within an hour";
-  begun.set(rule, [...times, now]);
+  const key = `${rule}:${at}`;
+  const times = (begun.get(key) ?? ledgerOf(home).begunFor(rule, at)).filter((time) => time > now - HOUR_MS);
+  // A step may come late in its run: within an hour there may be that of one run more.
+  if (times.length > row.automation.an_hour) return "the rule has run too often within an hour";
+  begun.set(key, [...times, now]);
   return { row, agent, action: step.action, parameters: step.parameters };
 }
 

@@ -2,12 +2,15 @@
 import { LIFE_MAX_MS, type StandingPermission } from "@edgecall/core/permissions/permission.ts";
 import type { AllowedAutomation, Automation } from "@edgecall/core/protocol/automation.ts";
 import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
+import { stop } from "../../../kernel/home/calls/dispatch.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { ledgerOf } from "../../../kernel/home/ledger/ledger.ts";
 import { rightsOf } from "../../../kernel/home/notices/rights.ts";
 import { prepareVersion } from "../../../kernel/home/permissions/bound-device.ts";
 import { endPermission } from "../../../kernel/home/permissions/ends.ts";
 import { keepPermissions } from "../../../kernel/home/permissions/offers.ts";
 import { permissionsOf } from "../../../kernel/home/permissions/permission-store.ts";
+import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
 import { type AutomationMaker, type AutomationRow, automationsOf } from "./automation-store.ts";
 import { boundsOf, idOf, unallowed } from "./faithful.ts";
 import { sendRules } from "./sync.ts";
@@ -90,8 +93,15 @@ export function rowsOf(home: HomeContext, { id, version }: Automation): Standing
     });
 }
 
+/** What was allowed to a version ends, and so does what it asked for: a late yes to its question opens nothing. */
 export function endRows(home: HomeContext, automation: Automation): void {
   for (const { id } of rowsOf(home, automation)) endPermission(home, id, "rule");
+  for (const call of ledgerOf(home).open()) {
+    const { id, asker } = call;
+    if (asker?.by !== "rule" || asker.rule !== automation.id || asker.version !== automation.version)
+      continue;
+    home.ctx.waitUntil(stop(home, call, Date.now()).then(() => closeQuestions(home, id)));
+  }
 }
 
 /** One for each device; another where the rule tells it the same action with other values. */

@@ -20,7 +20,6 @@ export type AutomationMaker = Pick<Origin, "principal" | "role" | "channel"> & {
 /**
  * @property signed the text that the bridge gets @property card its lines, as the owner read them @property input JSON of the arguments, of
  *   which it is drafted anew @property unsent the bridge may have the name and words of before
- * @property lookedAt when the bridge was last asked whether it has run, epoch ms
  * @property critical what is told again until a person answers
  */
 export type AutomationRow = {
@@ -35,7 +34,6 @@ export type AutomationRow = {
   changedAt: number;
   madeAt: number;
   unsent?: boolean;
-  lookedAt?: number;
   critical?: { n: number; text: string; times: number; due: number };
 };
 

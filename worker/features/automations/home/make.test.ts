@@ -13,10 +13,12 @@ import {
   INPUT,
   listed,
   openQuestion,
+  run,
   sets,
   verified,
 } from "../../../../test/acting-home.ts";
 import { device } from "../../../../test/hosted-device.ts";
+import { languageFiles } from "../../../../test/language-files.ts";
 import { post, tools } from "../../../../test/mcp-requests.ts";
 import { modelRequest } from "../../../../test/model-requests.ts";
 import { permissions } from "../../../../test/permission-home.ts";
@@ -45,6 +47,26 @@ const step = (rule: ReturnType<typeof drafted>) => rule.do[0] as (typeof rule.do
 const calls = (name: string, args: object) => script(make(name, args), { text: "$results" });
 
 describe("a rule is allowed", () => {
+  test("in the language of the person's sentence, also where a model makes it of that: card, answer, and reasons of its runs", async () => {
+    setVariables({ ASSETS: languageFiles });
+    const asked = drafts(bridge);
+    const words = "Wenn die Haustür fünf Minuten lang offen ist, mach mir bitte die Lampe an.";
+    const text = script({ ...make("automate", INPUT), text: words }, { text: "$results" });
+    const turn = say("c", text, { body: JSON.stringify({ text }) });
+    const question = await openQuestion();
+    expect(question).toMatchObject({ approval: { card: { verb: "Erlauben" } } });
+    await answers(question.id, "approve");
+    expect((await turn).body.answer).toContain("handelt ab jetzt");
+    expect(asked.map(({ language }) => language)).toEqual(["de"]);
+    bridge.onOrder = (order) => {
+      const [rule = ""] = order.do === "status" ? order.rules : [];
+      const runs = [run(rule, { state: "not_run", why: "late", steps: [] })];
+      return { status: [{ rule, version: 1, state: "armed", now: [], runs }] };
+    };
+    const [listedRule] = (await listed()).automations;
+    expect(listedRule?.now?.runs[0]?.why).toBe("ihre Zeit war seit zehn Minuten oder länger vorbei");
+  });
+
   test("an owner asks, reads the card, and says yes: the bridge gets the signed rule, and the list its permission", async () => {
     const asked = drafts(bridge);
     const { id, question, body } = await allows();

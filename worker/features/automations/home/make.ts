@@ -172,8 +172,8 @@ function equalRule(home: HomeContext, wanted: Automation): AutomationRow | undef
     );
 }
 
-/** All but its id, its name and its words. Conditions have ids of their own. */
-function whatOf({ id: _, version: _v, name: _n, say: _s, when, ...rest }: Automation): string {
+/** All but its id, its name, its words and their language. Conditions have ids of their own. */
+function whatOf({ id: _, version: _v, name: _n, say: _s, language: _l, when, ...rest }: Automation): string {
   const conditions = when.map(({ condition: { id: _i, version: _c, ...condition }, ...of }) => ({
     ...of,
     condition,

@@ -184,6 +184,15 @@ test("a rule that stopped by itself is paused, and says why", async () => {
   expect((await heard()).join()).toContain("does something else now");
 });
 
+test("a loop that was stopped is told with its rules, in their order", async () => {
+  const chain = ["Lamp off", "Door open, lamp on", "Lamp off", "Door open, lamp on"];
+  tells(bridge, { n: 1, rule: id, version: 1, paused: "loop", chain });
+  await stored(1);
+  const why = "rules made each other run (Lamp off → Door open, lamp on → Lamp off → Door open, lamp on)";
+  expect(await listed()).toMatchObject({ automations: [{ status: "paused", why }] });
+  expect((await heard()).join()).toContain(`is paused: ${why}.`);
+});
+
 test("a rule that ran too often rests at the bridge, and is not paused", async () => {
   tells(bridge, { n: 1, rule: id, version: 1, paused: "too_often" });
   await stored(1);

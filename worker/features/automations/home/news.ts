@@ -1,5 +1,5 @@
 /** The bridge tells what became of rules that act. Each piece of news is stored before the bridge learns so, and comes again until then. */
-import { meanwhileText, newsText, type ToldNews, whyText } from "@edgecall/core/automations/news-text.ts";
+import { meanwhileText, newsText, pausedText, type ToldNews } from "@edgecall/core/automations/news-text.ts";
 import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AutomationNews, AutomationRun } from "@edgecall/core/protocol/automation.ts";
@@ -41,7 +41,9 @@ export async function onNews(home: HomeContext, { news, lost }: BridgeFrame & { 
   const sorted = news.filter(({ n }) => n > before).toSorted((a, b) => a.n - b.n);
   const told = sorted.flatMap((one): Told[] => {
     const row = automationsOf(home).get(one.rule);
-    return row && one.version <= row.automation.version ? [{ row, news: one }] : [];
+    // What has stopped meanwhile was told so, or a person did it.
+    const isStale = one.paused !== undefined && row?.status !== "active";
+    return row && !isStale && one.version <= row.automation.version ? [{ row, news: one }] : [];
   });
   for (const one of told) apply(home, one);
   const isUrgent = ({ news: { critical, paused } }: Told) => critical === true || paused !== undefined;
@@ -63,10 +65,10 @@ function apply(home: HomeContext, { row, news }: Told): void {
     for (const { id } of rowsOf(home, row.automation)) permissionsOf(home).use(id, Date.now());
   if (news.run) record(home, row, news.run);
   // A rule that ran too often rests for an hour, and goes on by itself.
-  const stopped = news.paused === "too_often" ? undefined : news.paused;
+  const phrases = phrasesOf(row.maker.language);
+  const stopped = news.paused === "too_often" ? undefined : pausedText(news, phrases);
   // A person may have stopped it meanwhile.
-  if (stopped !== undefined && row.status === "active")
-    stopRule(home, row, "paused", whyText(stopped, phrasesOf(row.maker.language)));
+  if (stopped !== undefined && row.status === "active") stopRule(home, row, "paused", stopped);
 }
 
 /** Of one maker. After a long absence they read one message. */

@@ -70,7 +70,6 @@ type Why = keyof typeof WHY_WORDS | "makerHasNoAccess";
 
 const WHY: Readonly<Partial<Record<EndReason, Why>>> = {
   date: "ruleTimeOver",
-  unused: "ruleTimeOver",
   ended: "ruleEnded",
   not_me: "ruleEnded",
   changed: "device_changed",

@@ -1,7 +1,7 @@
 /** Rules that act as the API shows and changes them. */
 
 import { whyText } from "@edgecall/core/automations/news-text.ts";
-import { ENGLISH } from "@edgecall/core/phrases/phrases.ts";
+import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import {
   AUTOMATIONS_FEATURE,
@@ -14,6 +14,7 @@ import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { HomePart } from "../../../kernel/home/part.ts";
 import { personText } from "../../../kernel/home/people/person-name.ts";
+import { phrasesOf, readLanguage } from "../../../kernel/phrases.ts";
 import type { AutomationsApi } from "../automations-api.ts";
 import type { AutomationRefused, AutomationView } from "../contract.ts";
 import { allow, type Draft, rowsOf, sign } from "./allow.ts";
@@ -29,6 +30,7 @@ export const automationsRpc: HomePart<AutomationsApi> = {
   async list({ home }, viewer) {
     const rows = viewer.role === "guest" ? [] : automationsOf(home).all();
     const now = Date.now();
+    await Promise.all(rows.map(({ maker }) => readLanguage(home.env, maker.language)));
     const acts = bridgeOf(home).has(AUTOMATIONS_FEATURE, now);
     const rules = rows.filter(({ status }) => status === "active").map(({ automation }) => automation.id);
     const said = acts && viewer.role !== "guest" ? await statusOf(home, rules) : undefined;
@@ -176,7 +178,7 @@ function viewOf(
   ];
   return {
     ...{ id, name, version, status: status === "active" ? "active" : "paused", say, card },
-    why: why === null ? null : whyText(why, ENGLISH),
+    why,
     ...{
       reads: ids(when),
       changes: ids(steps),
@@ -186,12 +188,12 @@ function viewOf(
     },
     ...{ made_at: madeAt, allowed_by: allowed.by, allowed_at: allowed.at, until: allowed.until },
     permissions: rowsOf(home, automation).map((one) => one.id),
-    now: now ? { ...now, runs: now.runs.map(withWords) } : null,
+    now: now ? { ...now, runs: now.runs.map((run) => withWords(run, phrasesOf(maker.language))) } : null,
   };
 }
 
 /** The bridge names reasons, also of ends that were meant. */
-function withWords({ why, ...run }: AutomationRun): AutomationRun {
+function withWords({ why, ...run }: AutomationRun, phrases: Phrases): AutomationRun {
   const isAsked = run.state === "stopped" || run.state === "not_run";
-  return { ...run, ...(why !== undefined && isAsked && { why: whyText(why, ENGLISH) }) };
+  return { ...run, ...(why !== undefined && isAsked && { why: whyText(why, phrases) }) };
 }

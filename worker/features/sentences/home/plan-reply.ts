@@ -66,7 +66,7 @@ export async function planReply(
       isSet: models.length > 0,
       understood,
     });
-  if ("model" in resolved) return { instead: phrases.say("noModel") };
+  if ("model" in resolved) return { instead: phrases.say("noModel"), note: { language, about: [] } };
   const isRead = "answer" in resolved || resolved.reads;
   const first = mode === "all" || (mode === "reads" && isRead) ? { first: true as const } : {};
   const slip = understood.result === "one" ? understood.slip : undefined;

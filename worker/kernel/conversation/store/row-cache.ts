@@ -200,9 +200,10 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
     case "more":
       return { ...further, sources: joinSources(turn.sources, row.body.sources) };
     case "reply": {
-      const { model, usage, sources = [] } = row.body;
+      const { model, usage, sources = [], language } = row.body;
       return {
         ...further,
+        ...(language && { origin: { ...turn.origin, language } }),
         model: model ?? turn.model,
         usage: addUsage(turn.usage, usage),
         replies: turn.replies + (model === WITHOUT_MODEL ? 0 : 1),

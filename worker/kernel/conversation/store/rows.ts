@@ -12,6 +12,7 @@ import type {
   Usage,
 } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { Origin } from "../../api/turns.ts";
 
@@ -102,6 +103,8 @@ export type Bodies = {
     model?: string;
     usage?: Usage;
     sources?: Source[];
+    /** Of the person's sentence, where the turn did not know it before. */
+    language?: Language;
     /** For the model's endpoint alone: it is never shown. */
     replay?: Replay;
     settled?: Settled;

@@ -15,6 +15,7 @@ import {
 } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { WITHOUT_MODEL } from "@edgecall/core/loop/without-model.ts";
+import type { Language } from "@edgecall/core/text/languages.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { AskedPerson, TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { PressedButton, RuleButton } from "../../api/notices.ts";
@@ -65,6 +66,8 @@ export type ModelReply = {
   reply: Entry & { role: "assistant" };
   model: string;
   usage: Usage | undefined;
+  /** Of the person's sentence, where the turn did not know it before: what its calls lead to is said in it. */
+  language?: Language | undefined;
   /** Whose texts the model was shown beside the history. */
   shown?: readonly Source[];
   /** It was offered devices, and none was asked since the person's message. */
@@ -428,12 +431,16 @@ export class Transcript extends SqlStore {
    * Ends a model step: the reply and its calls, in one row.
    * @returns its seq, or undefined when the turn has moved on meanwhile (a cancel, a longer message): then it is dropped
    */
-  addReply(turn: number, { after, reply, model, usage, shown = [] }: ModelReply): number | undefined {
+  addReply(
+    turn: number,
+    { after, reply, model, usage, language, shown = [] }: ModelReply,
+  ): number | undefined {
     if (!this.#goesOnFrom(turn, after)) return undefined;
     return this.#append(turn, "reply", {
       text: reply.text,
       calls: reply.calls,
       model,
+      ...(language && { language }),
       ...(usage && { usage }),
       ...(shown.length > 0 && { sources: [...shown] }),
       ...(reply.replay && { replay: reply.replay }),

@@ -11,7 +11,8 @@ import { type HostedDevice, hostedDevicesOf } from "../agents/hosted-devices.ts"
 import type { HomeContext } from "../context.ts";
 import { modeOf } from "../devices/device-mode.ts";
 import { isAllowed } from "../devices/device-settings.ts";
-import type { LedgerCall } from "../ledger/ledger.ts";
+import { featuresOf } from "../feature.ts";
+import type { Asker, LedgerCall } from "../ledger/ledger.ts";
 import { permissionsOf } from "../permissions/permission-store.ts";
 import { stillHolds } from "../permissions/standing.ts";
 
@@ -80,7 +81,18 @@ export function permissionFor(
  * A change waited for a person, or for the bridge. It goes on only if the device is what it was then, and may still be changed.
  * @returns the reason why not
  */
-export function outdated(home: HomeContext, { agent, payload, flags }: LedgerCall): Advised | undefined {
+export function outdated(home: HomeContext, call: LedgerCall): Advised | undefined {
+  return ofStoppedRule(home, call.asker) ?? ofOtherDevice(home, call);
+}
+
+/** A rule's step is nothing that anybody wants once the rule is stopped, or is another version. */
+export function ofStoppedRule(home: HomeContext, asker: Asker | null | undefined): Advised | undefined {
+  const isWanted =
+    asker?.by !== "rule" || featuresOf(home).some(({ hasAsker }) => hasAsker?.(home, asker) === true);
+  return isWanted ? undefined : refused("The rule that asks for it was stopped meanwhile.");
+}
+
+function ofOtherDevice(home: HomeContext, { agent, payload, flags }: LedgerCall): Advised | undefined {
   if (!flags.device) return undefined;
   const device = hostedDevicesOf(home).get(agent);
   if (!device || !isAllowed(flags.device.allow, device.hosted))

@@ -255,6 +255,18 @@ export class Ledger extends SqlStore {
     return new Map(rows.toArray().map(({ of, at }) => [of, at]));
   }
 
+  /** When the calls of a rule's step were made, in any version and firing, epoch ms. */
+  begunFor(rule: string, step: number): number[] {
+    return this.sql
+      .all<{ at: number }>(
+        "SELECT created_at AS at FROM call WHERE id > ? AND id < ? AND id LIKE ?",
+        `${rule}:`,
+        `${rule};`,
+        `%:${step}`,
+      )
+      .map(({ at }) => at);
+  }
+
   /** Open calls that the agent of this call asked for. */
   delegatedBy(call: string): LedgerCall[] {
     return this.delegated().filter(({ asker }) => asker?.by === "agent" && asker.call === call);

@@ -31,7 +31,13 @@ import {
   reach,
   type Unreachable,
 } from "../calls/dispatch.ts";
-import { hiddenSetting, IS_CHANGE, type Permission, permissionFor } from "../calls/permission.ts";
+import {
+  hiddenSetting,
+  IS_CHANGE,
+  ofStoppedRule,
+  type Permission,
+  permissionFor,
+} from "../calls/permission.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { type TaintReason, taintReason, taintsOf } from "../calls/taint-reason.ts";
 import type { HomeContext } from "../context.ts";
@@ -145,6 +151,8 @@ async function acceptNamedCall(
   // The words about an unknown agent name others, which this caller may not know.
   if (!reached.ok && reached.errorType === "not_found" && limits.agents)
     return refusal("permission_denied", outOfReach(args.agent_id));
+  const stopped = ofStoppedRule(home, asker);
+  if (stopped) return refusal("permission_denied", stopped);
   const now = Date.now();
   const isUnsure = mayHaveBeenSent(home, request);
   // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.

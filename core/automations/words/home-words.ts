@@ -1,0 +1,11 @@
+/**
+ * What the bridge answers about rules that act, in English. The bridge alone says it, so it is in no other program; the other languages
+ * are beside the words of cards.
+ */
+export const HOME_WORDS = {
+  notUndoable: "It cannot be undone: what it changed was changed since, or how it was before is not known.",
+  undoLate: "It was not undone in time. The rule's next message says what became of it.",
+  nothingToUndo: "There was nothing to undo.",
+  stepUndone: "{name}: as it was before.",
+  stepKept: "{name}: changed since, so it stays.",
+} as const;
