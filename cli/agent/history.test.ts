@@ -48,8 +48,12 @@ function run(options: Readonly<Record<string, string | true>>): Promise<number> 
     flag: (option) => given[option] === true,
     env: {},
     io: {
-      out: (text) => void (out += text),
-      err: (text) => void (err += text),
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
       terminal: false,
       watched: false,
       person: false,
