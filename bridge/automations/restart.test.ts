@@ -1,6 +1,7 @@
 /** A bridge that ends in the middle of what a rule does, and disks that refuse: nothing is done twice, and nothing is lost unsaid. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { describeCondition } from "@edgecall/core/conditions/conditions.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
@@ -154,6 +155,39 @@ describe("a full disk", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
     await acting.told(rule.id);
     expect(hosted.publisher.sentTo("fan")).toEqual(["ON"]);
     await until(() => played.home.of("conditions").at(-1)?.all.length === 0, { within: WITHIN_MS });
+  });
+
+  test("that stays full: the rule that runs is overdue, by its name and not the one that waits, until it has run", async () => {
+    await acting.dial(10);
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    const [dial, fan] = [await acting.device("dial"), await acting.device("plug-fan")];
+    const more = { do: [acting.step(fan)], say: "Hot." };
+    const waits = acting.rule({ when: [acting.above(dial, 90)], ...more });
+    const runs = acting.rule({ when: [acting.above(dial, 50)], ...more, name: "The due one" });
+    acting.place(waits, runs);
+    for (const { id } of [waits, runs]) await acting.isIn(id, "armed");
+    await until(() => JSON.stringify(acting.content()).match(/"armed":true/g)?.length === 2, {
+      within: WITHIN_MS,
+    });
+    const conditions = () => played.home.of("conditions").at(-1)?.all ?? [];
+    expect(conditions()).toEqual([]);
+    renameSync(acting.file, `${acting.file}.kept`);
+    mkdirSync(join(acting.file, "full"), { recursive: true });
+    await acting.turn(60);
+    await until(() => conditions().some(({ code }) => code === "rule_overdue"), {
+      within: WITHIN_MS,
+      what: "a rule is overdue",
+    });
+    const said = conditions().map((one) => describeCondition(one).text);
+    expect(said.filter((text) => text.includes("did not run"))).toEqual([
+      "the rule The due one was due more than 2 minutes ago and did not run",
+    ]);
+    expect(hosted.publisher.sentTo("fan")).toEqual([]);
+    rmSync(acting.file, { recursive: true });
+    await acting.told(runs.id);
+    await until(() => conditions().length === 0, { within: WITHIN_MS, what: "it is over" });
+    expect(hosted.publisher.sentTo("fan")).toEqual(["ON"]);
   });
 
   test("on which the ledger cannot be written: nothing is sent, and the run says so", async () => {

@@ -8,6 +8,7 @@ import {
   type Surroundings,
   type Why,
 } from "@edgecall/core/automations/state.ts";
+import { windowMs } from "@edgecall/core/test-clock.ts";
 import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { DeviceCalls } from "../devices/calls.ts";
@@ -25,7 +26,7 @@ import type { Telling } from "./telling.ts";
 /** A clock that is set is noticed at the latest after this time. */
 const TIMER_MAX_MS = 600_000;
 /** Something that was due so long ago is overdue. */
-const OVERDUE_MS = 120_000;
+const OVERDUE_MS = windowMs(120_000, 5_000);
 
 type RuleMachinesParts = {
   held: HeldRules;

@@ -186,7 +186,7 @@ async function send(
     if (sent.kind === "unheard") refused ??= notListening(device);
     else {
       isOut = true;
-      isUnsure ||= sent.isUnsure === true;
+      isUnsure ||= sent.kind === "out" && sent.isUnsure === true;
       ledger.sent(call.id);
     }
   }

@@ -12,6 +12,7 @@ import {
   type KeptValue,
   type Sample,
   type SeriesInfo,
+  type SideOf,
   type Stretch,
   type UnknownCause,
 } from "./sample.ts";
@@ -97,7 +98,7 @@ type AskedOf = Pick<PastSource, "info" | "example">;
 /**
  * What may be left unread for a question.
  * @property cuts times (epoch ms) between which figures are made: no stretch may have one in it
- * @property isAlike whether numbers are on the same side of what is asked: so many a day pass by without crossing it
+ * @property sideOf on which side of what is asked a number is: so many a day pass by without crossing it
  * @property isEnough call it with the newest stretch first @returns whether the values of the stretch need not be read
  */
 export function needsOf(
@@ -106,7 +107,7 @@ export function needsOf(
 ): {
   cuts: number[];
   isEnough: (stretch: Stretch) => boolean;
-  isAlike: ((before: KeptValue, value: KeptValue) => boolean) | undefined;
+  sideOf: SideOf | undefined;
 } {
   const { ask, from, to, by, zone } = question;
   const steps = by === undefined ? [] : stepsOf({ from, to }, by, zone).slice(-ROWS_MAX);
@@ -115,10 +116,7 @@ export function needsOf(
   const ofNumbers = stateOf(question, { info }, [0]);
   const state = ask !== "list" && ask !== "chart" && ofNumbers.ok ? ofNumbers.value : undefined;
   return {
-    isAlike:
-      state &&
-      ((before, value) =>
-        typeof before === "number" && typeof value === "number" && state.test(before) === state.test(value)),
+    sideOf: state && ((value) => (typeof value === "number" ? state.test(value) : undefined)),
     cuts: [from, to, ...steps.flatMap((step) => [step.from, step.to])],
     isEnough: (stretch) => {
       const state = stateOf(question, { info }, kindsOf([], stretch.first, example));

@@ -88,6 +88,9 @@ export type SeriesInfo = {
   kind: string;
 };
 
+/** Tells which values are one for what is asked. undefined: the value is like no other one */
+export type SideOf = (value: KeptValue) => boolean | undefined;
+
 /** A value of an event is a moment: it holds for no time. */
 export function isMoment({ kind }: Pick<SeriesInfo, "kind">): boolean {
   return kind === "event";

@@ -6,6 +6,7 @@ import type {
   NumbersAbout,
   Room,
   Sample,
+  SideOf,
   Span,
   StateAbout,
   StatesAbout,
@@ -34,9 +35,14 @@ export function isReset(before: number, value: number): boolean {
 /**
  * The samples of a day in short: those that end it, or come before a part of it of which nothing is known.
  * @param samples in the order of their times
+ * @param sideOf the values stand for others on their side: rooms are those between two sides
  * @returns undefined: it cannot be said in short
  */
-export function inShort(samples: readonly Sample[], isMoment: boolean): Sample[] | undefined {
+export function inShort(
+  samples: readonly Sample[],
+  isMoment: boolean,
+  sideOf?: SideOf,
+): Sample[] | undefined {
   const short: Sample[] = [];
   let begun = 0;
   for (const [nth, sample] of samples.entries()) {
@@ -48,7 +54,7 @@ export function inShort(samples: readonly Sample[], isMoment: boolean): Sample[]
       short.push(sample);
       continue;
     }
-    const stretch = stretchOf(known, isMoment);
+    const stretch = stretchOf(known, isMoment, sideOf);
     if (!stretch) return undefined;
     short.push({ ...sample, stretch });
   }
@@ -58,7 +64,11 @@ export function inShort(samples: readonly Sample[], isMoment: boolean): Sample[]
 type Known = Sample & { value: KeptValue };
 
 /** @param samples two at least, none of which says that nothing is known @returns undefined: there are too many values, or of two kinds */
-function stretchOf(samples: readonly Sample[], isMoment: boolean): Stretch | undefined {
+function stretchOf(
+  samples: readonly Sample[],
+  isMoment: boolean,
+  sideOf: SideOf | undefined,
+): Stretch | undefined {
   const last = samples.at(-1);
   const [first, ...more] = samples.slice(0, -1) as readonly Known[];
   if (!first || !last || more.some(({ value }) => typeof value !== typeof first.value)) return undefined;
@@ -70,7 +80,7 @@ function stretchOf(samples: readonly Sample[], isMoment: boolean): Stretch | und
   }
   const spans = spansOf(all, to);
   const end = spans.at(-1) ?? { from, ...first };
-  const about = typeof first.value === "number" ? numbersAbout(all, to) : statesAbout(spans);
+  const about = typeof first.value === "number" ? numbersAbout(all, to, sideOf) : statesAbout(spans);
   return (
     about && { from, to, first: first.value, end: end.value, endFrom: end.from, spans: spans.length, about }
   );
@@ -93,7 +103,7 @@ function spansOf(samples: readonly Known[], to: number, stateOf = itself): Value
   return spans;
 }
 
-function numbersAbout(samples: readonly Known[], to: number): NumbersAbout {
+function numbersAbout(samples: readonly Known[], to: number, sideOf?: SideOf): NumbersAbout {
   const [first] = samples as readonly Extreme[];
   let [min, max] = [first as Extreme, first as Extreme];
   let [weighted, lifts] = [0, 0];
@@ -104,7 +114,7 @@ function numbersAbout(samples: readonly Known[], to: number): NumbersAbout {
     if (before !== undefined && isReset(before, value)) lifts += before;
     weighted += value * ((samples[nth + 1]?.at ?? to) - at);
   }
-  const rooms = roomsOf(samples, to);
+  const rooms = roomsOf(samples, to, sideOf);
   return {
     of: "numbers",
     min: momentOf(min),
@@ -116,14 +126,15 @@ function numbersAbout(samples: readonly Known[], to: number): NumbersAbout {
 }
 
 /** A question whose limit is in one of them needs no number: those of a socket are close to 0, or to what its device takes. */
-function roomsOf(samples: readonly Known[], to: number): Room[] {
+function roomsOf(samples: readonly Known[], to: number, sideOf?: SideOf): Room[] {
   const numbers = Float64Array.from(new Set(samples.map(({ value }) => value as number))).sort();
   const least = ((numbers.at(-1) ?? 0) - (numbers[0] ?? 0)) * ROOM_SHARE;
   const wide: { low: number; high: number }[] = [];
   for (let nth = 1; nth < numbers.length; nth += 1) {
     const [low = 0, high = 0] = [numbers[nth - 1], numbers[nth]];
-    const isWide = high - low >= least && high - low > ROOM_RATIO * Math.max(Math.abs(low), Math.abs(high));
-    if (isWide) wide.push({ low, high });
+    const width = high - low;
+    const isWide = width >= least && width > ROOM_RATIO * Math.max(Math.abs(low), Math.abs(high));
+    if (sideOf ? sideOf(low) !== sideOf(high) : isWide) wide.push({ low, high });
   }
   return wide
     .sort((a, b) => b.high - b.low - (a.high - a.low))

@@ -9,6 +9,7 @@ import { fr } from "./languages/fr.ts";
 import { it } from "./languages/it.ts";
 import { nl } from "./languages/nl.ts";
 import { pl } from "./languages/pl.ts";
+import { pt } from "./languages/pt.ts";
 import { zh } from "./languages/zh.ts";
 import { makeLexicon } from "./lexicon.ts";
 import { type NamedThing, NameTable } from "./names.ts";
@@ -22,6 +23,7 @@ import {
   IT_HOME,
   NL_HOME,
   PL_HOME,
+  PT_HOME,
   ZH_HOME,
 } from "./testkit/demo-home.ts";
 import { said } from "./testkit/said.ts";
@@ -34,6 +36,7 @@ const HOMES = {
   it: [it, IT_HOME],
   nl: [nl, NL_HOME],
   pl: [pl, PL_HOME],
+  pt: [pt, PT_HOME],
   cs: [cs, CS_HOME],
   zh: [zh, ZH_HOME],
 } satisfies Record<string, [LanguageData, NamedThing[]]>;
@@ -112,6 +115,116 @@ test.each([
     "cs",
     "vypni lampu na čtení, když se otevřou dveře",
     "watch <door one> condition state open => turn_off <Lampa na čtení>",
+  ],
+  [
+    "fr",
+    "allume la liseuse quand la porte s'ouvre",
+    "watch <door one> condition state open => turn_on <Liseuse>",
+  ],
+  [
+    "fr",
+    "Quand la porte d'entrée s'ouvre, allume la lumière de l'entrée.",
+    "watch <Porte d'entrée> condition state open => turn_on <Lumière de l'entrée>",
+  ],
+  [
+    "fr",
+    "Si la fenêtre de la cuisine est ouverte pendant 10 minutes, éteins le chauffage du salon",
+    "watch <Fenêtre de la cuisine> condition state open for_minutes 10 => turn_off <Chauffage du salon>",
+  ],
+  [
+    "fr",
+    "Si la fenêtre de la cuisine est ouverte depuis 10 minutes, éteins le chauffage du salon",
+    "watch <Fenêtre de la cuisine> condition state open for_minutes 10 => turn_off <Chauffage du salon>",
+  ],
+  [
+    "fr",
+    "Éteins la lumière de la chambre dès que la porte d'entrée se ferme",
+    "watch <Porte d'entrée> condition state closed => turn_off <Lumière de la chambre>",
+  ],
+  [
+    "fr",
+    "Lorsque la machine à laver a fini, éteins la prise du bureau",
+    "watch <washing_machine one> condition state finished => turn_off <Prise du bureau>",
+  ],
+  [
+    "fr",
+    "Si la température du salon dépasse 25 degrés, ferme les volets",
+    "watch <@Salon> condition reading temperature is above 25° => close <shutter many>",
+  ],
+  [
+    "fr",
+    "Quand le congélateur est au-dessus de -12 degrés, allume le plafonnier",
+    "watch <freezer one> condition is above -12° => turn_on <Plafonnier>",
+  ],
+  [
+    "fr",
+    "Ferme les volets si la fenêtre de la chambre est ouverte",
+    "watch <Fenêtre de la chambre> condition state open => close <shutter many>",
+  ],
+  [
+    "fr",
+    "Quand la fenêtre de la cuisine s'ouvre, éteins le ventilateur de la salle de bain et ferme les volets",
+    "watch <Fenêtre de la cuisine> condition state open => turn_off <Ventilateur de la salle de bain>; close <shutter many>",
+  ],
+  [
+    "fr",
+    "S'il y a du mouvement dans l'entrée, allume la lumière de l'entrée",
+    "watch <@Entrée> condition state motion => turn_on <Lumière de l'entrée>",
+  ],
+  [
+    "pt",
+    "liga o candeeiro de leitura quando a porta abrir",
+    "watch <door one> condition state open => turn_on <Candeeiro de leitura>",
+  ],
+  [
+    "pt",
+    "Quando a porta da frente abrir, liga a luz do corredor.",
+    "watch <Porta da frente> condition state open => turn_on <Luz do corredor>",
+  ],
+  [
+    "pt",
+    "Se a janela da cozinha estiver aberta durante 10 minutos, desliga o aquecimento da sala",
+    "watch <Janela da cozinha> condition state open for_minutes 10 => turn_off <Aquecimento da sala>",
+  ],
+  [
+    "pt",
+    "Se a janela da cozinha estiver aberta há 10 minutos, desliga o aquecimento da sala",
+    "watch <Janela da cozinha> condition state open for_minutes 10 => turn_off <Aquecimento da sala>",
+  ],
+  [
+    "pt",
+    "Desliga a luz do quarto assim que a porta da frente fechar",
+    "watch <Porta da frente> condition state closed => turn_off <Luz do quarto>",
+  ],
+  [
+    "pt",
+    "Quando a máquina de lavar terminar, desliga a tomada do escritório",
+    "watch <washing_machine one> condition state finished => turn_off <Tomada do escritório>",
+  ],
+  [
+    "pt",
+    "Se a temperatura da sala subir acima de 25 graus, fecha os estores",
+    "watch <@Sala> condition reading temperature is above 25° => close <shutter many>",
+  ],
+  [
+    "pt",
+    "Quando o congelador estiver acima de -12 graus, liga a luz do teto",
+    "watch <freezer one> condition is above -12° => turn_on <Luz do teto>",
+  ],
+  [
+    "pt",
+    "Fecha os estores se a janela do quarto estiver aberta",
+    "watch <Janela do quarto> condition state open => close <shutter many>",
+  ],
+  [
+    "pt",
+    "Quando a janela da cozinha abrir, desliga a ventoinha da casa de banho e fecha os estores",
+    "watch <Janela da cozinha> condition state open => turn_off <Ventoinha da casa de banho>; close <shutter many>",
+  ],
+  [
+    "pt",
+    "Se houver movimento no corredor, liga a luz do corredor",
+    "watch <@Corredor> condition state motion => turn_on <Luz do corredor>",
   ],
   ["zh", "如果门开了就打开阅读灯", "watch <door one> condition state on or open => turn_on or open <阅读灯>"],
 ] as const)("%s %s", (language, sentence, rule) => {

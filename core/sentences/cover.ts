@@ -31,7 +31,24 @@ export function spansOf(words: readonly Word[], lexicon: Lexicon, names: NameTab
     if (!isKnown)
       for (const meanings of wordForms(said[from] ?? "", lexicon, names)) at.push({ to: from + 1, meanings });
   }
-  return spans;
+  return spans.map((at, from) => at.filter((span) => !isArticle(spans, from, span)));
+}
+
+const NOUNS: ReadonlySet<Role> = new Set<Role>(["name", "type"]);
+
+/** The pronoun of "allume la" is an article before a noun: "allume la liseuse". */
+function isArticle(spans: Spans, from: number, { to, meanings }: Span): boolean {
+  const has = (at: number, end: number | undefined, isIt: (role: Role) => boolean) =>
+    spans[at]?.some(
+      (one) => (end === undefined || one.to === end) && one.meanings.some(({ role }) => isIt(role)),
+    ) === true;
+  return (
+    to - from > 1 &&
+    meanings.some(({ role }) => role === "it") &&
+    has(to, undefined, (role) => NOUNS.has(role)) &&
+    has(to - 1, to, (role) => role === "filler") &&
+    has(from, to - 1, (role) => role === "act")
+  );
 }
 
 function addPhrases(at: Span[], from: number, said: readonly string[], lexicon: Lexicon): void {
@@ -246,8 +263,9 @@ export function covers(
       if (left === 0) found(items.slice());
       return;
     }
-    for (const { to, meanings } of spans[at] ?? []) {
-      if (to > end || 1 + (least[to] ?? 0) > left) continue;
+    for (const span of spans[at] ?? []) {
+      const { to, meanings } = span;
+      if (to > end || 1 + (least[to] ?? 0) > left || isIdle(spans, at, span)) continue;
       if (steps.left <= 0) return;
       steps.left -= 1;
       for (const meaning of meanings) items.push({ ...meaning, at, to } as Item);
@@ -256,6 +274,22 @@ export function covers(
     }
   };
   walk(from, cost);
+}
+
+/** "to the film scene": as many words of a name may stand before it. */
+const SCENE_WORDS = 5;
+const IDLE: ReadonlySet<Role> = new Set<Role>(["that", "at", "to"]);
+
+/** A word that reminders, times and values have for themselves, where it has another role: "a" of "fecha a porta" is no "at". */
+function isIdle(spans: Spans, from: number, { to, meanings }: Span): boolean {
+  const roles = meanings.map(({ role }) => role);
+  if (!roles.every((role) => IDLE.has(role))) return false;
+  const isScene = (one: Meaning) => one.role === "type" && one.value.type === "scene";
+  const behind = spans.slice(to, to + SCENE_WORDS).flatMap((at) => at.flatMap((one) => one.meanings));
+  const next = spans[to]?.flatMap((one) => one.meanings) ?? [];
+  const isBeforeNoun = next.length > 0 && next.every(({ role }) => NOUNS.has(role)) && !behind.some(isScene);
+  if (!roles.includes("that") && !isBeforeNoun) return false;
+  return (spans[from] ?? []).some((one) => one.to === to && one.meanings.some(({ role }) => !IDLE.has(role)));
 }
 
 /** @returns the first word that no span has, or at which the covers from the beginning end */

@@ -167,8 +167,9 @@ function cheapest(
       if ("refused" in built) {
         // "in 10 minutes" and "after" may be one word; the time is what a reminder could take.
         if ("rule" in built.refused) rules.set(JSON.stringify(built.refused.rule), built.refused);
-        if (FINAL.has(built.refused.because) && (final === undefined || "when" in built.refused))
-          final = built.refused;
+        const isMore =
+          "when" in built.refused || (isPlainDelay(final) && built.refused.because === "condition");
+        if (FINAL.has(built.refused.because) && (final === undefined || isMore)) final = built.refused;
         refused ??= built.refused;
       } else for (const frames of built.meanings) meanings.set(JSON.stringify(frames), frames);
     });
@@ -183,6 +184,11 @@ function cheapest(
     if (refused?.because === "no_target" || refused?.because === "no_action") return { refused };
   }
   return { refused: refused ?? { because: "no_sense" } };
+}
+
+/** "for 10 minutes" beside an act. Where it may be a condition's, the condition says more. */
+function isPlainDelay(reason: Reason | undefined): boolean {
+  return reason?.because === "delay" && !("when" in reason);
 }
 
 /** One slip of a letter is forgiven in a question, where one word alone is near. Else sentences that are understood are offered. */

@@ -122,10 +122,11 @@ export class ByteReader {
   }
 
   unsigned(): number {
-    const first = this.byte();
+    const first = this.#bytes[this.#at];
+    if (first === undefined) throw new RangeError("the bytes end here");
+    this.#at += 1;
     // Most are: a log has a million of them.
-    if (first < ONE_BYTE) return first;
-    return this.#longer(first);
+    return first < ONE_BYTE ? first : this.#longer(first);
   }
 
   #longer(first: number): number {

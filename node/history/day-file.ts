@@ -18,6 +18,7 @@ import {
   type KeptValue,
   type Sample,
   type SeriesInfo,
+  type SideOf,
 } from "@edgecall/core/history/sample.ts";
 import { inShort } from "@edgecall/core/history/stretch.ts";
 import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
@@ -42,13 +43,13 @@ const HASH_BYTES = 3;
 const SERIES_BYTES = HASH_BYTES + 2;
 /** A series whose values are places in a table, and not whole numbers of so many decimals. */
 const IN_TABLE = 255;
+/** So many values of a day on alternate sides of what is asked are longer than what they say in short. */
+const MANY = 12;
 /** The least that zlib takes. */
 const BUFFER_MIN = 64;
 
 /** The names by which a series is known. */
 export type SeriesName = Pick<SeriesInfo, "device" | "reading" | "unit">;
-/** Whether two values are one for what is asked. */
-export type IsAlike = (before: KeptValue, value: KeptValue) => boolean;
 export type DaySeries = { info: SeriesInfo; samples: Sample[]; isCoarse: boolean };
 
 /** @returns the day (days since 1970, UTC) of a time */
@@ -236,15 +237,15 @@ export class DayFile {
 
   /**
    * @param shorten `isEnough`: whether the day in short, with its stretches, is what is needed: then it is what is returned.
-   * `isAlike`: of two values after each other, whether the second one is left out
+   * `sideOf`: of values after each other on one side, those behind the first one are left out
    * @throws an error where the chunk is damaged
    */
   find(
     wanted: SeriesName,
     {
       isEnough,
-      isAlike,
-    }: { isEnough?: (short: readonly Sample[]) => boolean; isAlike?: IsAlike | undefined } = {},
+      sideOf,
+    }: { isEnough?: (short: readonly Sample[]) => boolean; sideOf?: SideOf | undefined } = {},
   ): DaySeries | undefined {
     const hash = seriesHash(wanted.device, wanted.reading);
     for (let nth = this.#firstOf(hash); this.#hashOf(nth) === hash; nth += 1) {
@@ -259,7 +260,10 @@ export class DayFile {
       if (short && isEnough(short)) return { info, isCoarse: begun.isCoarse, samples: short };
       const head = headAt(heads, nth - first, this.#isFirst);
       if (!head) throw new Error("its index is damaged");
-      return { info, ...decodeSeries(head, parts.times(), parts.values(), this.day, isAlike) };
+      const whole = decodeSeries(head, parts.times(), parts.values(), this.day, sideOf);
+      if (!isEnough || !sideOf || whole.samples.length < MANY || isMoment(info)) return { info, ...whole };
+      const crossings = inShort(whole.samples, false, sideOf);
+      return { info, ...whole, ...(crossings && isEnough(crossings) && { samples: crossings }) };
     }
     return undefined;
   }
@@ -428,7 +432,7 @@ function decodeSeries(
   times: Buffer,
   values: Buffer,
   day: number,
-  isAlike?: IsAlike,
+  sideOf?: SideOf,
 ): Omit<DaySeries, "info"> {
   const { isCoarse, count, scale } = head;
   const part = (bytes: Buffer, { at, bytes: length }: Place) =>
@@ -438,13 +442,13 @@ function decodeSeries(
   const next = scale === IN_TABLE ? readTable(ofValues) : readNumbers(ofValues, scale);
   let last = day * DAY_MS;
   const samples: Sample[] = [];
-  let before: KeptValue | null = null;
+  let before: boolean | undefined;
   for (let nth = 0; nth < count; nth += 1) {
     last += ofTimes.unsigned() * TICK_MS;
     const value = next();
-    const isLeftOut = isAlike && before !== null && value !== null && isAlike(before, value);
-    if (!isLeftOut) samples.push({ at: last, value });
-    before = value;
+    const side = sideOf && value !== null ? sideOf(value) : undefined;
+    if (side === undefined || side !== before) samples.push({ at: last, value });
+    before = side;
   }
   return { isCoarse, samples };
 }
@@ -480,12 +484,13 @@ function writeNumbers(out: ByteWriter, samples: readonly Sample[], scale: number
 }
 
 function readNumbers(read: ByteReader, scale: number): () => KeptValue | null {
+  const power = toWhole(1, scale);
   let last = 0;
   return () => {
     const coded = read.unsigned() - 1;
     if (coded < 0) return null;
     last += coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2;
-    return fromWhole(last, scale);
+    return last / power;
   };
 }
 

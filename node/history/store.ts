@@ -4,19 +4,10 @@
  */
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Gap, Sample, SeriesInfo, Stretch } from "@edgecall/core/history/sample.ts";
+import type { Gap, Sample, SeriesInfo, SideOf, Stretch } from "@edgecall/core/history/sample.ts";
 import { writeAtomic } from "../atomic-write.ts";
 import { type Log, messageOf } from "../log.ts";
-import {
-  DAY_MS,
-  DayFile,
-  type DaySeries,
-  dayOf,
-  type IsAlike,
-  type SeriesName,
-  sameSeries,
-  toTick,
-} from "./day-file.ts";
+import { DAY_MS, DayFile, type DaySeries, dayOf, type SeriesName, sameSeries, toTick } from "./day-file.ts";
 import { DAY_END, DayLogs, daysIn, nameOf, pathOf, type Stored } from "./day-logs.ts";
 import { type Forgotten, readForgotten, writeForgotten } from "./forgotten.ts";
 import { inOrder } from "./in-order.ts";
@@ -50,15 +41,15 @@ export type Slice = {
 /**
  * @property cuts no stretch may have one of these times in it
  * @property isEnough whether the values of a stretch need not be read
- * @property isAlike of two values after each other: the second one may be left out
+ * @property sideOf of values after each other that are on one side, those behind the first one may be left out
  */
 export type Needs = {
   cuts: readonly number[];
   isEnough: (stretch: Stretch) => boolean;
-  isAlike?: IsAlike | undefined;
+  sideOf?: SideOf | undefined;
 };
 
-type Shorten = { isEnough?: (short: readonly Sample[]) => boolean; isAlike: IsAlike | undefined };
+type Shorten = { isEnough?: (short: readonly Sample[]) => boolean; sideOf: SideOf | undefined };
 
 export class HistoryStore {
   readonly #options: StoreOptions;
@@ -296,7 +287,7 @@ export class HistoryStore {
    * gap the next value counts, whatever it is; without one those that are alike are left out
    */
   #shorten(
-    { cuts, isEnough, isAlike }: Needs,
+    { cuts, isEnough, sideOf }: Needs,
     from: number,
     to: number,
   ): (day: number) => Shorten | undefined {
@@ -309,11 +300,11 @@ export class HistoryStore {
       const [begin, end] = [day * DAY_MS, (day + 1) * DAY_MS];
       if (whole.has(day)) return undefined;
       if (cut.has(day) || begin < from || end > to)
-        return this.gapsIn(begin, end).length > 0 ? undefined : { isAlike };
+        return this.gapsIn(begin, end).length > 0 ? undefined : { sideOf };
       return {
         isEnough: (short) =>
           short.every(({ at, stretch }) => (stretch?.from ?? at) > begin && (!stretch || isEnough(stretch))),
-        isAlike,
+        sideOf,
       };
     };
   }

@@ -152,7 +152,7 @@ export class HomeAssistant {
 
   /**
    * Sets our lab up.
-   * @param devices 0: one for each behaviour; -1: switches and lights of each once more
+   * @param devices 0: one for each behaviour; -1, -2: switches and lights of each once more
    * @param few of many devices each has three entities, and every third one a fourth; else six, and two of three a seventh
    */
   async addLab(devices: number, few = false): Promise<void> {

@@ -149,3 +149,8 @@ def single(kind, area, cls, behaviours, more=""):
         cls().describe(f"{kind}_{one}{more}", f"{kind}_{one}{more}", area, one, called=f"{kind.title()} {one}{more}")
         for one in behaviours
     ]
+
+
+def again(devices):
+    """The name of a further set of switches and lights."""
+    return " two" if devices == -1 else " three"

@@ -1,5 +1,5 @@
 """
-Sets the lab up: with 0 devices those of each behaviour, with -1 switches and lights of each once more, else so many that work. With
+Sets the lab up: with 0 devices those of each behaviour, with -1 and -2 switches and lights of each once more, else so many that work. With
 `few` each of these has three entities, and every third one a fourth.
 """
 

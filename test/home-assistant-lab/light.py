@@ -1,6 +1,6 @@
 from homeassistant.components.light import ColorMode, LightEntity
 
-from . import BEHAVIOURS, Lab, plug, single
+from . import BEHAVIOURS, Lab, again, plug, single
 
 
 class LabLight(Lab, LightEntity):
@@ -50,6 +50,6 @@ async def async_setup_entry(hass, entry, add):
         add(single("light", "Workshop", LabLight, BEHAVIOURS))
         add(single("lamp", "Workshop", ColourLight, ["works", "dead"]))
     elif count < 0:
-        add(single("light", "Workshop", LabLight, BEHAVIOURS, " two"))
+        add(single("light", "Workshop", LabLight, BEHAVIOURS, again(count)))
     else:
         add([one_of_many(n) for n in range(count)])

@@ -1,6 +1,6 @@
 from homeassistant.components.switch import SwitchEntity
 
-from . import BEHAVIOURS, Lab, plug, single
+from . import BEHAVIOURS, Lab, again, plug, single
 
 
 class LabSwitch(Lab, SwitchEntity):
@@ -23,6 +23,6 @@ async def async_setup_entry(hass, entry, add):
     if count == 0:
         add(single("switch", "Workshop", LabSwitch, BEHAVIOURS))
     elif count < 0:
-        add(single("switch", "Workshop", LabSwitch, BEHAVIOURS, " two"))
+        add(single("switch", "Workshop", LabSwitch, BEHAVIOURS, again(count)))
     elif not entry.data.get("few"):
         add([one_of_many(n) for n in range(count)])

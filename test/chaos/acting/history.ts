@@ -8,6 +8,8 @@ export type ActingRecord = PlannedRule & {
   met: boolean;
   /** Epoch ms of this machine. */
   crossedAt: number;
+  /** When its fault began. */
+  faultAt?: number;
   /** When its value went back. */
   backAt?: number;
   /** The bridge was connected to all and quiet when a moment came, and had said who is at home. */

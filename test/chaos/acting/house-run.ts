@@ -129,6 +129,7 @@ class HouseRun {
     ending.abort();
     await sleep(fault.jitter);
     const began = Date.now();
+    record.faultAt = began;
     await inject(this.#house, fault, why, dice(this.#options.seed, `fault ${rule.k}`)).catch(
       (error: unknown) => {
         this.#troubles.push(`${why}: ${error instanceof Error ? error.message : String(error)}`);

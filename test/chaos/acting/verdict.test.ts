@@ -76,6 +76,12 @@ test("what no rule allows, or not then, is found", () => {
   expect(kinds({ rules: [rule({ ...ends, backAt: CROSSED + 950 })], commands: [ON, OFF] })).toEqual([
     "disallowed",
   ]);
+  const timed = { over: "off", atMostMs: 5_000 } as const;
+  expect(kinds({ rules: [rule(timed)], commands: [ON, OFF] })).toEqual(["disallowed"]);
+  const set = { name: "clock:kill", moment: "ended", jitter: 0, lasts: 0, patient: true } as const;
+  expect(
+    kinds({ rules: [rule({ ...timed, fault: set, faultAt: CROSSED + 20 })], commands: [ON, OFF] }),
+  ).toEqual([]);
   const quiet = new Map([...runs(run("confirmed")), ["Q0010", [run("confirmed")]]]);
   expect(kinds({ runs: quiet })).toEqual(["again"]);
 });

@@ -36,7 +36,7 @@ export function judgeHouse(history: ActingHistory): ActingViolation[] {
   for (const { device, payload, at } of commands) {
     const rule = plugs.get(device);
     const wrong = rule
-      ? (disallowed(rule, payload, at) ??
+      ? (disallowed(rule, payload, at, rules) ??
         (payload === ON ? absent(rule, device, at, history.home) : undefined))
       : "no rule that may act now is about it";
     if (wrong !== undefined)
@@ -49,10 +49,20 @@ export function judgeHouse(history: ActingHistory): ActingViolation[] {
   return found;
 }
 
-function disallowed(rule: ActingRecord, payload: string, at: number): string | undefined {
+function disallowed(
+  rule: ActingRecord,
+  payload: string,
+  at: number,
+  rules: readonly ActingRecord[],
+): string | undefined {
   if (payload === ON) return at < rule.crossedAt ? "it came before the value crossed" : undefined;
   if (payload !== OFF) return "no rule asks for that";
   if (rule.over === "leave") return "its rule leaves it on";
+  // A clock that is set while the bridge is off is time that passed.
+  const isPast = rules.some(
+    ({ fault, faultAt = 0 }) => fault.name === "clock:kill" && faultAt >= rule.crossedAt && faultAt <= at,
+  );
+  if (isPast && rule.atMostMs !== undefined) return undefined;
   const from = Math.min(
     rule.backAt ?? Number.POSITIVE_INFINITY,
     rule.crossedAt + (rule.atMostMs ?? Infinity),
