@@ -11,11 +11,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AllowedAutomation } from "@edgecall/core/protocol/automation.ts";
-import { automationBytes, withSignature } from "@edgecall/core/protocol/signing.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { KeyPair } from "@edgecall/node/keypair.ts";
 import { connectAsync } from "mqtt";
 import { BRIDGE_NODE_ENVIRONMENT, BRIDGE_NODE_FLAGS } from "../../bridge/node-options.ts";
+import { allowedRule, readingOf, signedRule, stepOf } from "../../bridge/testkit/allowed-rule.ts";
 import { findMosquitto, PlayedMosquitto } from "../../bridge/testkit/brokers.ts";
 import { PlayedHome } from "../../bridge/testkit/home.ts";
 import { bundleBridge } from "../../local/bundles.ts";
@@ -27,7 +27,6 @@ const RUNS_OF_EACH = 5;
 const MESSAGES_A_SECOND = 19;
 /** Rules of a home that act send 300 commands an hour. */
 const FLOORS = 100;
-const DAY_MS = 86_400_000;
 const WITHIN_MS = 60_000;
 
 const program = findMosquitto();
@@ -66,7 +65,7 @@ async function measure(): Promise<void> {
   await announce();
   await startBridge();
   const rules = all.map(rule);
-  home.send({ t: "automations", set: rules.map(signed), drop: [] });
+  home.send({ t: "automations", set: rules.map((one) => signedRule(gateway, one)), drop: [] });
   await until(async () => (await states(rules)).every((state) => state === "armed"), {
     within: WITHIN_MS,
     every: 500,
@@ -150,48 +149,16 @@ function known(id: string): { key: string; allow: string } | undefined {
 }
 
 function rule(n: number): AllowedAutomation {
-  const [dial, plug] = [known(`dial-${n}`), known(`plug-${n}`)];
-  if (!dial || !plug) throw new Error(`device ${n} is not known`);
-  return {
-    ...{ id: `a-${(n + 16).toString(16).padStart(4, "0")}`, version: 1, name: `Rule ${n}`, match: "all" },
-    when: [
-      {
-        ...{ of: "hosted", key: dial.key, agent: `dial-${n}` },
-        condition: {
-          ...{ id: "w-0001", version: 1, reading: "Temperature", type: "number", is: "above", value: 50 },
-          ...{
-            unit: "°C",
-            hysteresis: 1,
-            hold_ms: 0,
-            clear_hold_ms: 0,
-            repeat: "each_time",
-            tell_own: false,
-          },
-        },
-      },
-    ],
-    do: [
-      {
-        ...{ of: "hosted", key: plug.key, agent: `plug-${n}`, action: "set" },
-        ...{ parameters: { on: true }, allow: plug.allow },
-      },
-    ],
-    ...{
-      over: "leave",
-      end: [],
-      go_on: false,
-      pause_ms: 60_000,
-      an_hour: 60,
-      zone: "Europe/Berlin",
-      home: "h1",
-    },
-    allowed: { by: "anna", at: Date.now(), until: Date.now() + 30 * DAY_MS },
+  const of = (id: string) => {
+    const found = known(id);
+    if (!found) throw new Error(`${id} is not known`);
+    return { id, ...found };
   };
-}
-
-function signed(one: AllowedAutomation): string {
-  const body = JSON.stringify(one);
-  return withSignature(body, gateway.sign(automationBytes(body)));
+  return allowedRule(n + 16, {
+    name: `Rule ${n}`,
+    when: [readingOf(of(`dial-${n}`), { value: 50, unit: "°C" })],
+    do: [stepOf(of(`plug-${n}`))],
+  });
 }
 
 async function states(rules: readonly AllowedAutomation[]): Promise<string[]> {

@@ -20,12 +20,12 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { bundleBridge } from "../../local/bundles.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
 import { until } from "../../test/wait.ts";
+import { allowedRule, readingOf, signedRule, stepOf } from "../testkit/allowed-rule.ts";
 import { usePlayedDevices } from "../testkit/devices.ts";
 
 const hosted = usePlayedDevices();
 const { played } = hosted;
 
-const DAY_MS = 86_400_000;
 /** Programs start slowly on a busy machine. */
 const WITHIN_MS = 60_000;
 const TEST_MS = 240_000;
@@ -103,57 +103,16 @@ function rule(
   more: Partial<Omit<AllowedAutomation, "id">> & { id?: string } = {},
 ): AllowedAutomation {
   rules += 1;
-  return {
-    id: `a-${rules.toString(16).padStart(4, "0")}`,
-    version: 1,
-    name: `Rule ${rules}`,
-    match: "all",
-    when: [
-      {
-        of: "hosted",
-        key: keys.dial.key,
-        agent: "dial",
-        condition: {
-          id: "w-0001",
-          version: 1,
-          reading: "Temperature",
-          type: "number",
-          is: "above",
-          value: 50,
-          unit: "°C",
-          hysteresis: 1,
-          hold_ms: 0,
-          clear_hold_ms: 0,
-          repeat: "each_time",
-          tell_own: false,
-        },
-      },
-    ],
-    do: [
-      {
-        of: "hosted",
-        key: keys[which].key,
-        agent: `plug-${which}`,
-        action: "set",
-        parameters: { on: true },
-        allow: keys[which].allow,
-      },
-    ],
-    over: "leave",
-    end: [],
-    go_on: false,
-    pause_ms: 60_000,
-    an_hour: 60,
-    zone: "Europe/Berlin",
-    home: "h1",
-    allowed: { by: "anna", at: Date.now(), until: Date.now() + 30 * DAY_MS },
+  return allowedRule(rules, {
+    when: [readingOf({ ...keys.dial, id: "dial" }, { value: 50, unit: "°C" })],
+    do: [stepOf({ ...keys[which], id: `plug-${which}` })],
     ...more,
-  };
+  });
 }
 
 const signedBy = (pair: KeyPair, body: string, bytes = automationBytes(body)) =>
   withSignature(body, pair.sign(bytes));
-const signed = (one: object) => signedBy(gateway, JSON.stringify(one));
+const signed = (one: object) => signedRule(gateway, one);
 const place = (...set: string[]) => played.home.send({ t: "automations", set, drop: [] });
 
 async function status(): Promise<string[]> {

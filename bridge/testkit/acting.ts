@@ -14,24 +14,27 @@ import type {
   AutomationRun,
   AutomationStatus,
 } from "@edgecall/core/protocol/automation.ts";
-import { automationBytes, withSignature } from "@edgecall/core/protocol/signing.ts";
 import { KeyPair } from "@edgecall/node/keypair.ts";
 import { beforeAll, beforeEach } from "vitest";
 import { bundleBridge } from "../../local/bundles.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
 import { until } from "../../test/wait.ts";
+import {
+  allowedRule,
+  type Condition,
+  type Device,
+  readingOf,
+  type Step,
+  signedRule,
+  stepOf,
+} from "./allowed-rule.ts";
 import { findMosquitto, PlayedMosquitto } from "./brokers.ts";
 import { type PlayedDevices, usePlayedDevices } from "./devices.ts";
 
-const DAY_MS = 86_400_000;
 /** Programs start slowly on a busy machine. */
 export const WITHIN_MS = 60_000;
 /** Of a test. */
 export const TEST_MS = 180_000;
-
-type Device = { id: string; key: string; allow: string };
-type Step = AllowedAutomation["do"][number];
-type Condition = AllowedAutomation["when"][number];
 
 /** Call it once, at the top of a test file. The tests need the tag `needs/mosquitto`. */
 export function useActing(): Acting {
@@ -126,58 +129,21 @@ export class Acting {
   }
 
   /** A condition; without more it is about the thermometer. */
-  reading({ id, key }: Device, more: Partial<Condition["condition"]>): Condition {
-    return {
-      of: "hosted",
-      key,
-      agent: id,
-      condition: {
-        id: "w-0001",
-        version: 1,
-        reading: "Temperature",
-        type: "number",
-        is: "above",
-        hysteresis: 1,
-        hold_ms: 0,
-        clear_hold_ms: 0,
-        repeat: "each_time",
-        tell_own: false,
-        ...more,
-      },
-    };
+  reading(device: Device, more: Partial<Condition["condition"]>): Condition {
+    return readingOf(device, more);
   }
 
-  step(
-    { id, key, allow }: Device,
-    parameters: Step["parameters"] = { on: true },
-    more: Partial<Step> = {},
-  ): Step {
-    return { of: "hosted", key, agent: id, action: "set", parameters, allow, ...more };
+  step(device: Device, parameters?: Step["parameters"], more?: Partial<Step>): Step {
+    return stepOf(device, parameters, more);
   }
 
-  /** A rule as an owner would have allowed it. */
-  rule(more: Pick<AllowedAutomation, "when" | "do"> & Partial<AllowedAutomation>): AllowedAutomation {
+  rule(more: Parameters<typeof allowedRule>[1]): AllowedAutomation {
     this.#rules += 1;
-    return {
-      id: `a-${this.#rules.toString(16).padStart(4, "0")}`,
-      version: 1,
-      name: `Rule ${this.#rules}`,
-      match: "all",
-      over: "leave",
-      end: [],
-      go_on: false,
-      pause_ms: 60_000,
-      an_hour: 60,
-      zone: "Europe/Berlin",
-      home: "h1",
-      allowed: { by: "anna", at: Date.now(), until: Date.now() + 30 * DAY_MS },
-      ...more,
-    };
+    return allowedRule(this.#rules, more);
   }
 
   signed(rule: object, pair = this.gateway): string {
-    const body = JSON.stringify(rule);
-    return withSignature(body, pair.sign(automationBytes(body)));
+    return signedRule(pair, rule);
   }
 
   place(...rules: AllowedAutomation[]): void {
