@@ -17,6 +17,8 @@ export const news: NewsWords = {
   ranBefore: "Davor lief sie {count}-mal, alles bestätigt.",
   meanwhile: "Inzwischen liefen zu Hause Regeln: {names}.",
   ranTimes: "{name} {count}-mal",
+  newsLost:
+    "⚠ {count} Nachricht von Regeln ging verloren: Zu viele mussten auf das Gateway warten.|⚠ {count} Nachrichten von Regeln gingen verloren: Zu viele mussten auf das Gateway warten.",
   ruleActs: "✔ Die Regel „{name}“ ({id}) handelt ab jetzt.",
   saidAway: "Du giltst als abwesend.",
   saidBack: "Du giltst als zu Hause.",

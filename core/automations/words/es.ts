@@ -18,6 +18,8 @@ export const news: NewsWords = {
     "Antes se ejecutó {count} vez, todo confirmado.|Antes se ejecutó {count} veces, todo confirmado.",
   meanwhile: "Mientras tanto actuaron reglas en tu casa: {names}.",
   ranTimes: "{name} {count} vez|{name} {count} veces",
+  newsLost:
+    "⚠ Se perdió {count} mensaje de reglas: demasiados esperaban a la pasarela.|⚠ Se perdieron {count} mensajes de reglas: demasiados esperaban a la pasarela.",
   ruleActs: "✔ La regla «{name}» ({id}) actúa desde ahora.",
   saidAway: "Consta que estás fuera.",
   saidBack: "Consta que estás en casa.",

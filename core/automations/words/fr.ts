@@ -17,6 +17,8 @@ export const news: NewsWords = {
   ranBefore: "Avant cela, elle s'est lancée {count} fois, tout est confirmé.",
   meanwhile: "Entre-temps, des règles ont agi chez toi : {names}.",
   ranTimes: "{name} {count} fois",
+  newsLost:
+    "⚠ {count} message de règles est perdu : trop de messages attendaient la passerelle.|⚠ {count} messages de règles sont perdus : trop de messages attendaient la passerelle.",
   ruleActs: "✔ La règle « {name} » ({id}) agit désormais.",
   saidAway: "Ton absence est notée.",
   saidBack: "Ta présence à la maison est notée.",

@@ -18,6 +18,8 @@ export const news: NewsWords = {
     "Prima è partita {count} volta, tutto confermato.|Prima è partita {count} volte, tutto confermato.",
   meanwhile: "Nel frattempo a casa hanno agito delle regole: {names}.",
   ranTimes: "{name} {count} volta|{name} {count} volte",
+  newsLost:
+    "⚠ {count} messaggio delle regole è andato perso: troppi aspettavano il gateway.|⚠ {count} messaggi delle regole sono andati persi: troppi aspettavano il gateway.",
   ruleActs: "✔ La regola «{name}» ({id}) agisce da ora.",
   saidAway: "Risulti fuori casa.",
   saidBack: "Risulti a casa.",

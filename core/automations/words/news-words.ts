@@ -19,6 +19,8 @@ export const NEWS_WORDS = {
     "It ran {count} time before this, all confirmed.|It ran {count} times before this, all confirmed.",
   meanwhile: "Meanwhile your home ran rules: {names}.",
   ranTimes: "{name} {count} time|{name} {count} times",
+  newsLost:
+    "⚠ {count} message of rules was lost: too many had to wait for the gateway.|⚠ {count} messages of rules were lost: too many had to wait for the gateway.",
   ruleActs: "✔ The rule “{name}” ({id}) acts from now on.",
   saidAway: "You count as away.",
   saidBack: "You count as being at home.",

@@ -17,6 +17,8 @@ export const news: NewsWords = {
   ranBefore: "Daarvoor liep hij {count} keer, alles bevestigd.",
   meanwhile: "Intussen liepen er thuis regels: {names}.",
   ranTimes: "{name} {count} keer",
+  newsLost:
+    "⚠ {count} bericht van regels ging verloren: er wachtten er te veel op de gateway.|⚠ {count} berichten van regels gingen verloren: er wachtten er te veel op de gateway.",
   ruleActs: "✔ De regel “{name}” ({id}) handelt vanaf nu.",
   saidAway: "Je geldt als afwezig.",
   saidBack: "Je geldt als thuis.",

@@ -55,6 +55,18 @@ test("a run is told once to its maker, however often the bridge says it, and it 
   expect(permission).toMatchObject({ uses: 1, used_at: expect.any(Number) });
 });
 
+test("news that gave way at the bridge is told to the owners once, with its number", async () => {
+  const lost = async () => (await heard()).filter((text) => text.includes("lost"));
+  for (let again = 0; again < 3; again += 1)
+    bridge.send({ t: "news", news: [{ n: 120, rule: id, version: 1, run: run(id) }], lost: 119 });
+  await stored(120);
+  expect(await lost()).toEqual(["⚠ 119 messages of rules were lost: too many had to wait for the gateway."]);
+  bridge.send({ t: "news", news: [{ n: 122, rule: "a-ffff", version: 1, run: run("a-ffff") }], lost: 1 });
+  await stored(122);
+  expect(await lost()).toHaveLength(2);
+  expect((await lost())[1]).toContain("1 message of rules was lost");
+});
+
 test("older, foreign and forged news tells nothing, and is stored all the same", async () => {
   tells(bridge, { n: 5, rule: id, version: 1, run: run(id) });
   await stored(5);

@@ -33,7 +33,6 @@ type Told = { row: AutomationRow; news: AutomationNews };
 
 /** The bridge says what became of rules. What was stored before is not told twice. */
 export async function onNews(home: HomeContext, { news, lost }: BridgeFrame & { t: "news" }): Promise<void> {
-  if (lost !== undefined) logInfo("automations.news_lost", { count: lost });
   const rows = news.flatMap(({ rule }) => automationsOf(home).get(rule) ?? []);
   await Promise.all(rows.map(({ maker }) => readLanguage(home.env, maker.language)));
   // No await until all is stored.
@@ -52,6 +51,7 @@ export async function onNews(home: HomeContext, { news, lost }: BridgeFrame & { 
     (one) => `${isUrgent(one)} ${one.row.maker.principal} ${one.row.maker.conversation}`,
   );
   for (const all of many.values()) tell(home, all);
+  if (lost !== undefined && sorted.length > 0) tellLost(home, lost, rows[0]);
   const last = sorted.at(-1)?.n;
   if (last !== undefined) automationsOf(home).storeNews(last);
   if (news.length > 0)
@@ -93,6 +93,14 @@ function tell(home: HomeContext, told: readonly Told[]): void {
       const current = automationsOf(home).get(row.automation.id) ?? row;
       automationsOf(home).put({ ...current, critical: { n: news.n, text, times: 1, due: now + AGAIN_MS } });
     }
+}
+
+/** What gave way at the bridge is of no rule that is known, so owners hear it. @param row one whose maker reads their language */
+function tellLost(home: HomeContext, count: number, row: AutomationRow | undefined): void {
+  logInfo("automations.news_lost", { count });
+  const text = phrasesOf(row?.maker.language ?? "en").sayOf(NEWS_WORDS, "newsLost", { count });
+  const notice = { id: crypto.randomUUID(), text, rules: [], buttons: [], critical: false, at: Date.now() };
+  sendNotice(home, ownersHear(home), notice, null);
 }
 
 function nameIn(home: HomeContext, step: AutomationRow["automation"]["do"][number]): string {
