@@ -1,10 +1,11 @@
 /** What a person reads after an "undo", in their language. */
+import { initialAutomation } from "@edgecall/core/automations/state.ts";
 import { ruleOf, stepOf } from "@edgecall/core/automations/testkit/rules.ts";
 import type { AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
 import { LANGUAGES } from "@edgecall/core/text/languages.ts";
 import { expect, test } from "vitest";
 import { phrasesIn } from "../history/phrases.ts";
-import { undoneOf } from "./rule-status.ts";
+import { statusOf, undoneOf } from "./rule-status.ts";
 
 const AT = Date.parse("2026-11-29T12:00Z");
 const rule = { ...ruleOf(), do: [stepOf({ key: "lamp" }), stepOf({ key: "fan" })] };
@@ -38,4 +39,36 @@ test("no language but English says the device's English", async () => {
     expect(JSON.stringify(answer)).toMatch(/Flurlicht.*Lüfter/);
     expect(JSON.stringify(answer)).not.toContain("reports off");
   }
+});
+
+test("a rule at sunrise or sunset says so where there is none these days, in its maker's language", async () => {
+  const place = { lat: 69.6, lon: 18.9 };
+  const nowOf = async (
+    day: string,
+    of: "sunrise" | "sunset" | "clock",
+    language?: (typeof LANGUAGES)[number],
+  ) => {
+    const at = Date.parse(`${day}T12:00Z`);
+    const time = { of, minutes: 0 };
+    const polar = {
+      ...ruleOf(),
+      when: [],
+      at: time,
+      place,
+      zone: "Europe/Oslo",
+      ...(language && { language }),
+    };
+    await phrasesIn(language ?? "en");
+    return statusOf(polar, initialAutomation(polar, at), [], [], at).now;
+  };
+  expect(await nowOf("2026-12-20", "sunrise")).toEqual([
+    expect.stringMatching(/^There is no sunrise these days\. Next time: \w+ 1\d Jan 2027\.$/),
+  ]);
+  expect(await nowOf("2026-06-20", "sunset", "de")).toEqual([
+    expect.stringMatching(/^Zurzeit gibt es keinen Sonnenuntergang\. Nächstes Mal: .*Juli 2026\.$/),
+  ]);
+  expect(await nowOf("2026-03-20", "sunset")).toEqual([]);
+  expect(await nowOf("2026-12-20", "clock")).toEqual([]);
+  for (const language of LANGUAGES)
+    expect((await nowOf("2026-12-20", "sunset", language))[0]).toMatch(/2027/);
 });

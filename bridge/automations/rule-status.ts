@@ -2,6 +2,7 @@
 import { combinedOf } from "@edgecall/core/automations/conditions.ts";
 import { canUndo } from "@edgecall/core/automations/run.ts";
 import type { AutomationState } from "@edgecall/core/automations/state.ts";
+import { isWithoutSun } from "@edgecall/core/automations/times.ts";
 import { presentTruth } from "@edgecall/core/automations/truth.ts";
 import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
 import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
@@ -15,6 +16,7 @@ import type {
   StepOutcome,
 } from "@edgecall/core/protocol/automation.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
+import { phrasesReadIn } from "../history/phrases.ts";
 
 const TEXT_MAX = 1_000;
 
@@ -32,11 +34,23 @@ export function statusOf(
     return isNow ? { ...run, undo: true } : run;
   });
   return {
-    ...{ rule: id, version, now },
+    ...{ rule: id, version, now: [...now, ...sunText(rule, state, at)] },
     state: stateOf(rule, state, at),
     runs: shown,
     ...(state.next && state.stopped === undefined && { next: state.next.at }),
   };
+}
+
+/** In the polar night and day a rule at a time of the sun waits for long. */
+function sunText(rule: Automation, { next }: AutomationState, now: number): string[] {
+  if (!isWithoutSun(rule, now)) return [];
+  const phrases = phrasesReadIn(rule.language);
+  return [
+    phrases.sentences(
+      phrases.sayOf(HOME_WORDS, rule.at?.of === "sunset" ? "noSunset" : "noSunrise"),
+      next ? phrases.sayOf(HOME_WORDS, "nextTime", { day: phrases.date(next.at, rule.zone) }) : "",
+    ),
+  ];
 }
 
 function stateOf(rule: Automation, state: AutomationState, at: number): AutomationStatus["state"] {

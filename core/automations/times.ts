@@ -32,6 +32,16 @@ export function nextMoment(
   return undefined;
 }
 
+/** The rule is at a time of the sun, and that day has none. @param now epoch ms */
+export function isWithoutSun(
+  { at: time, zone, place }: Pick<Automation, "at" | "zone" | "place">,
+  now: number,
+): boolean {
+  if (!time || time.of === "clock" || !place) return false;
+  const noon = instantOf(zone, { ...localTime(zone, now), hour: 12, minute: 0 });
+  return sunOf(place, noon)[time.of] === undefined;
+}
+
 type Day = { zone: string; place: Automation["place"]; date: ReturnType<typeof localTime>; noon: number };
 
 function momentOf({ of, minutes }: AutomationTime, { zone, place, date, noon }: Day): number | undefined {

@@ -210,7 +210,7 @@ export const AutomationStatus = z.object({
   version: z.int().check(z.minimum(1)),
   /** `armed`: its step to true counts. `waiting`: it was true from the start, and has to become false first. */
   state: z.enum(["armed", "waiting", "unknown", "running", "resting", "stopped"]),
-  /** The present values, in the language of the rule's maker. */
+  /** The present values, in the language of the rule's maker; of a time of the sun, that there is none these days. */
   now: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CONDITIONS_MAX)),
   runs: z.array(AutomationRun).check(z.maxLength(20)),
   /** The times at which it runs next, of `at`. */

@@ -103,4 +103,7 @@ export const home: HomeWords = {
   nothingToUndo: "Nebylo co vracet.",
   stepUndone: "{name}: jako předtím.",
   stepKept: "{name}: mezitím se to změnilo, takže to tak zůstane.",
+  noSunrise: "Teď není žádný východ slunce.",
+  noSunset: "Teď není žádný západ slunce.",
+  nextTime: "Příště: {day}.",
 };

@@ -106,4 +106,7 @@ export const home: HomeWords = {
   nothingToUndo: "Es gab nichts rückgängig zu machen.",
   stepUndone: "{name}: wie vorher.",
   stepKept: "{name}: seither geändert, bleibt also so.",
+  noSunrise: "Zurzeit gibt es keinen Sonnenaufgang.",
+  noSunset: "Zurzeit gibt es keinen Sonnenuntergang.",
+  nextTime: "Nächstes Mal: {day}.",
 };

@@ -107,4 +107,7 @@ export const home: HomeWords = {
   nothingToUndo: "No había nada que deshacer.",
   stepUndone: "{name}: como antes.",
   stepKept: "{name}: se cambió después, así que se queda así.",
+  noSunrise: "Estos días no hay salida del sol.",
+  noSunset: "Estos días no hay puesta del sol.",
+  nextTime: "Próxima vez: {day}.",
 };

@@ -105,4 +105,7 @@ export const home: HomeWords = {
   nothingToUndo: "Il n'y avait rien à annuler.",
   stepUndone: "{name} : comme avant.",
   stepKept: "{name} : changé depuis, donc cela reste ainsi.",
+  noSunrise: "En ce moment, il n'y a pas de lever du soleil.",
+  noSunset: "En ce moment, il n'y a pas de coucher du soleil.",
+  nextTime: "Prochaine fois : {day}.",
 };

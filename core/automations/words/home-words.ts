@@ -1,5 +1,5 @@
 /**
- * What the bridge answers about rules that act, in English. The bridge alone says it, so it is in no other program; the other languages
+ * What the bridge says of rules that act where it is asked, in English. The bridge alone says it, so it is in no other program; the other languages
  * are beside the words of cards.
  */
 export const HOME_WORDS = {
@@ -8,4 +8,7 @@ export const HOME_WORDS = {
   nothingToUndo: "There was nothing to undo.",
   stepUndone: "{name}: as it was before.",
   stepKept: "{name}: changed since, so it stays.",
+  noSunrise: "There is no sunrise these days.",
+  noSunset: "There is no sunset these days.",
+  nextTime: "Next time: {day}.",
 } as const;

@@ -107,4 +107,7 @@ export const home: HomeWords = {
   nothingToUndo: "Non c'era niente da annullare.",
   stepUndone: "{name}: come prima.",
   stepKept: "{name}: cambiato nel frattempo, quindi resta così.",
+  noSunrise: "In questi giorni non c'è alba.",
+  noSunset: "In questi giorni non c'è tramonto.",
+  nextTime: "Prossima volta: {day}.",
 };

@@ -105,4 +105,7 @@ export const home: HomeWords = {
   nothingToUndo: "Er was niets om ongedaan te maken.",
   stepUndone: "{name}: zoals het was.",
   stepKept: "{name}: daarna veranderd, dus het blijft zo.",
+  noSunrise: "Deze dagen is er geen zonsopgang.",
+  noSunset: "Deze dagen is er geen zonsondergang.",
+  nextTime: "Volgende keer: {day}.",
 };

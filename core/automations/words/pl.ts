@@ -106,4 +106,7 @@ export const home: HomeWords = {
   nothingToUndo: "Nie było nic do cofnięcia.",
   stepUndone: "{name}: jak przedtem.",
   stepKept: "{name}: później zmieniono, więc tak zostaje.",
+  noSunrise: "Teraz nie ma wschodu słońca.",
+  noSunset: "Teraz nie ma zachodu słońca.",
+  nextTime: "Następny raz: {day}.",
 };

@@ -106,4 +106,7 @@ export const home: HomeWords = {
   nothingToUndo: "Não havia nada para desfazer.",
   stepUndone: "{name}: como antes.",
   stepKept: "{name}: mudou entretanto, por isso fica assim.",
+  noSunrise: "Por estes dias não há nascer do sol.",
+  noSunset: "Por estes dias não há pôr do sol.",
+  nextTime: "Próxima vez: {day}.",
 };

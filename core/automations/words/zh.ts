@@ -103,4 +103,7 @@ export const home: HomeWords = {
   nothingToUndo: "没有需要撤销的内容。",
   stepUndone: "{name}：已恢复原样。",
   stepKept: "{name}：之后被改动过，所以保持不变。",
+  noSunrise: "这段时间没有日出。",
+  noSunset: "这段时间没有日落。",
+  nextTime: "下一次：{day}。",
 };

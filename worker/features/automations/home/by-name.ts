@@ -125,13 +125,16 @@ export function spoken(home: HomeContext, { viewer }: Asker): SpokenRule[] {
 export async function listed(home: HomeContext, { viewer, language }: HomeToolRequest): Promise<string[]> {
   if (viewer.role === "guest") return [];
   const phrases = phrasesOf(language);
-  return automationsOf(home)
-    .all()
-    .map(({ automation: { id, name }, status, why, card }) => {
-      const state =
-        status === "active" ? "" : ` (${phrases.say("statePaused")}${why === null ? "" : `: ${why}`})`;
-      return `${id}: “${plainText(name, 60)}”${state}. ${card.slice(1, 4).join(" ")}`;
-    });
+  const rows = automationsOf(home).all();
+  // In the polar night the bridge knows when it runs next.
+  const ofSun = rows.flatMap(({ automation: { id, at } }) => (at && at.of !== "clock" ? id : []));
+  const said = ofSun.length > 0 ? await statusOf(home, ofSun) : undefined;
+  return rows.map(({ automation: { id, name }, status, why, card }) => {
+    const now = said?.status.find(({ rule }) => rule === id)?.now ?? [];
+    const state =
+      status === "active" ? "" : ` (${phrases.say("statePaused")}${why === null ? "" : `: ${why}`})`;
+    return `${id}: “${plainText(name, 60)}”${state}. ${[...card.slice(1, 4), ...now].join(" ")}`;
+  });
 }
 
 async function sayByTool(home: HomeContext, request: HomeToolRequest, away: boolean): Promise<ToolReply> {

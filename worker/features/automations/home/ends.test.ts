@@ -295,6 +295,21 @@ describe("by name, with the tool of rules", () => {
     expect(await rules({ do: "list" })).not.toContain(id);
   });
 
+  test("one at a time of the sun is listed with what the bridge says of its next time", async () => {
+    const at = { of: "sunrise" as const, minutes: 0 };
+    drafts(bridge, (automation) => ({ ...automation, at }));
+    const { when: _, ...input } = INPUT;
+    const sun = await allows("c", { ...input, name: "Morning", at: "sunrise" });
+    const now = ["There is no sunrise these days. Next time: Fri 15 Jan 2027."];
+    bridge.onOrder = (order) => ({
+      status:
+        order.do === "status" && order.rules.includes(sun.id)
+          ? [{ rule: sun.id, version: 1, state: "armed", now, runs: [] }]
+          : [],
+    });
+    expect(await rules({ do: "list" })).toMatch(new RegExp(`${sun.id}: “Morning”.*${now[0]}`));
+  });
+
   test("its runs are told by their reasons in words", async () => {
     const runs = [
       run(id, { firing: 3 }),
