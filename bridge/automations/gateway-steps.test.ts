@@ -117,7 +117,7 @@ describe("with the gateway", { tags: ["needs/mosquitto"], timeout: TEST_MS }, ()
     expect(new Set(played.home.of("act").map((frame) => frame.act.id)).size).toBe(1);
     played.home.send({ t: "acted", id: act.id, acted: { outcome: "confirmed", text: "it blinks" } });
     const { run } = await acting.told(rule.id);
-    expect(run?.steps).toMatchObject([{ step: 0, text: "it blinks" }, { step: 1 }]);
+    expect(run?.steps).toMatchObject([{ step: 0, text: "it blinks." }, { step: 1 }]);
     expect(JSON.stringify(acting.news())).not.toContain("forged");
     expect(hosted.publisher.sentTo("fan")).toEqual(["ON"]);
   });

@@ -10,8 +10,9 @@ import { expect, test } from "vitest";
 import { PlayedPublisher } from "../../bridge/testkit/publisher.ts";
 import type { AutomationUndone, AutomationView } from "../../worker/features/automations/contract.ts";
 import { Link } from "../chaos/link.ts";
+import { byClock } from "../clock.ts";
 import { until } from "../wait.ts";
-import { ACTS_WITHIN_MS, ActingRules } from "./acting-rules.ts";
+import { ActingRules } from "./acting-rules.ts";
 import type { HomeAssistant } from "./home-assistant.ts";
 import { HomeRules, RULE_VARS } from "./home-rules.ts";
 import { HostedDevices } from "./hosted-devices.ts";
@@ -24,8 +25,9 @@ export const RULES_NEED = ["person"];
 export const RULES_YAML = "input_boolean:\n  guests:\n    name: Guests\n  evening:\n    name: Evening\n";
 
 /** Of a test. */
-export const RULES_MS = 4 * ACTS_WITHIN_MS;
-const waits = { within: ACTS_WITHIN_MS, every: 100 };
+export const RULES_MS = byClock(3_600_000, 240_000);
+/** A device is gone, and a home is empty, after ten minutes. */
+const waits = { within: byClock(900_000, 60_000), every: 100 };
 
 type Outcome = AutomationRun["steps"][number]["outcome"];
 type Rule = { name: string; when: object[]; do: object[]; over: string; say?: string; only_if?: string };
@@ -137,7 +139,7 @@ export class AssistantRules {
       await this.#stack.startWorker();
       const run = await this.#ran("Door", 1);
       expect(run).toMatchObject({ state: "done", steps: [{ outcome: "confirmed" }] });
-      expect((await this.#told.toldCount("door", 1)).join("\n")).toContain("The lamp is on.");
+      expect((await this.#told.toldCount("door", 1, waits.within)).join("\n")).toContain("The lamp is on.");
       const { id } = await this.#rule("Door");
       const undo = { method: "POST", body: JSON.stringify({ firing: 1 }) };
       const response = await this.#stack.gateway.fetch(`/v1/automations/${id}/undo`, undo);
@@ -153,7 +155,8 @@ export class AssistantRules {
       const all = EVENING.map(async ([behaviour, outcome, told]) => {
         const name = darkOf(behaviour);
         // One that takes back what it reported is told of when it does.
-        const words = told === undefined ? [] : await this.#told.toldCount(conversationOf(name), 1);
+        const words =
+          told === undefined ? [] : await this.#told.toldCount(conversationOf(name), 1, waits.within);
         expect(words.join(" "), behaviour).toContain(told ?? "");
         const { state, steps } = await this.#ran(name, 1);
         expect(steps, behaviour).toMatchObject([{ outcome }]);
@@ -194,7 +197,7 @@ export class AssistantRules {
       await until(() => this.#did(slow, "called") === 1, { ...waits, every: 10, what: "the switch is told" });
       this.#link?.halfOpen("both");
       expect((await this.#ran("Hot", 1)).steps).toMatchObject([{ outcome: "unconfirmed" }]);
-      expect((await this.#told.toldCount("hot", 1)).join(" ")).toContain("did not answer");
+      expect((await this.#told.toldCount("hot", 1, waits.within)).join(" ")).toContain("did not answer");
       this.#link?.mend();
       await until(() => this.#did(slow, "changed") === 1, { ...waits, what: "it is on" });
       await this.#devices.known(["switch-slow-three"]);
