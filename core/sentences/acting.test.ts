@@ -226,6 +226,12 @@ test.each([
     "Se houver movimento no corredor, liga a luz do corredor",
     "watch <@Corredor> condition state motion => turn_on <Luz do corredor>",
   ],
+  ["zh", "门开了就打开阅读灯", "watch <door one> condition state on or open => turn_on or open <阅读灯>"],
+  [
+    "zh",
+    "洗衣机完成了就关掉台灯",
+    "watch <washing_machine one> condition state finished => turn_off or close <台灯>",
+  ],
   ["zh", "如果门开了就打开阅读灯", "watch <door one> condition state on or open => turn_on or open <阅读灯>"],
 ] as const)("%s %s", (language, sentence, rule) => {
   expect(ruleOf(language, sentence)).toBe(rule);

@@ -34,7 +34,7 @@ export function meaningOf(cover: readonly Item[], context: SentenceContext): Bui
   );
   if (stop?.role === "stop") {
     const refused = stopped(stop.value, context.saidIn(stop));
-    const rule = stop.value === "when" ? actingRule(said, context) : undefined;
+    const rule = isConditional(stop.value) ? actingRule(said, context) : undefined;
     return { refused: { ...refused, ...(rule && { rule }) } };
   }
   const items = compose(cover.filter(({ role }) => role !== "stop"));
@@ -57,6 +57,11 @@ function actingRule(items: readonly Item[], context: SentenceContext): ActingRul
   if (!first || third || (second && second.value !== "then")) return undefined;
   const at = items.indexOf(first);
   const behind = items.slice(at + 1);
+  // "门开了就打开阅读灯": the condition has no word of its own.
+  if (first.value === "then") {
+    const [rule] = second ? [] : ruleOf(items.slice(0, at), behind, context);
+    return rule;
+  }
   // "如果门开了就打开阅读灯".
   const then = second ? behind.indexOf(second) : undefined;
   const splits: Array<[condition: readonly Item[], acts: readonly Item[]]> =
@@ -82,6 +87,10 @@ function ruleOf(condition: readonly Item[], said: readonly Item[], context: Sent
   const isAct = (one: Frame): one is Act => one.kind === "act";
   if (frame?.kind !== "watch" || !frames?.every(isAct) || other) return [];
   return [{ when: frame, acts: frames }];
+}
+
+function isConditional(stop: Extract<Item, { role: "stop" }>["value"]): boolean {
+  return stop === "when" || stop === "then";
 }
 
 function isCondition(item: Item): boolean {
