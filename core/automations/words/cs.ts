@@ -17,6 +17,7 @@ export const news: NewsWords = {
   ranBefore: "Předtím proběhlo {count}krát, vše potvrzeno.",
   meanwhile: "Mezitím doma proběhla pravidla: {names}.",
   ranTimes: "{name} {count}krát",
+  endsSoon: "⏳ {name}: povoleno do {time}. Pozastav ho a znovu spusť, pak je povoleno déle.",
   newsLost: "⚠ Zprávy pravidel, které se ztratily, protože jich na bránu čekalo příliš mnoho: {count}.",
   ruleActs: "✔ Pravidlo „{name}“ ({id}) od teď jedná.",
   saidAway: "Zapsáno: mimo domov.",

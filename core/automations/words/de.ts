@@ -17,6 +17,7 @@ export const news: NewsWords = {
   ranBefore: "Davor lief sie {count}-mal, alles bestätigt.",
   meanwhile: "Inzwischen liefen zu Hause Regeln: {names}.",
   ranTimes: "{name} {count}-mal",
+  endsSoon: "⏳ {name} darf bis {time} handeln. Pausiere sie und setze sie fort, dann darf sie länger.",
   newsLost:
     "⚠ {count} Nachricht von Regeln ging verloren: Zu viele mussten auf das Gateway warten.|⚠ {count} Nachrichten von Regeln gingen verloren: Zu viele mussten auf das Gateway warten.",
   ruleActs: "✔ Die Regel „{name}“ ({id}) handelt ab jetzt.",

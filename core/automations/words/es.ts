@@ -18,6 +18,7 @@ export const news: NewsWords = {
     "Antes se ejecutó {count} vez, todo confirmado.|Antes se ejecutó {count} veces, todo confirmado.",
   meanwhile: "Mientras tanto actuaron reglas en tu casa: {names}.",
   ranTimes: "{name} {count} vez|{name} {count} veces",
+  endsSoon: "⏳ {name} puede actuar hasta {time}. Ponla en pausa y reanúdala, y podrá más tiempo.",
   newsLost:
     "⚠ Se perdió {count} mensaje de reglas: demasiados esperaban a la pasarela.|⚠ Se perdieron {count} mensajes de reglas: demasiados esperaban a la pasarela.",
   ruleActs: "✔ La regla «{name}» ({id}) actúa desde ahora.",

@@ -17,6 +17,7 @@ export const news: NewsWords = {
   ranBefore: "Avant cela, elle s'est lancée {count} fois, tout est confirmé.",
   meanwhile: "Entre-temps, des règles ont agi chez toi : {names}.",
   ranTimes: "{name} {count} fois",
+  endsSoon: "⏳ {name} peut agir jusqu’à {time}. Mets-la en pause et reprends-la pour la prolonger.",
   newsLost:
     "⚠ {count} message de règles est perdu : trop de messages attendaient la passerelle.|⚠ {count} messages de règles sont perdus : trop de messages attendaient la passerelle.",
   ruleActs: "✔ La règle « {name} » ({id}) agit désormais.",

@@ -18,6 +18,7 @@ export const news: NewsWords = {
     "Prima è partita {count} volta, tutto confermato.|Prima è partita {count} volte, tutto confermato.",
   meanwhile: "Nel frattempo a casa hanno agito delle regole: {names}.",
   ranTimes: "{name} {count} volta|{name} {count} volte",
+  endsSoon: "⏳ {name} può agire fino a {time}. Mettila in pausa e riprendila, e potrà più a lungo.",
   newsLost:
     "⚠ {count} messaggio delle regole è andato perso: troppi aspettavano il gateway.|⚠ {count} messaggi delle regole sono andati persi: troppi aspettavano il gateway.",
   ruleActs: "✔ La regola «{name}» ({id}) agisce da ora.",

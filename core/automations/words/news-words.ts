@@ -19,6 +19,7 @@ export const NEWS_WORDS = {
     "It ran {count} time before this, all confirmed.|It ran {count} times before this, all confirmed.",
   meanwhile: "Meanwhile your home ran rules: {names}.",
   ranTimes: "{name} {count} time|{name} {count} times",
+  endsSoon: "⏳ {name} may act until {time}. Pause and resume it, and it may for longer.",
   newsLost:
     "⚠ {count} message of rules was lost: too many had to wait for the gateway.|⚠ {count} messages of rules were lost: too many had to wait for the gateway.",
   ruleActs: "✔ The rule “{name}” ({id}) acts from now on.",

@@ -17,6 +17,7 @@ export const news: NewsWords = {
   ranBefore: "Daarvoor liep hij {count} keer, alles bevestigd.",
   meanwhile: "Intussen liepen er thuis regels: {names}.",
   ranTimes: "{name} {count} keer",
+  endsSoon: "⏳ {name} mag handelen tot {time}. Pauzeer en hervat hem, dan mag het langer.",
   newsLost:
     "⚠ {count} bericht van regels ging verloren: er wachtten er te veel op de gateway.|⚠ {count} berichten van regels gingen verloren: er wachtten er te veel op de gateway.",
   ruleActs: "✔ De regel “{name}” ({id}) handelt vanaf nu.",

@@ -18,6 +18,7 @@ export const news: NewsWords = {
     "Wcześniej zadziałała {count} raz, wszystko potwierdzone.|Wcześniej zadziałała {count} razy, wszystko potwierdzone.|Wcześniej zadziałała {count} razy, wszystko potwierdzone.",
   meanwhile: "Tymczasem w domu działały reguły: {names}.",
   ranTimes: "{name} {count} raz|{name} {count} razy|{name} {count} razy",
+  endsSoon: "⏳ {name}: dozwolona do {time}. Wstrzymaj ją i wznów, a będzie dozwolona dłużej.",
   newsLost: "⚠ Wiadomości reguł, które przepadły, bo za wiele czekało na bramę: {count}.",
   ruleActs: "✔ Reguła „{name}” ({id}) działa od teraz.",
   saidAway: "Zapisano: poza domem.",

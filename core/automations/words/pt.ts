@@ -17,6 +17,7 @@ export const news: NewsWords = {
   ranBefore: "Antes funcionou {count} vez, tudo confirmado.|Antes funcionou {count} vezes, tudo confirmado.",
   meanwhile: "Entretanto, regras agiram em casa: {names}.",
   ranTimes: "{name} {count} vez|{name} {count} vezes",
+  endsSoon: "⏳ {name} pode agir até {time}. Coloca-a em pausa e retoma-a para que possa por mais tempo.",
   newsLost:
     "⚠ Perdeu-se {count} mensagem de regras: demasiadas esperavam pelo gateway.|⚠ Perderam-se {count} mensagens de regras: demasiadas esperavam pelo gateway.",
   ruleActs: "✔ A regra «{name}» ({id}) age a partir de agora.",

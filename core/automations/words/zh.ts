@@ -17,6 +17,7 @@ export const news: NewsWords = {
   ranBefore: "在此之前它运行了 {count} 次，全部已确认。",
   meanwhile: "这段时间家里运行了规则：{names}。",
   ranTimes: "{name} {count} 次",
+  endsSoon: "⏳ {name} 可执行到 {time}。先暂停再恢复，即可延长。",
   newsLost: "⚠ {count} 条规则消息丢失：等待网关的消息太多。",
   ruleActs: "✔ 规则“{name}”（{id}）从现在起生效。",
   saidAway: "已记下：你不在家。",

@@ -20,6 +20,7 @@ export type AutomationMaker = Pick<Origin, "principal" | "role" | "channel"> & {
 /**
  * @property signed the text that the bridge gets @property card its lines, as the owner read them @property input JSON of the arguments, of
  *   which it is drafted anew @property unsent the bridge may have the name and words of before
+ * @property isEndTold people know that its time is over soon
  * @property critical what is told again until a person answers
  */
 export type AutomationRow = {
@@ -34,6 +35,7 @@ export type AutomationRow = {
   changedAt: number;
   madeAt: number;
   unsent?: boolean;
+  isEndTold?: true;
   critical?: { n: number; text: string; times: number; due: number };
 };
 

@@ -119,12 +119,33 @@ describe("a rule stops", () => {
   });
 
   test("when its time is over, on the day, and not before: a leak's rule may never have run", async () => {
+    const soon = async () => (await told("c")).filter((text) => text.includes("may act until"));
+    await livesUntil(T0 + 82 * DAY_MS);
+    expect(await soon()).toEqual([]);
     await livesUntil(T0 + 89 * DAY_MS);
+    expect(await soon()).toEqual([
+      `⏳ Door open, lamp on (${id}) may act until Mon 21 Feb, 09:00. Pause and resume it, and it may for longer.`,
+    ]);
     expect(await listed()).toMatchObject({ automations: [{ status: "active" }] });
     expect(await permissions()).toMatchObject([{ uses: 0 }]);
     await livesUntil(T0 + 91 * DAY_MS);
     await stopped("it was allowed for a time that is over; an owner can allow it anew");
   });
+});
+
+test("a rule that is allowed anew lives on, and people are told a week before its new end", async () => {
+  await livesUntil(T0 + 84 * DAY_MS);
+  await ask(`/v1/automations/${id}`, { method: "PATCH", body: JSON.stringify({ status: "paused" }) });
+  const { allow } = (await (await ask(`/v1/automations/${id}/card`, { method: "POST" })).json()) as {
+    allow: string;
+  };
+  await ask(`/v1/automations/${id}`, { method: "PATCH", body: JSON.stringify({ status: "active", allow }) });
+  const soon = async () => (await told("c")).filter((text) => text.includes("may act until"));
+  await livesUntil(T0 + 166 * DAY_MS);
+  expect(await soon()).toHaveLength(1);
+  await livesUntil(T0 + 168 * DAY_MS);
+  expect(await soon()).toHaveLength(2);
+  expect(await listed()).toMatchObject({ automations: [{ status: "active", version: 2 }] });
 });
 
 test("no row of others lets it run, and none of its own is another's", async () => {

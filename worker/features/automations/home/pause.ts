@@ -38,20 +38,18 @@ function stopBecause(home: HomeContext, row: AutomationRow, why: Why): void {
     const reason = why === "makerHasNoAccess" ? phrases.say(why) : phrases.sayOf(WHY_WORDS, why);
     const now = automationsOf(home).get(id);
     if (now?.status === "paused") automationsOf(home).put({ ...now, why: reason });
-    const text = phrases.say("ruleStopped", { name: plainText(name, 60), id, why: reason });
-    const notice = {
-      id: crypto.randomUUID(),
-      text,
-      rules: [id],
-      buttons: [],
-      critical: false,
-      at: Date.now(),
-    };
-    const to = new Set([...makersOwn(home, row), ...ownersHear(home)]);
-    sendNotice(home, [...to], notice, row.maker.conversation);
+    tellAll(home, row, phrases.say("ruleStopped", { name: plainText(name, 60), id, why: reason }));
     await home.alarm.arm();
   };
   home.ctx.waitUntil(tell());
+}
+
+/** Its maker and the owners hear it. */
+export function tellAll(home: HomeContext, row: AutomationRow, text: string): void {
+  const rules = [row.automation.id];
+  const notice = { id: crypto.randomUUID(), text, rules, buttons: [], critical: false, at: Date.now() };
+  const to = new Set([...makersOwn(home, row), ...ownersHear(home)]);
+  sendNotice(home, [...to], notice, row.maker.conversation);
 }
 
 /** Where its maker is told; nowhere, once they have no access. */
