@@ -40,14 +40,15 @@ export function onRestart(turn: Turn, ledger: (id: string) => LedgerSays): void 
   lookOn(turn);
   const { run } = state;
   if (!run) return;
-  const isDo = run.phase === "do";
-  const interrupted = run.interrupted ?? run.from ?? state.at;
-  const after: Run = {
+  const before = (what: "from" | "at_most" | "interrupted") =>
+    run[what] === undefined ? undefined : (run.uncut?.[what] ?? run[what]);
+  const interrupted = before("interrupted") ?? before("from") ?? state.at;
+  const found: Run = {
     ...run,
-    ...inItsTime(turn, run),
-    ...(isDo && { recheck: true, interrupted: Math.min(interrupted, now.at) }),
-    uncut: { interrupted, from: run.from, at_most: run.at_most, ...run.uncut },
+    ...(run.phase === "do" && { recheck: true, interrupted }),
+    uncut: { from: before("from"), at_most: before("at_most"), interrupted },
   };
+  const after: Run = { ...found, ...inItsTime(turn, found) };
   turn.state = { ...turn.state, run: after };
   if (run.out) lookUp(turn, after, ledger);
 }
@@ -61,13 +62,16 @@ function anew(state: RuleState, isArmed: boolean, at: number): RuleState {
   return isArmed || !open ? kept : { ...kept, open };
 }
 
-/** A clock that starts behind makes no wait and no limit longer than the rule has it. What they were holds once the clock is right. */
-function inItsTime({ rule, now }: Turn, { from, at_most, step, phase }: Run): Partial<Run> {
+/** @returns times from before a start: a clock that is behind makes no wait and no limit longer than the rule has it */
+function inItsTime({ rule, now }: Turn, run: Run): Partial<Run> {
+  const { from, at_most, interrupted, uncut, step, phase } = run;
   const waitMs = phase === "do" ? (rule.do[step]?.wait_minutes ?? 0) * MINUTE_MS : 0;
   const mostMs = (rule.at_most_minutes ?? 0) * MINUTE_MS;
+  const within = (at: number, ms: number) => Math.min(at, now.at + ms);
   return {
-    ...(from !== undefined && { from: Math.min(from, now.at + Math.max(waitMs, HELD_MAX_MS)) }),
-    ...(at_most !== undefined && { at_most: Math.min(at_most, now.at + mostMs) }),
+    ...(from !== undefined && { from: within(uncut?.from ?? from, Math.max(waitMs, HELD_MAX_MS)) }),
+    ...(at_most !== undefined && { at_most: within(uncut?.at_most ?? at_most, mostMs) }),
+    ...(interrupted !== undefined && { interrupted: within(uncut?.interrupted ?? interrupted, 0) }),
   };
 }
 
@@ -97,8 +101,8 @@ function lookOn({ state: { run, last }, rule, now, effects }: Turn): void {
 }
 
 /**
- * The clock was set by so many ms while the bridge ran. What was measured stays as long as it was. A deadline from before a start stays
- * where it is when the clock goes ahead, since the time that the bridge was off is in it.
+ * The clock was set by so many ms while the bridge ran. What was measured stays as long as it was. Times from before a start stay where
+ * they were to be, since the time that the bridge was off is in them, until the clock is known to be right.
  */
 export function onClockSet(turn: Turn, by: number): void {
   const { state, now } = turn;
@@ -121,22 +125,18 @@ export function onClockSet(turn: Turn, by: number): void {
   };
 }
 
-function movedRun({ rule, state }: Turn, run: Run, by: number): Run {
-  // What was not there before the start was measured since.
-  const before = state.unsure && by > 0 ? run.uncut : undefined;
-  const moved = (what: "from" | "interrupted" | "at_most") => {
-    const [at, was] = [run[what], before?.[what]];
-    if (at === undefined) return undefined;
-    return was === undefined ? at + by : Math.min(was, at + by);
-  };
-  const { at_most, ending } = run;
-  return {
+function movedRun(turn: Turn, run: Run, by: number): Run {
+  const { rule, state } = turn;
+  const { from, interrupted, at_most, ending } = run;
+  const moved = (at: number | undefined) => (at === undefined ? undefined : at + by);
+  const after: Run = {
     ...run,
-    from: moved("from"),
-    interrupted: moved("interrupted"),
+    from: moved(from),
+    interrupted: moved(interrupted),
     // An end of what does harm comes too early rather than too late.
-    at_most: needsEnd(rule) && by > 0 ? at_most : moved("at_most"),
-    uncut: undefined,
+    at_most: needsEnd(rule) && by > 0 ? at_most : moved(at_most),
+    uncut: state.unsure ? run.uncut : undefined,
     ending: ending && { ...ending, at: ending.at + by },
   };
+  return after.uncut ? { ...after, ...inItsTime(turn, after) } : after;
 }

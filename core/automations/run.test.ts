@@ -652,24 +652,36 @@ describe("a clock that is set", () => {
     },
   );
 
-  test.each([
+  describe.each([
     ["an end by time", { over: "off", end: off, at_most_minutes: 30 } as const, 30 * MINUTE_MS],
+    [
+      "a heater's end",
+      { do: [stepOf(heater)], over: "off", end: [stepOf(heater)], at_most_minutes: 30 },
+      30 * MINUTE_MS,
+    ],
     ["a wait", { do: [stepOf(), stepOf({ wait_minutes: 20 })] }, 20 * MINUTE_MS],
-  ])(
-    "after a start with a clock that is behind: %s is when it was to be, once the clock is right",
-    (_, rule, ms) => {
+  ])("%s is when it was to be, once the clock is right", (_, rule, ms) => {
+    test.each([
+      ["a start with a clock that is behind", [-3 * HOUR_MS], [3 * HOUR_MS]],
+      ["a start with a clock that is ahead", [10 * MINUTE_MS], [-10 * MINUTE_MS]],
+      ["two starts", [-3 * HOUR_MS, 3 * HOUR_MS], []],
+      ["a clock that is set in two steps", [-3 * HOUR_MS], [MINUTE_MS, 3 * HOUR_MS - MINUTE_MS]],
+    ])("after %s", (_, starts, sets) => {
       const bench = new Bench(rule);
       bench.fire();
       bench.ends("confirmed");
       bench.around = { sure: false };
-      expect(brief(bench.restart("none", MINUTE_MS - 3 * HOUR_MS))).toEqual([]);
-      bench.at += 3 * HOUR_MS;
+      for (const off of starts) expect(brief(bench.restart("none", MINUTE_MS + off))).toEqual([]);
+      for (const by of sets) {
+        bench.at += by;
+        expect(brief(bench.give({ of: "clock_set", by }))).toEqual([]);
+      }
       bench.around = { sure: true };
-      expect(brief(bench.give({ of: "clock_set", by: 3 * HOUR_MS }))).toEqual([]);
-      expect(brief(bench.pass(ms - 2 * MINUTE_MS))).toEqual([]);
+      const spent = starts.length * MINUTE_MS;
+      expect(brief(bench.pass(ms - spent - MINUTE_MS))).toEqual([]);
       expect(brief(bench.pass(MINUTE_MS))).toEqual(["do 1"]);
-    },
-  );
+    });
+  });
 
   test("an end of a heater comes too early rather than too late", () => {
     const bench = new Bench({
