@@ -21,7 +21,7 @@ import {
   type SideOf,
 } from "@edgecall/core/history/sample.ts";
 import { inShort } from "@edgecall/core/history/stretch.ts";
-import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
+import { ByteReader, ByteWriter, scaleOf, toWhole } from "./bytes.ts";
 import { readGap, readInfo, readValue, writeGap, writeInfo, writeValue } from "./records.ts";
 import { readShort, type ShortForm, writeShort } from "./short-bytes.ts";
 
