@@ -14,6 +14,7 @@ import { systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { nodeTracer } from "@edgecall/node/tracer.ts";
+import type { AgentSaid } from "./automations/agent-truths.ts";
 import type { PairedAgent } from "./automations/rule-devices.ts";
 import { BrokerLink, type BrokerMessage } from "./broker/broker.ts";
 import { CallSpans } from "./broker/call-spans.ts";
@@ -195,6 +196,7 @@ class RunningBridge implements Bridge {
         settings: settings.devices,
         agents: this.#hosted,
         gateway: this.#gateway,
+        agentSays: (agent, key) => this.#agentSays(agent, key),
         paired: settings.ownKey && { home: settings.ownKey.home, key: settings.ownKey.gatewayKey },
         onChange: () => this.#outbox.sendChangesSoon(),
       });
@@ -210,6 +212,8 @@ class RunningBridge implements Bridge {
     if (this.#settings.mqttUrl !== undefined) this.#broker.start();
     // The hello says which rules there are.
     void Promise.resolve(this.#devices?.loaded).then(() => {
+      // Without a gateway, rules that act go on with the keys that it has signed in them.
+      for (const id of this.#learn(this.#devices?.automations?.agentKeys ?? [])) this.#verifyKnown(id);
       if (this.#stopping === undefined) this.#gateway.start();
     });
   }
@@ -285,8 +289,10 @@ class RunningBridge implements Bridge {
       this.#guard("devices", () => this.#devices?.message(message));
       return;
     }
-    this.#counts.message(parseTopic(prefix, message.topic)?.kind);
+    const kind = parseTopic(prefix, message.topic)?.kind;
+    this.#counts.message(kind);
     this.#guard("broker", () => this.#inbound.message(message));
+    if (kind === "presence") this.#guard("devices", () => this.#devices?.automations?.lookAtAgents());
     if (message.retained) this.#outbox.retainedCame();
     this.#outbox.sendChangesSoon();
   }
@@ -451,6 +457,13 @@ class RunningBridge implements Bridge {
       const key = this.#keys.get(id)?.key;
       return key === undefined || key === null ? [] : [{ id, key, tools }];
     });
+  }
+
+  /** The newest presence of the agent with this key, under whatever id. */
+  #agentSays(agent: string, key: string): AgentSaid | undefined {
+    const isIts = this.#keys.get(agent)?.key === key;
+    const id = isIts ? agent : [...this.#keys.values()].find((one) => one.key === key)?.id;
+    return id === undefined ? undefined : this.#roster.said(id);
   }
 
   #tick(): void {

@@ -69,6 +69,10 @@ export type WatchedRulesOptions<Place> = {
   log: Log;
   /** Changes are on the disk, and may be sent. */
   onChanges(): void;
+  /** A rule of this place is told in another way: it makes no changes. */
+  isQuiet?(place: Place): boolean;
+  /** A rule was looked at. */
+  onStep?(): void;
   clock?: Clock;
 };
 
@@ -180,6 +184,11 @@ export class WatchedRules<Place> {
     }, TIDY_AFTER_MS);
   }
 
+  /** Resolves when what is being written is on the disk, or the disk refused. */
+  async written(): Promise<void> {
+    await this.#writing;
+  }
+
   /** Stops, and writes what waits. */
   async stop(): Promise<void> {
     this.#isStopped = true;
@@ -227,7 +236,7 @@ export class WatchedRules<Place> {
     const { state, change } = step(rule.condition, before, { ...happening, at } as StepInput);
     rule.state = state;
     rule.due = nextDue(rule.condition, state);
-    if (change) {
+    if (change && !this.#options.isQuiet?.(rule.place)) {
       this.#changes.push({ number: ++this.#number, change });
       const tooMany = this.#changes.length - CHANGES_MAX;
       if (tooMany > 0) {
@@ -236,6 +245,7 @@ export class WatchedRules<Place> {
       }
     }
     if (change || isToBeKept(before, state)) void this.#write();
+    this.#options.onStep?.();
   }
 
   #arm(): void {

@@ -60,6 +60,7 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
       "route",
       "call",
       "rules",
+      "truths",
     ],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });

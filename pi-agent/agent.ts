@@ -165,7 +165,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     connection,
     signer,
     guard,
-    rules: () => rules.hash,
+    rules: () => ({ rules: rules.hash, truths: rules.truths }),
     log,
     freeAfterMs: options.freeAfterMs,
   });

@@ -43,6 +43,8 @@ const File = z.object({
   said: z.array(SaidPresence),
   /** The last welcome of the home's gateway (epoch ms). */
   welcomed: z.optional(z.number()),
+  /** The number of the newest presence of each agent that conditions are of, by its key. */
+  agents: z.optional(z.record(z.string(), count)),
 });
 
 export type AutomationsContent = {
@@ -54,6 +56,7 @@ export type AutomationsContent = {
   lost: number;
   said: readonly SaidPresence[];
   welcomed: number | undefined;
+  agents: Readonly<Record<string, number>>;
 };
 
 const NOTHING: AutomationsContent = {
@@ -65,6 +68,7 @@ const NOTHING: AutomationsContent = {
   lost: 0,
   said: [],
   welcomed: undefined,
+  agents: {},
 };
 
 /** The text of the file, which `readAutomations` reads. */
@@ -84,7 +88,7 @@ export async function readAutomations(path: string, log: Log): Promise<Automatio
     log("warn", "automations.unreadable", { error: cutText(file.error, 300) });
     return NOTHING;
   }
-  const { rules, seen, commands, news, n, lost, said, welcomed } = file.value;
+  const { rules, seen, commands, news, n, lost, said, welcomed, agents = {} } = file.value;
   const read = check(HomeCommands, commands);
   return {
     rules,
@@ -95,6 +99,7 @@ export async function readAutomations(path: string, log: Log): Promise<Automatio
     lost,
     said,
     welcomed,
+    agents,
   };
 }
 

@@ -20,7 +20,7 @@ import type {
   SaidPresence,
 } from "@edgecall/core/protocol/automation.ts";
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
-import type { HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
+import type { AgentKey, HomeFrame } from "@edgecall/core/protocol/home-frames.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { Part } from "@edgecall/discovery/model/source.ts";
@@ -31,6 +31,7 @@ import type { LiveReadings } from "../devices/live-readings.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import type { GatewayPin } from "../gateway/gateway-pin.ts";
 import { phrasesIn } from "../history/phrases.ts";
+import { type AgentSays, AgentTruths } from "./agent-truths.ts";
 import { type AutomationsContent, contentText, readAutomations } from "./automations-file.ts";
 import { DurableFile, type Snapshot } from "./durable-file.ts";
 import { GatewayActs } from "./gateway-acts.ts";
@@ -66,6 +67,8 @@ export type BridgeAutomationsParts = {
   live: LiveReadings;
   calls: DeviceCalls;
   presence: Pick<HomePresenceSources, "now" | "said" | "shown">;
+  /** The newest presence of a paired agent. */
+  agentSays: AgentSays;
   /** The system's time is right, as far as that is known. */
   isTimeSure(): boolean;
   /** Devices are not known yet since the start. */
@@ -90,6 +93,7 @@ export class BridgeAutomations {
   readonly #records: RunRecords;
   readonly #telling: Telling;
   readonly #file: DurableFile;
+  readonly #truths: AgentTruths;
   readonly #present: PresentValues;
   readonly #machines: RuleMachines;
   readonly #intake: RuleIntake;
@@ -116,13 +120,14 @@ export class BridgeAutomations {
       nameOf: (id) => this.#held.all.find(({ rule }) => rule.id === id)?.rule.name ?? id,
       log,
     });
-    this.#present = new PresentValues(parts);
+    this.#truths = new AgentTruths(parts.agentSays, content.agents);
+    this.#present = new PresentValues({ ...parts, truths: this.#truths });
     const path = join(folder, FILE);
     this.#file = new DurableFile({ path, snapshot: () => this.#snapshot(), clock, log });
     const shared = {
       ...{ ...parts, held: this.#held, seen: this.#seen, counters: this.#counters, records },
       ...{ file: this.#file, telling: this.#telling, welcome: this.#lastWelcome },
-      values: new RuleValues(live),
+      values: new RuleValues(live, this.#truths),
       commands: new RuleCommands({ ...parts, acts: this.#acts }),
     };
     this.#machines = new RuleMachines({ ...shared, because: ({ rule }) => this.#present.inWords(rule) });
@@ -267,7 +272,21 @@ export class BridgeAutomations {
 
   /** Call it every second. */
   tick(): void {
+    this.lookAtAgents();
     this.#machines.tick();
+  }
+
+  /** An agent has said something in its presence. */
+  lookAtAgents(): void {
+    if (this.#truths.look(this.#held.all.flatMap(({ rule }) => rule.when))) void this.#file.write();
+    this.#inputs.lookAtAgents();
+  }
+
+  /** Keys of the agents that conditions are of, with the number of the newest presence of each, until the gateway names all keys. */
+  get agentKeys(): AgentKey[] {
+    const agents = this.#held.all.flatMap(({ rule }) => rule.when).filter(({ of }) => of === "agent");
+    const { content } = this.#truths;
+    return agents.map(({ agent: id, key }) => ({ id, key, n: content[key] ?? 0 }));
   }
 
   /** Tells whether the conditions of a rule are so now, without their holds. */
@@ -350,6 +369,7 @@ export class BridgeAutomations {
       ...content,
       said: this.#said,
       welcomed: this.#lastWelcome.at,
+      agents: this.#truths.content,
     });
     return { text, onWritten: () => this.#news.written(content.n) };
   }

@@ -253,9 +253,57 @@ describe("paired agents", () => {
     ]);
   });
 
-  test.each([{ is: "above", value: 80 }, { reading: "presence" }])("no value of theirs: %j", async (more) => {
-    expect(await home.error(if_({ agent_id: "garden-pi", reading: "cpu", ...more }))).toEqual([
-      "when.0.agent_id: a rule that acts looks at no values of garden-pi, a paired agent; 'watch' tells of them",
+  const fridge = { type: "number" as const, unit: "°C", now: { value: 4.5, at: 0 }, every_ms: 60_000 };
+  const of = (more: object) =>
+    if_({ agent_id: "garden-pi", reading: "fridge", is: "above", value: 8, ...more });
+
+  test("are looked at by their values, which the gateway has asked for", async () => {
+    home.readings = { "garden-pi": [{ name: "fridge", field: "celsius", ...fridge }] };
+    for (const reading of ["fridge.celsius", "fridge", "fridge.\u2060celsius"]) {
+      const { automation, card } = await home.drafted(of({ reading }));
+      expect(automation.when).toMatchObject([
+        {
+          ...{ of: "agent", key: "key-of-garden-pi", agent: "garden-pi" },
+          condition: {
+            ...{ reading: "fridge", field: "celsius", type: "number", is: "above", value: 8, unit: "°C" },
+            ...{ hold_ms: 60_000, stale_ms: 600_000 },
+          },
+        },
+      ]);
+      expect(card[1]).toBe("When: garden-pi: fridge (celsius) is above 8 °C for 1 min, over at 7.84 °C");
+      expect(card.join(" ")).not.toContain("password");
+      expect(card.join(" ")).toContain("How often it would have run is not known.");
+    }
+  });
+
+  test.each([
+    [
+      { reading: "fridge.humidity" },
+      /^when\.0\.reading: garden-pi has no reading 'fridge\.humidity'\. It has: fridge\.celsius \(°C\), fridge\.door/,
+    ],
+    [{ reading: "fridge" }, /^when\.0\.reading: garden-pi has no reading 'fridge'\. It has: fridge\.celsius/],
+    [
+      { reading: "fridge.celsius", is: "changes", value: undefined },
+      /^when\.0\.is: of garden-pi, a paired agent, a rule that acts takes no moments/,
+    ],
+    [{ reading: "fridge.door" }, /^when\.0\.is: fridge\.door is no number/],
+    [
+      { reading: "presence" },
+      /^when\.0\.reading: a rule that acts does not look at whether a device is online/,
+    ],
+  ])("have no such value: %j", async (more, error) => {
+    home.readings = {
+      "garden-pi": [
+        { name: "fridge", field: "celsius", ...fridge },
+        { name: "fridge", field: "door", type: "boolean" },
+      ],
+    };
+    expect(await home.error(of(more))).toEqual([expect.stringMatching(error)]);
+  });
+
+  test("have no value that the gateway did not bring", async () => {
+    expect(await home.error(of({}))).toEqual([
+      "when.0.reading: garden-pi has no reading 'fridge'. It has: nothing that can be watched.",
     ]);
   });
 });

@@ -29,10 +29,10 @@ export type DraftParts = RuleDevicesParts & {
 
 /** Drafts the rule that an input asks for. @returns it with its card, or all that is wrong with the input */
 export async function draftAutomation(
-  { rule, input, zone, language, names }: AutomationDraft,
+  { rule, input, zone, language, ...asked }: AutomationDraft,
   parts: DraftParts,
 ): Promise<AutomationDrafted> {
-  const known = new RuleDevices(parts, names);
+  const known = new RuleDevices(parts, asked);
   const { devices } = known;
   const made = makeAutomation(input, rule, {
     ...{ devices, zone, language },

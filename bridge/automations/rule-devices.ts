@@ -4,17 +4,18 @@ import type { CardDevice, CardStep } from "@edgecall/core/automations/card.ts";
 import type { Foreseen, RuleDevice } from "@edgecall/core/automations/device.ts";
 import type { MadeStep } from "@edgecall/core/automations/make.ts";
 import { actionVersion } from "@edgecall/core/permissions/action-version.ts";
-import type { Automation, AutomationStep } from "@edgecall/core/protocol/automation.ts";
+import type { Automation, AutomationDraft, AutomationStep } from "@edgecall/core/protocol/automation.ts";
 import type { HostedState } from "@edgecall/core/protocol/devices.ts";
 import { type ActionAdvert, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
 import { optionOf } from "@edgecall/core/rules/reading-option.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { HostedDevice, SourceName } from "@edgecall/discovery/model/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { HostedAgents } from "../devices/hosted-agents.ts";
 
-/** A paired agent. @property key by which the home names it @property tools its advert, as it published it */
+/** A paired agent. @property key its public key @property tools its advert, as it published it */
 export type PairedAgent = { id: string; key: string; tools: string | undefined };
 
 /** @property modes whether the bridge changes the devices of a source */
@@ -26,6 +27,9 @@ export type RuleDevicesParts = {
   clock: Pick<Clock, "wall">;
 };
 
+type Asked = Pick<AutomationDraft, "names" | "readings">;
+type Readings = NonNullable<Asked["readings"]>[string];
+
 const READ_ONLY = "the home's bridge only reads this device (MQTT_DEVICES or HA_DEVICES)";
 
 export class RuleDevices {
@@ -34,8 +38,8 @@ export class RuleDevices {
   /** How many devices have a name. */
   readonly #names = new Map<string, number>();
 
-  /** @param names what people call hosted devices, by id; others have their publisher's name */
-  constructor(parts: RuleDevicesParts, names: Readonly<Record<string, string>> = {}) {
+  /** @param names what people call hosted devices, by id; others have their publisher's name @param readings of paired agents, by id */
+  constructor(parts: RuleDevicesParts, { names = {}, readings = {} }: Asked = {}) {
     const { agents } = parts;
     const given = new Map(Object.entries(names));
     const hosted = agents.ids().flatMap((id) => {
@@ -43,7 +47,7 @@ export class RuleDevices {
       return device ? [hostedDevice({ ...device, name: given.get(id) ?? device.name }, parts)] : [];
     });
     const paired = parts.paired().filter(({ id }) => !agents.device(id));
-    this.devices = [...hosted, ...paired.map((agent) => this.#agent(agent))];
+    this.devices = [...hosted, ...paired.map((agent) => this.#agent(agent, readings[agent.id]))];
     for (const { name } of this.devices) this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
   }
 
@@ -72,12 +76,17 @@ export class RuleDevices {
     }
   }
 
-  #agent({ id, key, tools }: PairedAgent): RuleDevice {
+  #agent({ id, key, tools }: PairedAgent, listed: Readings = []): RuleDevice {
     const read = tools === undefined ? undefined : checkJson(ToolsAdvert, tools);
     const adverts = read?.ok ? read.value.tools : [];
     this.#adverts.set(key, adverts);
     return {
-      ...{ of: "agent", key, id, name: id, readings: [] },
+      ...{ of: "agent", key, id, name: id },
+      // SAFETY: the fields that are absent are those that are optional there.
+      readings: listed.map(({ field, ...one }) => ({
+        ...one,
+        name: field === undefined ? one.name : `${one.name}.${field}`,
+      })) as ReadingOption[],
       actions: adverts.filter((advert) => notOffered(advert) === undefined).map(({ name }) => name),
       withheld: Object.fromEntries(
         adverts.flatMap((advert): [string, string][] => {

@@ -57,6 +57,14 @@ export class RuleInputs {
     machines.arm();
   }
 
+  /** An agent may have said something, or is silent for too long. */
+  lookAtAgents(): void {
+    const { held, machines } = this.#parts;
+    const all = held.all.filter(({ rule }) => rule.when.some(({ of }) => of === "agent"));
+    for (const one of all) this.#give(one);
+    if (all.length > 0) machines.arm();
+  }
+
   /** A source of devices is connected anew: for a minute nothing begins. */
   sourceUp(): void {
     const { held, machines } = this.#parts;

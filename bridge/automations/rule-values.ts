@@ -4,6 +4,7 @@ import type { AutomationCondition } from "@edgecall/core/protocol/automation.ts"
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import type { SourcedReading } from "@edgecall/discovery/model/device.ts";
 import type { LiveReadings } from "../devices/live-readings.ts";
+import type { AgentTruths } from "./agent-truths.ts";
 
 type ValueInput = Extract<AutomationInput, { of: "value" }>;
 type Given = { message: number; value: SourcedReading["value"] } | "missing";
@@ -13,13 +14,15 @@ const LED_MAX = 500;
 
 export class RuleValues {
   readonly #live: LiveReadings;
+  readonly #truths: AgentTruths;
   /** The values that were given, by the rule's place and the condition's number. */
   readonly #given = new Map<string, Given>();
   /** The rules whose runs led to the values that a command of a rule causes, by its id. */
   readonly #led = new Map<string, readonly string[]>();
 
-  constructor(live: LiveReadings) {
+  constructor(live: LiveReadings, truths: AgentTruths) {
     this.#live = live;
+    this.#truths = truths;
   }
 
   /** A command of a rule is sent. @param led the rules whose runs led to its run */
@@ -38,9 +41,10 @@ export class RuleValues {
   }
 
   /** @returns what is new of a condition; undefined: nothing */
-  next(place: string, number: number, { of, key, condition }: AutomationCondition): ValueInput | undefined {
-    if (of !== "hosted") return undefined;
+  next(place: string, number: number, asked: AutomationCondition): ValueInput | undefined {
+    const { of, key, condition } = asked;
     const at = `${place} ${number}`;
+    if (of === "agent") return this.#said(at, number, asked);
     const reading = this.#live.of(key, condition.reading);
     const given = this.#given.get(at);
     if (!reading) {
@@ -65,5 +69,14 @@ export class RuleValues {
       value: { value, unit, own },
       ...(led && { led }),
     };
+  }
+
+  /** An agent says whether its condition is so. */
+  #said(at: string, number: number, asked: AutomationCondition): ValueInput | undefined {
+    const value = this.#truths.of(asked)?.so;
+    const given = this.#given.get(at);
+    if (given !== undefined && (given === "missing" ? undefined : given.value) === value) return undefined;
+    this.#given.set(at, value === undefined ? "missing" : { message: 0, value });
+    return { of: "value", condition: number, value: value === undefined ? { missing: true } : { value } };
   }
 }

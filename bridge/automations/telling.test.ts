@@ -80,3 +80,30 @@ test("a loop is told with the names of its rules, in their order", () => {
     { n: 2, rule: rule.id, version: 1, paused: "device_gone" },
   ]);
 });
+
+test("after a start the record has how the last run ended, also one that had stopped before its end", () => {
+  const steps = [
+    { step: 0, outcome: "unconfirmed" as const, text: "", at: AT },
+    { step: 1, outcome: "confirmed" as const, text: "", at: AT + 9 },
+  ];
+  const last = {
+    ...{
+      firing: 1,
+      at: AT,
+      because: [],
+      led: [],
+      moment: false,
+      phase: "end" as const,
+      step: 1,
+      out: false,
+    },
+    ...{ recheck: false, tries: 0, steps, kept: [], before: {}, ends: [1] },
+  };
+  const { ended: _, ...stopped } = runOf(1, { state: "stopped", why: "unconfirmed" }, "unconfirmed");
+  for (const known of [undefined, stopped, { ...stopped, state: "running" as const }]) {
+    records.forget(rule.id);
+    if (known) tells(known);
+    telling.recordLast(rule, { ...held.state, last });
+    expect(records.of(rule.id)).toMatchObject([{ state: "stopped", ended: AT + 9, steps }]);
+  }
+});

@@ -79,7 +79,7 @@ export class Telling {
     const { records } = this.#parts;
     const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
     const known = records.of(rule.id).find(isOf);
-    if (known && known.state !== "running") return;
+    if (known?.ended !== undefined) return;
     const at = Math.max(last.at, ...last.steps.map((step) => step.at));
     records.set(endedRun(rule, last, at));
   }

@@ -16,6 +16,8 @@ import { counterTime } from "@edgecall/core/protocol/counter.ts";
 import { type AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import type { Truths } from "@edgecall/core/protocol/rules.ts";
+import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 
@@ -332,6 +334,15 @@ export class Roster {
   judge(id: string): Judgement | undefined {
     const agent = this.#agents.get(id);
     return agent === undefined || !isListed(agent) ? undefined : this.#judge(agent);
+  }
+
+  /** What the agent signed in its presence; truths only while it is online. */
+  said(id: string): { n: number; truths: Truths | undefined } | undefined {
+    const agent = this.#agents.get(id);
+    if (!agent?.isPresenceSigned || agent.presence === undefined) return undefined;
+    const stamp = stampOf(agent.presence);
+    if (!stamp.ok) return undefined;
+    return { n: stamp.value.n, truths: this.#judge(agent).online ? agent.state?.truths : undefined };
   }
 
   /** True if an agent has this id that the home serves, or may serve. */

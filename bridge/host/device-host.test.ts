@@ -57,6 +57,7 @@ function host() {
     broker,
     outbox,
     agents,
+    agentSays: () => undefined,
     paired: undefined,
     modes: { mqtt: "allow", "home-assistant": "allow" },
     gateway: { timeAgrees: true, send: () => true },

@@ -19,6 +19,7 @@ import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
+import type { AgentSays } from "../automations/agent-truths.ts";
 import { BridgeAutomations } from "../automations/bridge-automations.ts";
 import { draftAutomation } from "../automations/draft.ts";
 import { HomePresenceSources } from "../automations/presence.ts";
@@ -82,6 +83,8 @@ export type HostParts = {
   /** Whether the bridge changes the devices of a source. */
   modes: HostedAgentsOptions["modes"];
   gateway: Pick<GatewayLink, "send" | "timeAgrees">;
+  /** The newest presence of a paired agent. */
+  agentSays: AgentSays;
   /** The home and the gateway's key that pairing wrote. */
   paired: { home: string; key: string | undefined } | undefined;
   /** Home has to be told of changes. */
@@ -221,6 +224,7 @@ export class DeviceHost {
     this.#presence = presence;
     this.#automations = await BridgeAutomations.open({
       ...{ folder, pin, catalog, live, calls: this.#calls, presence, clock, gateway, log },
+      agentSays: (agent, key) => this.#parts.agentSays(agent, key),
       // A clock that is set later may be wrong, so it is asked each time.
       isTimeSure: () => gateway.timeAgrees ?? isTimeSet(),
       isStarting: () => !this.#isKnown,

@@ -1,5 +1,6 @@
 /** The conditions of a rule that acts: each is stepped as a watch is, and then they are combined. */
-import type { Automation } from "../protocol/automation.ts";
+import type { Automation, AutomationCondition } from "../protocol/automation.ts";
+import type { WatchCondition } from "../protocol/rules.ts";
 import { type RuleState, type StepInput, step } from "../rules/evaluate.ts";
 import { isMomentary } from "../rules/watch-rule.ts";
 import type { AutomationInput, AutomationState } from "./state.ts";
@@ -7,6 +8,14 @@ import { combined, heldTruth, presentTruth, type Truth } from "./truth.ts";
 
 /** @property pulses the conditions whose moment this is @property led the rules that led to these, of the one with most */
 export type Stepped = { state: AutomationState; pulses: ReadonlySet<number>; led: readonly string[] };
+
+/** As it is stepped here: an agent steps its own, and says whether it is so. */
+export function steppedHere({ of, condition }: AutomationCondition): WatchCondition {
+  if (of === "hosted") return condition;
+  const { id, version, reading, repeat, tell_own } = condition;
+  const said = { type: "boolean", is: "equal", value: true, hysteresis: 0 } as const;
+  return { ...{ id, version, reading, repeat, tell_own }, ...said, hold_ms: 0, clear_hold_ms: 0 };
+}
 
 /** Takes the value where there is one, and lets time pass in all others. */
 export function stepConditions(
@@ -17,7 +26,8 @@ export function stepConditions(
 ): Stepped {
   const pulses = new Set<number>();
   let led: readonly string[] = [];
-  const conditions = rule.when.map(({ condition }, index) => {
+  const conditions = rule.when.map((one, index) => {
+    const condition = steppedHere(one);
     const before = state.conditions[index];
     if (!before) throw new RangeError(`${rule.id} has no state of condition ${index}`);
     const isGiven = input.of === "value" && input.condition === index;

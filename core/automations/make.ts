@@ -6,6 +6,7 @@
 import type { Automation, AutomationCondition, AutomationStep } from "../protocol/automation.ts";
 import { CONDITIONS_MAX, STEPS_MAX, WAIT_MINUTES_MAX } from "../protocol/automation.ts";
 import { type Parsed, wrong } from "../protocol/parse.ts";
+import type { WatchCondition } from "../protocol/rules.ts";
 import { makeWatch } from "../rules/make-watch.ts";
 import {
   conditionOf,
@@ -171,6 +172,7 @@ function conditionMade(
   const watch = makeWatch(
     {
       ...given,
+      reading: onlyNamed(given.reading, device),
       name: "rule",
       ...(for_minutes !== undefined && { for_minutes: Math.min(Math.max(for_minutes, 0), FOR_MINUTES_MAX) }),
     },
@@ -185,16 +187,20 @@ function conditionMade(
     no(named === "" ? field : `${field}.${named}`, error);
     return undefined;
   }
-  const condition = { ...conditionOf(watch.value), version };
+  const condition = {
+    ...conditionOf(watch.value),
+    ...(of === "agent" && readAt(watch.value.reading)),
+    version,
+  };
   return { made: { of, key, agent: device.id, condition }, device, words: watch.value.words };
 }
 
 /** Readings that no rule that acts looks at, although a watch does. */
-function unknownText({ reading }: When, { of, id }: RuleDevice): Fault | undefined {
-  if (of === "agent")
+function unknownText({ reading, is }: When, { of, id }: RuleDevice): Fault | undefined {
+  if (of === "agent" && isMomentary({ is }))
     return {
-      field: "agent_id",
-      error: `a rule that acts looks at no values of ${id}, a paired agent; 'watch' tells of them`,
+      field: "is",
+      error: `of ${id}, a paired agent, a rule that acts takes no moments; use above, below, equal or not_equal`,
     };
   if (reading.trim().toLowerCase() === PRESENCE)
     return {
@@ -204,7 +210,21 @@ function unknownText({ reading }: When, { of, id }: RuleDevice): Fault | undefin
   return undefined;
 }
 
-/** Of the rule's id and the place in it: known at the bridge alone. */
+/** `fridge` means `fridge.celsius` where an agent's `fridge` has no other value. */
+function onlyNamed(given: string, { of, readings }: RuleDevice): string {
+  // An error that a model copies it from has one at each dot, so that no chat app makes a link of it.
+  const named = given.replaceAll("\u2060", "");
+  const [only, ...others] = readings.filter(({ name }) => of === "agent" && name.startsWith(`${named}.`));
+  return only && others.length === 0 ? only.name : named;
+}
+
+/** `fridge.celsius` is the value `celsius` of an agent's `fridge`. */
+function readAt(named: string): Pick<WatchCondition, "reading" | "field"> {
+  const [reading = "", ...field] = named.split(".");
+  return { reading, ...(field.length > 0 && { field: field.join(".") }) };
+}
+
+/** Of the rule's id and the place in it. */
 function conditionId(rule: string, at: number): string {
   return `w-${`${rule.slice(2)}${at}`.slice(-12)}`;
 }

@@ -9,7 +9,7 @@ import type { Automation } from "../protocol/automation.ts";
 import { nextDue as conditionDue } from "../rules/evaluate.ts";
 import { windowMs } from "../test-clock.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
-import { combinedOf, ledTo, stepConditions, withTruth } from "./conditions.ts";
+import { combinedOf, ledTo, stepConditions, steppedHere, withTruth } from "./conditions.ts";
 import { isAllowedNow } from "./only-if.ts";
 import { onClockSet, onRestart, quiet } from "./restart.ts";
 import type { Advanced, AutomationInput, AutomationState, Run, Surroundings } from "./state.ts";
@@ -74,8 +74,8 @@ export function nextDue(
 ): number | undefined {
   const { at, conditions, run, moment, next, armed, stopped, quiet_until } = state;
   const times = conditions.map((one, index) => {
-    const condition = rule.when[index]?.condition;
-    return condition && conditionDue(condition, one.rule);
+    const condition = rule.when[index];
+    return condition && conditionDue(steppedHere(condition), one.rule);
   });
   if (run && !run.out) times.push(run.from !== undefined && run.from <= at ? run.from + LATE_MS : run.from);
   if (run && !run.ending) times.push(run.at_most);

@@ -11,12 +11,12 @@ import { DAY_MS, isZone } from "../time/zone.ts";
 import { Instant } from "./instant.ts";
 import { CallId } from "./names.ts";
 import { z } from "./parse.ts";
-import { TimeWindow, WatchCondition } from "./rules.ts";
+import { ReadingOptions, TimeWindow, WatchCondition } from "./rules.ts";
 
 /** The word in a bridge's hello by which it says that it runs rules that act. */
 export const AUTOMATIONS_FEATURE = "automations";
 
-/** `a-`: a rule that acts. Its conditions have ids of a watch, `w-`, that are known at the bridge alone. */
+/** `a-`: a rule that acts. Its conditions have ids of a watch, `w-`. */
 export const AUTOMATION_ID = /^a-[0-9a-f]{4,12}$/;
 
 export const AUTOMATIONS_MAX = 100;
@@ -52,7 +52,7 @@ export const AutomationStep = z.object({
 });
 export type AutomationStep = z.infer<typeof AutomationStep>;
 
-/** A value of a hosted device, or of a paired agent whose changes the bridge reads. */
+/** A value of a hosted device, or of a paired agent, which says in its presence whether it is so. */
 export const AutomationCondition = z.object({
   of: z.enum(["hosted", "agent"]),
   key: text(128),
@@ -132,6 +132,8 @@ export const AutomationDraft = z.object({
   language: z.enum(LANGUAGES),
   /** What people call devices that the input names, by id, where they gave a name of their own: the bridge knows the publisher's alone. */
   names: z.optional(z.record(z.string().check(z.maxLength(64)), text(64))),
+  /** Values of the paired agents that `when` names, by their ids: only the gateway can ask an agent. */
+  readings: z.optional(z.record(z.string().check(z.maxLength(64)), ReadingOptions)),
 });
 export type AutomationDraft = z.infer<typeof AutomationDraft>;
 

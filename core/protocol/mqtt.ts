@@ -10,7 +10,7 @@ import { ConditionList } from "./conditions.ts";
 import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
 import { CallId, TRACEPARENT_MAX_CHARS, UUID } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
-import { CheckSeconds, KnownState, RuleChange, WatchCondition } from "./rules.ts";
+import { CheckSeconds, KnownState, RuleChange, Truths, WatchCondition } from "./rules.ts";
 
 /** The most reports that one message acknowledges. */
 export const ACKS_MAX = 64;
@@ -82,6 +82,8 @@ export const Presence = z.looseObject({
   session: z.optional(text(64)),
   /** The hash of the rules that the agent watches. */
   rules: z.optional(text(64)),
+  /** Of the conditions that it was given with `acts`. */
+  truths: z.optional(Truths),
 });
 export type Presence = z.infer<typeof Presence>;
 
@@ -95,6 +97,9 @@ export const PERMISSIONS_FEATURE = "permissions";
 
 /** The word by which agents, bridges and gateways say that they know rules. */
 export const RULES_FEATURE = "rules";
+
+/** The word by which an agent says that its presence tells whether the conditions of rules that act are so. */
+export const TRUTHS_FEATURE = "truths";
 
 /** The steps of a chain of calls: A→B→C→D may be, a fifth agent not. */
 export const CHAIN_MAX = 3;
@@ -304,6 +309,8 @@ export const WatchSetCommand = z.looseObject({
           condition: WatchCondition,
           check_s: z.optional(CheckSeconds),
           known: z.optional(KnownState),
+          /** Of a rule that acts: whether it is so is said in the presence, and no change leaves. */
+          acts: z.optional(z.boolean()),
         }),
       )
       .check(z.maxLength(16)),

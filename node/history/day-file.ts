@@ -21,7 +21,7 @@ import {
   type SideOf,
 } from "@edgecall/core/history/sample.ts";
 import { inShort } from "@edgecall/core/history/stretch.ts";
-import { ByteReader, ByteWriter, fromWhole, scaleOf, toWhole } from "./bytes.ts";
+import { ByteReader, ByteWriter, scaleOf, toWhole, uint32At } from "./bytes.ts";
 import { readGap, readInfo, readValue, writeGap, writeInfo, writeValue } from "./records.ts";
 import { readShort, type ShortForm, writeShort } from "./short-bytes.ts";
 
@@ -284,7 +284,9 @@ export class DayFile {
 
   #hashOf(nth: number): number | undefined {
     const at = nth * this.#seriesBytes;
-    return at < this.#series.length ? this.#series.readUIntBE(at, HASH_BYTES) : undefined;
+    const all = this.#series;
+    const last = all[at + HASH_BYTES - 1];
+    return last === undefined ? undefined : ((all[at] ?? 0) << 16) | ((all[at + 1] ?? 0) << 8) | last;
   }
 
   /** @returns where the series is in the first part of its chunk; undefined: the file does not say it */
@@ -294,7 +296,8 @@ export class DayFile {
 
   /** @returns the place of the first series whose hash is not below */
   #firstOf(hash: number): number {
-    let [low, high] = [0, this.#series.length / this.#seriesBytes];
+    let low = 0;
+    let high = this.#series.length / this.#seriesBytes;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#hashOf(middle) ?? hash) < hash) low = middle + 1;
@@ -305,10 +308,11 @@ export class DayFile {
 
   /** The chunk of the series at this place. */
   #chunkOf(series: number): Chunk {
-    let [low, high] = [0, this.#chunks.length / RECORD_BYTES];
+    let low = 0;
+    let high = this.#chunks.length / RECORD_BYTES;
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
-      if (this.#chunks.readUInt32LE(middle * RECORD_BYTES) <= series) low = middle;
+      if (uint32At(this.#chunks, middle * RECORD_BYTES) <= series) low = middle;
       else high = middle;
     }
     return this.#chunkAt(low);
@@ -316,8 +320,10 @@ export class DayFile {
 
   /** Each part is inflated when it is asked for. */
   #chunkAt(nth: number): Chunk {
-    const field = (at: number) => this.#chunks.readUInt32LE(nth * RECORD_BYTES + at * 4);
-    const [heads, times, values] = [field(3), field(5), field(7)];
+    const field = (at: number) => uint32At(this.#chunks, nth * RECORD_BYTES + at * 4);
+    const heads = field(3);
+    const times = field(5);
+    const values = field(7);
     const bytes = this.#file.read(field(1), heads + times + values);
     if (crc32(bytes) !== field(2)) throw new Error("a part of it is damaged");
     const part = (from: number, length: number, raw: number) => () =>
@@ -392,14 +398,14 @@ function shortForm(day: number, scale: number | undefined): ShortForm {
 function indexOf({ size, read }: FilePart): { index: Buffer; isFirst: boolean } {
   const last = read(Math.max(0, size - END_BYTES), END_BYTES);
   const tail = last.subarray(-TAIL_BYTES);
-  const mark = tail.length === TAIL_BYTES ? tail.readUInt32LE(12) : 0;
+  const mark = tail.length === TAIL_BYTES ? uint32At(tail, 12) : 0;
   if (mark !== MARK && mark !== FIRST_MARK) throw new Error("it is no file of a day");
-  const from = tail.readUInt32LE(0);
-  const length = tail.readUInt32LE(4);
+  const from = uint32At(tail, 0);
+  const length = uint32At(tail, 4);
   if (from + length + TAIL_BYTES !== size) throw new Error("its index is damaged");
   const isInLast = length + TAIL_BYTES <= last.length;
   const index = isInLast ? last.subarray(last.length - TAIL_BYTES - length, -TAIL_BYTES) : read(from, length);
-  if (crc32(index) !== tail.readUInt32LE(8)) throw new Error("its index is damaged");
+  if (crc32(index) !== uint32At(tail, 8)) throw new Error("its index is damaged");
   return { index, isFirst: mark === FIRST_MARK };
 }
 

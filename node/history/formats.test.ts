@@ -1,12 +1,14 @@
 /** The bytes of the log and of a day's file: what was written is read, and what is damaged is not. */
 
-import type { Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import type { KeptValue, Sample, SeriesInfo } from "@edgecall/core/history/sample.ts";
+import { inShort } from "@edgecall/core/history/stretch.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readBlocks, toBlock } from "./block-log.ts";
 import { ByteReader, ByteWriter, scaleOf } from "./bytes.ts";
 import { DAY_MS, DayFile, DayFileMaker, type DaySeries, seriesHash, TICK_MS } from "./day-file.ts";
 import { decodeEntries, type Entry, encodeEntries } from "./records.ts";
+import { readShort, writeShort } from "./short-bytes.ts";
 
 const DAY = 20_783;
 
@@ -143,6 +145,46 @@ describe("a day's file", () => {
       { numRuns: 500 },
     );
   });
+});
+
+/** Of states that came once at the most, the hours are those of their one span. */
+function withHours(short: readonly Sample[]): Sample[] {
+  return short.map(({ stretch, ...sample }) => {
+    if (stretch?.about.of !== "states") return { ...sample, ...(stretch && { stretch }) };
+    const states = stretch.about.states.map(({ hours, ...state }) =>
+      state.count > 1 && hours !== undefined ? { ...state, hours } : state,
+    );
+    return { ...sample, stretch: { ...stretch, about: { ...stretch.about, states } } };
+  });
+}
+
+test("a day in short is read as it was written, with the rooms between its numbers and the hours of its states", () => {
+  const form = { from: DAY * DAY_MS, to: (DAY + 1) * DAY_MS, tickMs: TICK_MS };
+  const values: fc.Arbitrary<{ of: fc.Arbitrary<KeptValue>; scale: number | undefined }> = fc.constantFrom(
+    { of: fc.constantFrom<KeptValue>(0, 0.1, 0.2, 20, 300, 301.5), scale: 1 },
+    { of: fc.integer({ min: -400, max: 400 }), scale: 0 },
+    { of: fc.boolean(), scale: undefined },
+    { of: fc.constantFrom<KeptValue>("heat", "off", "cool"), scale: undefined },
+  );
+  const day = values.chain(({ of, scale }) =>
+    fc
+      .array(fc.record({ at, value: fc.option(of, { freq: 20 }) }), { minLength: 2, maxLength: 60 })
+      .map((all) => ({ scale, samples: all.sort((a, b) => a.at - b.at) })),
+  );
+  let seen = 0;
+  fc.assert(
+    fc.property(day, ({ samples: all, scale }) => {
+      const short = inShort(all, false);
+      if (!short) return;
+      const out = new ByteWriter();
+      writeShort(out, short, { ...form, scale });
+      const read = readShort(new ByteReader(out.done()), { ...form, scale });
+      expect(read).toEqual(withHours(short));
+      for (const { stretch } of read) if (stretch?.about.of === "numbers" && stretch.about.rooms) seen += 1;
+    }),
+    { numRuns: 300 },
+  );
+  expect(seen).toBeGreaterThan(20);
 });
 
 /** 900 cases: a log of 30 blocks that ends anywhere, has zeros at its end, or a flipped bit. */

@@ -485,6 +485,7 @@ export class HistoryStore {
 
   async #drop(day: number): Promise<void> {
     this.#files.delete(day);
+    this.#unread.delete(day);
     rmSync(pathOf(this.#options.folder, day, DAY_END), { force: true });
     await this.#logs.remove(day);
   }

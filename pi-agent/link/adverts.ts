@@ -6,9 +6,11 @@ import {
   CALL_FEATURE,
   PERMISSIONS_FEATURE,
   RULES_FEATURE,
+  TRUTHS_FEATURE,
 } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { HISTORY_FEATURE } from "@edgecall/core/protocol/past.ts";
+import type { Truths } from "@edgecall/core/protocol/rules.ts";
 import { defaultLine } from "@edgecall/core/text/default-line.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
@@ -39,6 +41,7 @@ function features(settings: Settings): string[] {
     "route",
     CALL_FEATURE,
     RULES_FEATURE,
+    TRUTHS_FEATURE,
     ...(settings.history.readings.length > 0 ? [HISTORY_FEATURE] : []),
     ...(settings.gatewayKey === undefined ? [] : [PERMISSIONS_FEATURE]),
   ];
@@ -76,12 +79,12 @@ export function toolsText(registry: ToolRegistry): string {
 
 /**
  * The signer adds `boot_id`.
- * @param of `session`: this run's half of its session; `rules`: the hash of the rules that it watches
+ * @param of `session`: this run's half of its session; `rules`: the hash of the rules that it watches; `truths`: of rules that act
  */
 export function presenceText(
   state: "online" | "offline",
   reason: string,
-  of: { session?: string | undefined; rules?: string } = {},
+  of: { session?: string | undefined; rules?: string; truths?: Truths | undefined } = {},
 ): string {
   return JSON.stringify({ state, reason, ...of });
 }

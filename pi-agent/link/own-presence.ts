@@ -5,6 +5,7 @@
  */
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { Truths } from "@edgecall/core/protocol/rules.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Settings } from "../config/settings.ts";
 import { presenceText } from "./adverts.ts";
@@ -20,8 +21,8 @@ export type OwnPresenceParts = {
   connection: Connection;
   signer: MessageSigner;
   guard: RetainedGuard;
-  /** The hash of the rules that this agent watches. */
-  rules: () => string;
+  /** The hash of the rules that this agent watches, and whether those of rules that act are so. */
+  rules: () => { rules: string; truths?: Truths | undefined };
   log: Log;
   /** Another device has to be away for this long before this one takes its place. */
   freeAfterMs: number | undefined;
@@ -52,7 +53,7 @@ export class OwnPresence {
   /** Publishes a new birth. */
   async announce(): Promise<void> {
     const { signer, rules } = this.#parts;
-    const birth = presenceText("online", "birth", { session: signer.half, rules: rules() });
+    const birth = presenceText("online", "birth", { session: signer.half, ...rules() });
     this.#birth = signer.sign("presence", birth);
     await this.#publishBirth();
   }

@@ -266,3 +266,42 @@ test("50 rules, and no more", async () => {
   expect(last.refused).toEqual([{ id: "w-000c", why: expect.stringMatching(/^at most 50 rules/) }]);
   expect(Object.keys(last.rules as object)).toHaveLength(50);
 });
+
+test("of a rule that acts the presence says whether it is so, also after a restart, and no change leaves", async () => {
+  type Said = { rules?: string; truths?: Record<string, object> };
+  const said = () =>
+    home.peer.received.filter(({ kind, payload }) => kind === "presence" && payload.state === "online").at(-1)
+      ?.payload as Said | undefined;
+  const put = async (...acting: readonly WatchCondition[]) =>
+    await home.result(
+      await home.send("watch_set", {
+        set: acting.map((one) => ({ condition: one, check_s: 10, acts: true })),
+      }),
+    );
+  const truth = (so: boolean, value: number) => ({ "w-0001": { version: 1, so, value } });
+  const agent = await start();
+  await put(condition("w-0001"));
+  await until(() => said()?.truths, { what: "the first word" });
+  expect(said()?.truths).toEqual(truth(false, -18.2));
+  celsius = -11;
+  await put(condition("w-0001"));
+  await until(() => JSON.stringify(said()?.truths).includes("true"), { what: "it is so" });
+  expect(said()?.truths).toEqual(truth(true, -11));
+  const hash = await rulesHash([{ id: "w-0001", version: 1 }]);
+  await until(() => said()?.rules === hash, {
+    within: 10_000,
+    what: "the presence says which rules there are",
+  });
+  celsius = undefined;
+  await put(condition("w-0001"));
+  await until(() => said()?.truths === undefined, { what: "nothing is known" });
+  await agent.stop();
+  home.peer.received.length = 0;
+  celsius = -11;
+  await start();
+  await until(() => said()?.truths, { what: "the first word of the new run" });
+  expect(said()?.truths).toEqual(truth(true, -11));
+  await home.result(await home.send("watch_set", { drop: ["w-0001"] }));
+  await until(() => said()?.truths === undefined, { within: 10_000, what: "it is taken away" });
+  expect(events()).toEqual([]);
+});

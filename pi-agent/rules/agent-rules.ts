@@ -4,15 +4,16 @@
  */
 
 import { join } from "node:path";
+import { heldTruth } from "@edgecall/core/automations/truth.ts";
 import type { WatchSetCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { WatchCondition } from "@edgecall/core/protocol/rules.ts";
+import type { Truths, WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
 import { windowMs } from "@edgecall/core/test-clock.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
+import { type RefusedRule, WatchedRules, type WatchedRulesOptions } from "@edgecall/node/watched-rules.ts";
 import type { SaidEvent } from "../calls/program-events.ts";
 import { type ChangeEvent, ChangeSender, readChangeId } from "./change-sender.ts";
 import { type Read, type ReadingParts, Readings } from "./readings.ts";
@@ -26,12 +27,14 @@ const CHECK_S = 60;
 const CHECK_SECOND_MS = windowMs(1_000, 100);
 /** The presence is published again when so long no other rules came: they come in several commands. */
 const ANNOUNCE_AFTER_MS = 2_000;
+/** Of a value in the presence. */
+const SAID_VALUE_MAX = 12;
 /** Times of a tool's events, at least as many as may come in an hour. */
 const EVENTS_KEPT = 50;
 /** Jobs whose events are remembered. */
 const STREAMS_MAX = 64;
 
-const Place = z.object({ check_s: z.int() });
+const Place = z.object({ check_s: z.int(), acts: z.optional(z.boolean()) });
 type Place = z.infer<typeof Place>;
 
 export type AgentRulesParts = ReadingParts & {
@@ -66,12 +69,17 @@ export class AgentRules {
   /** What the device last said of a rule's event. */
   readonly #texts = new Map<string, string>();
   #announcing: NodeJS.Timeout | undefined;
+  /** What the presence last said of rules that act, without values. */
+  #said = "[]";
   #isStopped = false;
 
-  private constructor(parts: AgentRulesParts, open: (onChanges: () => void) => WatchedRules<Place>) {
+  private constructor(
+    parts: AgentRulesParts,
+    open: (on: Pick<WatchedRulesOptions<Place>, "onChanges" | "onStep">) => WatchedRules<Place>,
+  ) {
     this.#parts = parts;
     this.#readings = new Readings(parts);
-    this.#rules = open(() => this.#sender.look());
+    this.#rules = open({ onChanges: () => this.#sender.look(), onStep: () => this.#lookAtTruths() });
     this.#sender = new ChangeSender({
       publish: parts.publish,
       pending: () => this.#rules.pending(),
@@ -82,16 +90,18 @@ export class AgentRules {
 
   /** Reads the rules of before, and goes on with them. */
   static async open(parts: AgentRulesParts): Promise<AgentRules> {
-    let onChanges = () => {};
+    let on = { onChanges() {}, onStep() {} };
     const rules = await WatchedRules.open<Place>({
       path: join(parts.stateDir, FILE),
       place: Place,
       max: RULES_MAX,
       log: parts.log,
-      onChanges: () => onChanges(),
+      isQuiet: ({ acts }) => acts === true,
+      onChanges: () => on.onChanges(),
+      onStep: () => on.onStep(),
     });
-    const agentRules = new AgentRules(parts, (look) => {
-      onChanges = look;
+    const agentRules = new AgentRules(parts, (handlers) => {
+      on = { ...on, ...handlers };
       return rules;
     });
     agentRules.#plan(new Set());
@@ -101,6 +111,20 @@ export class AgentRules {
   /** Of its rules and their versions, for the presence. */
   get hash(): string {
     return this.#rules.hash;
+  }
+
+  /** Whether the conditions of rules that act are so, for the presence; undefined: there are none, or none is known. */
+  get truths(): Truths | undefined {
+    const all = [...this.#rules.all()].flatMap(({ condition, place, state }) => {
+      const so = place.acts ? heldTruth(state) : undefined;
+      if (so === undefined) return [];
+      const { id, version } = condition;
+      const value = state.last?.value;
+      // A presence has 4 KiB.
+      const isShort = JSON.stringify(value).length <= SAID_VALUE_MAX;
+      return [[id, { version, so, ...(isShort && { value }) }] as const];
+    });
+    return all.length === 0 ? undefined : Object.fromEntries(all);
   }
 
   /** What can be watched here, with the values of now. */
@@ -126,9 +150,9 @@ export class AgentRules {
     const before = this.hash;
     // An older version of a rule that is refused now is not what was asked for.
     const gone = [...drop, ...refused.map(({ id }) => id)];
-    const rules = accepted.map(({ condition, check_s: every = CHECK_S, known }) => ({
+    const rules = accepted.map(({ condition, check_s: every = CHECK_S, known, acts }) => ({
       condition,
-      place: { check_s: every },
+      place: { check_s: every, ...(acts && { acts }) },
       known,
     }));
     refused.push(...(await this.#rules.change({ set: rules, drop: gone, all })));
@@ -276,6 +300,18 @@ export class AgentRules {
     }
     this.#times.set(tool, [...times, now].slice(-EVENTS_KEPT));
     return true;
+  }
+
+  /** Another truth is said at once, but after the disk has the state that led to it. */
+  #lookAtTruths(): void {
+    void this.#rules.written().then(() => {
+      const said = JSON.stringify(
+        Object.entries(this.truths ?? {}).map(([id, { version, so }]) => [id, version, so]),
+      );
+      if (said === this.#said || this.#isStopped) return;
+      this.#said = said;
+      this.#parts.onRules();
+    });
   }
 
   #announceSoon(): void {

@@ -1,6 +1,6 @@
 /** A home of real configs, and what its people may want it to do by itself. */
 import { createHash } from "node:crypto";
-import type { AutomationDrafted } from "@edgecall/core/protocol/automation.ts";
+import type { AutomationDraft, AutomationDrafted } from "@edgecall/core/protocol/automation.ts";
 import { Automation } from "@edgecall/core/protocol/automation.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { Language } from "@edgecall/core/text/languages.ts";
@@ -38,6 +38,8 @@ export class DraftHome {
   mode: "allow" | "read" = "allow";
   /** What people call devices, by id. */
   names: Record<string, string> = {};
+  /** What the gateway has asked paired agents for, by id. */
+  readings: NonNullable<AutomationDraft["readings"]> = {};
 
   constructor() {
     this.config("binary_sensor", "door", "Front door", {
@@ -142,7 +144,15 @@ export class DraftHome {
     };
     const text = typeof input === "string" ? input : JSON.stringify(input);
     const rule = { id: "a-12ab", version: 1 };
-    const asked = { id: "call-1", rule, input: text, zone: ZONE, language, names: this.names };
+    const asked = {
+      id: "call-1",
+      rule,
+      input: text,
+      zone: ZONE,
+      language,
+      names: this.names,
+      readings: this.readings,
+    };
     return await draftAutomation(asked, parts);
   }
 

@@ -221,7 +221,10 @@ class HouseRun {
     };
     const got = (device: string, payload = "ON") =>
       devices.commands.some((one) => one.device === device && one.payload === payload);
-    const said = (device: string) => devices.states.some((one) => one.device === device);
+    // What was kept from before is said again after a reconnect.
+    const said = (device: string) =>
+      devices.states.some((one) => one.device === device && one.state === "ON");
+    const isBlind = rule.steps[0]?.device !== "plain";
     const before = files.rules();
     switch (moment) {
       case "crosses":
@@ -235,7 +238,7 @@ class HouseRun {
       case "sent":
         return await came(() => got(first));
       case "reported":
-        return await came(() => said(first) || got(first));
+        return await came(() => (isBlind ? got(first) : said(first)));
       case "waits": {
         const waiting = rule.steps.findIndex(({ waitMs }) => waitMs > 0);
         await came(() => got(plugOf(rule.name, waiting - 1)));

@@ -27,7 +27,8 @@ function rule(more: Partial<ActingRecord> = {}): ActingRecord {
 function run(outcome: StepOutcome, more: Partial<AutomationRun> = {}): AutomationRun {
   const steps = [{ step: 0, outcome, text: "on", at: CROSSED + 50 }];
   const state = outcome === "confirmed" ? "done" : "stopped";
-  return { rule: "a-0001", version: 1, firing: 1, state, at: CROSSED, because: [], steps, ...more };
+  const ended = CROSSED + 60;
+  return { rule: "a-0001", version: 1, firing: 1, state, at: CROSSED, ended, because: [], steps, ...more };
 }
 
 const ON = { at: CROSSED + 10, device: "A0001a", payload: "ON" };
@@ -88,7 +89,10 @@ test("what no rule allows, or not then, is found", () => {
 
 test("a firing of which nothing is left is lost, and one without an end is open", () => {
   expect(kinds({ commands: [], states: [], runs: new Map() })).toEqual(["lost"]);
-  expect(kinds({ runs: runs(run("confirmed", { state: "running" })) })).toEqual(["open", "untold"]);
+  const { ended: _, ...running } = run("confirmed", { state: "running" });
+  expect(kinds({ runs: runs(running) })).toEqual(["open", "untold"]);
+  const { ended: __, ...stopped } = run("unconfirmed");
+  expect(kinds({ runs: runs(stopped), told: ["A0001 was not confirmed"] })).toEqual(["open"]);
 });
 
 test("what is not confirmed has to be told, and words that were asked for have to come", () => {

@@ -126,7 +126,7 @@ class Rule {
       this.#say("lost", "");
       return this.#found;
     }
-    if (run.state === "running") this.#say("open", JSON.stringify(run));
+    if (run.ended === undefined) this.#say("open", JSON.stringify(run));
     for (const step of run.steps) this.#judgeStep(step);
     this.#judgeTold(run);
     this.#judgeEnd(run);

@@ -4,6 +4,7 @@
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { StandingPermission, Who } from "@edgecall/core/permissions/permission.ts";
+import type { AutomationCondition } from "@edgecall/core/protocol/automation.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../api/calls.ts";
@@ -50,6 +51,8 @@ export type HomeEvents = {
   agentServed(home: HomeContext, agent: string): void;
   /** An agent has another key now. Both names are as `nameOfKey` gives them. */
   keyReplaced(home: HomeContext, before: string, after: string): void;
+  /** Agents are to evaluate other conditions than before. */
+  conditionsChanged(home: HomeContext, agents: readonly string[]): void;
   /** An event of an agent that belongs to no call. It was verified to be the agent's. */
   agentEvent(home: HomeContext, agent: string, event: AgentEvent & { type: "event" }): Promise<void>;
   /** A call goes on. Nothing of it is stored. */
@@ -140,6 +143,8 @@ export type HomeFeature = {
   useGrant?(home: HomeContext, id: string): ApiToken | undefined;
   /** @returns true: this program, other home or rule of the feature is still there, as a permission names it */
   hasAsker?(home: HomeContext, who: Exclude<Who, "everybody">): boolean;
+  /** Conditions that agents evaluate for the bridge, of any agent. */
+  conditions?(home: HomeContext): AutomationCondition[];
   readonly subscriptions?: Subscriptions;
   /** Answers the question's sentence without a model. @returns undefined: it has none, or nothing is to be said about it */
   planReply?(home: HomeContext, question: RosterQuestion, now: number): Promise<PlannedReply | undefined>;

@@ -13,7 +13,7 @@ import { permissionsOf } from "../../../kernel/home/permissions/permission-store
 import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
 import { type AutomationMaker, type AutomationRow, automationsOf } from "./automation-store.ts";
 import { boundsOf, idOf, unallowed } from "./faithful.ts";
-import { sendRules } from "./sync.ts";
+import { placeConditions, sendRules } from "./sync.ts";
 
 /** All rules of a home are in one frame. */
 const SIGNED_MAX = 8_000;
@@ -69,6 +69,7 @@ export async function allow(
   keepPermissions(home, made, now);
   row.unsent = !sendRules(home, [row], []);
   if (row.unsent) automationsOf(home).put(row);
+  placeConditions(home, before?.automation, automation);
   return row;
 }
 

@@ -34,7 +34,9 @@ export function unfaithful(home: HomeContext, draft: Automation, asked: Automate
     const one = wanted[index];
     const isIt = one && isDevice(home, one.agent_id, agent) && isKeyOf(home, agent, key, of);
     const reading = one?.reading ?? "";
-    if (!isIt || condition.is !== one.is || !isSame(condition.reading, reading)) return `when.${index}`;
+    const names = [condition.reading, `${condition.reading}.${condition.field}`];
+    if (!isIt || condition.is !== one.is || !names.some((name) => isSame(name, reading)))
+      return `when.${index}`;
     const value =
       one.value === undefined ? undefined : readValue({ value: one.value }, condition.type, undefined);
     if (one.value === undefined ? condition.value !== undefined : condition.value === undefined)

@@ -31,6 +31,10 @@ export const automations = {
   listRules: listed,
   press: pressAutomation,
   answerRule,
+  conditions: (home) =>
+    automationsOf(home)
+      .active()
+      .flatMap(({ automation }) => automation.when),
   causeOf,
   hasAsker(home, who) {
     const row = "rule" in who ? automationsOf(home).get(who.rule) : undefined;

@@ -13,7 +13,7 @@ import { readLanguage } from "../../../kernel/phrases.ts";
 import { endRows } from "./allow.ts";
 import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { idOf } from "./faithful.ts";
-import { sendRules } from "./sync.ts";
+import { placeConditions, sendRules } from "./sync.ts";
 
 /** What is critical is told on until a person answers. @param status `gone`: a person ended it */
 export function stopRule(
@@ -26,6 +26,7 @@ export function stopRule(
   automationsOf(home).put(stopped);
   endRows(home, row.automation);
   sendRules(home, [], [row.automation.id]);
+  placeConditions(home, row.automation);
   return stopped;
 }
 

@@ -1,11 +1,13 @@
 /** Brings rules to the bridge. It says in its hello which it has, as a hash: so a reconnect costs nothing. */
-import { AUTOMATIONS_FEATURE } from "@edgecall/core/protocol/automation.ts";
+import { AUTOMATIONS_FEATURE, type Automation } from "@edgecall/core/protocol/automation.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { emit } from "../../../kernel/home/feature.ts";
 import { endAllOver } from "../../../kernel/home/permissions/ends.ts";
 import { type AutomationRow, automationsOf } from "./automation-store.ts";
+import { idOf } from "./faithful.ts";
 
 /** @param all those that are not among them go @returns false: the bridge is away */
 export function sendRules(
@@ -18,6 +20,13 @@ export function sendRules(
   if (!bridgeOf(home).has(AUTOMATIONS_FEATURE, now)) return false;
   const set = rows.map(({ signed }) => signed);
   return bridgeOf(home).send({ t: "automations", set, drop, ...(all && { all }) }, now);
+}
+
+/** Agents evaluate their conditions of rules, and are told of others. */
+export function placeConditions(home: HomeContext, ...rules: readonly (Automation | undefined)[]): void {
+  const own = rules.flatMap((rule) => rule?.when.filter(({ of }) => of === "agent") ?? []);
+  const agents = new Set(own.flatMap((one) => idOf(home, one) ?? []));
+  if (agents.size > 0) void emit("conditionsChanged", home, [...agents]);
 }
 
 /** The bridge has come. */

@@ -34,7 +34,10 @@ export const rules = {
       notifyBridgeBack(home, goneAt, Date.now());
       if (hello.features?.includes(RULES_FEATURE)) await syncBridge(home, hello.rules);
     },
-    agentServed: syncAgentLater,
+    agentServed: (home, agent) => syncAgentLater(home, agent),
+    conditionsChanged(home, agents) {
+      for (const agent of agents) syncAgentLater(home, agent, true);
+    },
     agentEvent: onAgentEvent,
     keyReplaced: (home, before, after) => rulesOf(home).rekey(before, after),
     noticeMade: (home, { at, critical }, recipients) => rulesOf(home).noteSent({ at, critical }, recipients),

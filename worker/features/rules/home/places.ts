@@ -3,7 +3,7 @@
  * in its hello or its presence which rules it has, as a hash; so a reconnect costs nothing, and a command that was lost comes again.
  */
 
-import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { RULES_FEATURE, type WatchSetCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { knownState } from "@edgecall/core/rules/delivery.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
@@ -14,6 +14,7 @@ import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { askAgent } from "../../../kernel/home/calls/ask-agent.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { featuresOf } from "../../../kernel/home/feature.ts";
 import { logError, logInfo } from "../../../kernel/log.ts";
 import { orphan } from "./orphaned.ts";
 import { isPlaced, rulesOf, type WatchRow } from "./rule-store.ts";
@@ -42,7 +43,9 @@ export async function bringRules(home: HomeContext): Promise<void> {
   }
   if (hosted.length > 0) sendToBridge(home, placed(home, hosted), unplaced(home, hosted));
   const sent = [...ofAgents].map(([agent, ids]) =>
-    knowsRules(home, agent) ? setAt(home, agent, placed(home, ids), unplaced(home, ids)) : undefined,
+    knowsRules(home, agent)
+      ? setAt(home, agent, placed(home, ids).map(placedAt), unplaced(home, ids))
+      : undefined,
   );
   await Promise.all(sent);
 }
@@ -65,7 +68,7 @@ export async function syncBridge(home: HomeContext, hash: string | undefined): P
     .all()
     .filter(isPlaced)
     .filter(({ rule }) => rule.source.of === "hosted");
-  if (hash === undefined || hash === (await hashOf(rows))) return;
+  if (hash === undefined || hash === (await hashOf(rows.map(({ rule }) => rule)))) return;
   sendToBridge(home, rows, [], true);
 }
 
@@ -85,25 +88,34 @@ function sendToBridge(
   bridgeOf(home).send({ t: "rules", set, drop: [...drop], ...(all && { all }) }, now);
 }
 
-/** An agent has said which rules it has. */
-async function syncAgent(home: HomeContext, agent: string): Promise<void> {
+/** An agent has said which rules it has. @param isOther it is to have others: its word may be an old one */
+async function syncAgent(home: HomeContext, agent: string, isOther: boolean): Promise<void> {
   const { rules: hash } = agentRowsOf(home).textsOf(agent);
-  if (hash === undefined || !knowsRules(home, agent) || rulesOf(home).syncing.has(agent)) return;
+  if (hash === undefined || !knowsRules(home, agent)) return;
+  const { syncing } = rulesOf(home);
+  const isBusy = syncing.has(agent);
+  if (isOther || !isBusy) syncing.set(agent, isOther && isBusy);
+  if (isBusy) return;
   // By its key: a snapshot may have thousands of agents.
   const key = nameOfKey(home, agent);
-  const wanted = rulesOf(home)
+  const rows = rulesOf(home)
     .all()
     .filter(isPlaced)
     .filter(({ rule: { source } }) => source.of === "agent" && source.key === key);
-  if (hash === (await hashOf(wanted))) return;
-  rulesOf(home).syncing.add(agent);
+  const acting = featuresOf(home)
+    .flatMap((feature) => feature.conditions?.(home) ?? [])
+    .filter((one) => one.of === "agent" && one.key === key);
+  const wanted = [...rows.map(placedAt), ...acting.map(({ condition }) => ({ condition, acts: true }))];
   try {
+    if (!isOther && hash === (await hashOf(wanted.map(({ condition }) => condition)))) return;
     const there = await setAt(home, agent, wanted, []);
-    const ids = new Set(wanted.map(({ id }) => id));
+    const ids = new Set(wanted.map(({ condition }) => condition.id));
     const tooMany = there?.filter((id) => !ids.has(id)) ?? [];
     if (tooMany.length > 0) await setAt(home, agent, [], tooMany);
   } finally {
-    rulesOf(home).syncing.delete(agent);
+    const isAgain = syncing.get(agent);
+    syncing.delete(agent);
+    if (isAgain) syncAgentLater(home, agent, true);
   }
 }
 
@@ -117,28 +129,34 @@ function knowsRules(home: HomeContext, agent: string): boolean {
 /** Of no rules, which nearly every agent has. */
 let emptyHash: string | undefined;
 
-async function hashOf(rows: readonly WatchRow[]): Promise<string> {
-  if (rows.length === 0) {
+async function hashOf(rules: ReadonlyArray<{ id: string; version: number }>): Promise<string> {
+  if (rules.length === 0) {
     emptyHash ??= await rulesHash([]);
     return emptyHash;
   }
-  return await rulesHash(rows.map(({ id, rule: { version } }) => ({ id, version })));
+  return await rulesHash(rules);
+}
+
+type Placed = NonNullable<WatchSetCommand["set"]>[number];
+
+function placedAt({ rule, record }: WatchRow): Placed {
+  return {
+    condition: conditionOf(rule),
+    ...(rule.check_s !== undefined && { check_s: rule.check_s }),
+    known: knownState(rule, record),
+  };
 }
 
 /** @returns the ids of the rules that the agent has; undefined: it did not answer. It says at its next birth what it has */
 async function setAt(
   home: HomeContext,
   agent: string,
-  rows: readonly WatchRow[],
+  rows: readonly Placed[],
   drop: readonly string[],
 ): Promise<string[] | undefined> {
   let there: string[] | undefined;
   for (let at = 0; at === 0 || at < rows.length; at += AT_ONCE) {
-    const set = rows.slice(at, at + AT_ONCE).map(({ rule, record }) => ({
-      condition: conditionOf(rule),
-      ...(rule.check_s !== undefined && { check_s: rule.check_s }),
-      known: knownState(rule, record),
-    }));
+    const set = rows.slice(at, at + AT_ONCE);
     const payload = { set, ...(at === 0 && drop.length > 0 && { drop }) };
     const reply = await askAgent(home, agent, "watch_set", payload, SET_WITHIN_MS);
     const answer = reply && check(WatchSetAnswer, reply);
@@ -156,8 +174,10 @@ async function setAt(
 }
 
 /** The same beside whatever goes on, since an agent takes its time to answer. */
-export function syncAgentLater(home: HomeContext, agent: string): void {
+export function syncAgentLater(home: HomeContext, agent: string, isOther = false): void {
   home.ctx.waitUntil(
-    syncAgent(home, agent).catch((error: unknown) => logError("rules.sync_failed", error, { agent })),
+    syncAgent(home, agent, isOther).catch((error: unknown) =>
+      logError("rules.sync_failed", error, { agent }),
+    ),
   );
 }

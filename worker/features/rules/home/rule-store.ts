@@ -65,8 +65,8 @@ class RuleStore extends SqlStore {
   #sent: Sent | undefined;
   /** Watches of which their maker is about to hear whether they were made. */
   readonly beingMade = new Set<string>();
-  /** Agents that are being told which rules they have. */
-  readonly syncing = new Set<string>();
+  /** Agents that are being told which rules they have; true: they have to be told others once more. */
+  readonly syncing = new Map<string, boolean>();
   /** Rules that other places have to learn of, with the place. */
   #moved = new Map<string, WatchSource>();
 

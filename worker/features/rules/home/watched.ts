@@ -2,8 +2,7 @@
 
 import { ENGLISH, type Phrases } from "@edgecall/core/phrases/phrases.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
-import { check, type Parsed, wrong, z } from "@edgecall/core/protocol/parse.ts";
-import { VALUE_TYPES } from "@edgecall/core/protocol/rules.ts";
+import { type Parsed, wrong } from "@edgecall/core/protocol/parse.ts";
 import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
 import { optionOf } from "@edgecall/core/rules/reading-option.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
@@ -12,7 +11,7 @@ import { agentRowsOf } from "../../../kernel/home/agents/agent-rows.ts";
 import { hostedDevicesOf } from "../../../kernel/home/agents/hosted-devices.ts";
 import { servedAgentsOf } from "../../../kernel/home/agents/served-agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
-import { askAgent } from "../../../kernel/home/calls/ask-agent.ts";
+import { agentReadings } from "../../../kernel/home/calls/agent-readings.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 
@@ -34,21 +33,6 @@ export function watchedDevice(home: HomeContext, id: string): WatchedDevice | un
 /** For a model, of hosted devices. */
 const NO_RULES_AT_BRIDGE = ENGLISH.say("bridgeHasNoRules");
 
-/** A sensor may take its time, and the person waits. */
-const READ_WITHIN_MS = 20_000;
-
-const Options = z.array(
-  z.looseObject({
-    name: z.string().check(z.minLength(1), z.maxLength(128)),
-    field: z.optional(z.string().check(z.maxLength(128))),
-    type: z.enum(VALUE_TYPES),
-    unit: z.optional(z.string().check(z.maxLength(32))),
-    event: z.optional(z.literal(true)),
-    now: z.optional(z.looseObject({ value: z.unknown(), at: z.number() })),
-    every_ms: z.optional(z.number()),
-  }),
-);
-
 /**
  * Asks the device, or the bridge for a hosted one, what it can watch.
  * @param reading the one that is meant: an agent need not read all others
@@ -67,30 +51,7 @@ export async function readingsOf(
       ? { ok: true, value: heard.readings.map(optionOf) }
       : wrong(`agent_id: the home's bridge does not answer now, so the readings of '${id}' are not known`);
   }
-  if (!servedAgentsOf(home).isOnline(id, now))
-    return wrong(`agent_id: '${id}' is offline, so its readings are not known now`);
-  if (!agentRowsOf(home).features(id).includes(RULES_FEATURE))
-    return wrong(
-      `agent_id: '${id}' cannot watch by itself; 'remind' with every: hour and do: brief can look at it each hour. Its presence can be watched`,
-    );
-  const named = await askReadings(home, id, { reading });
-  if (named.ok && named.value.length > 0) return named;
-  // The error names what there is.
-  return await askReadings(home, id, {});
-}
-
-async function askReadings(
-  home: HomeContext,
-  id: string,
-  payload: Record<string, unknown>,
-): Promise<Parsed<ReadingOption[]>> {
-  const answer = await askAgent(home, id, "readings", payload, READ_WITHIN_MS);
-  const read = answer && check(Options, answer.readings);
-  if (!read) return wrong(`agent_id: '${id}' did not answer in time`);
-  // SAFETY: the fields that are absent are those that are optional there.
-  return read.ok
-    ? { ok: true, value: read.value as ReadingOption[] }
-    : wrong(`agent_id: '${id}': ${read.error}`);
+  return await agentReadings(home, id, reading);
 }
 
 /** The id by which it is known now; undefined: it was forgotten, or its key was revoked. */
