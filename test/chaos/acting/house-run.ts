@@ -31,7 +31,7 @@ const GONE_WITHIN_MS = 10_000;
 /** Nobody is at home when all have said so for a while. */
 const HOME_WITHIN_MS = 10_000;
 /** Longer than nothing begins after a new connection. */
-const QUIET_MS = 2_000;
+const QUIET_MS = 1_200;
 
 /** @param options.seed of the run */
 export async function runHouse(
