@@ -36,7 +36,7 @@ type OnEnd = (ending: Ending, takenBack?: true) => void;
 
 const SEEN_LATER = "It was seen after an interruption.";
 const GONE = "its device is not known here any more";
-const NOT_YET = "its device is not known here yet: its program is away";
+const NOT_YET = "its device is not known here yet";
 
 export class RuleCommands {
   readonly #parts: RuleCommandsParts;

@@ -162,7 +162,7 @@ export class RuleEffects {
   }
 }
 
-/** What is told goes on behind it. */
+/** Further sentences follow it where it is told. */
 function asSentence(text: string): string {
   return text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
 }

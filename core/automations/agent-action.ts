@@ -10,8 +10,9 @@ const NEVER = /^(?:git|ssh)(?:_|$)|^prompt$/;
 /** @returns why a rule does not have it; undefined: it may */
 export function notOffered({ name, effect, setting, danger }: ActionAdvert): string | undefined {
   if (effect === "read") return "it changes nothing";
+  if (danger) return "it is dangerous, and no rule has a dangerous action of a paired agent";
   const isNever = NEVER.test(name) || (isOwnTool(name) && !OWN.has(name)) || effect === "write";
-  return isNever || setting || danger
+  return isNever || setting
     ? "rules run no commands, change no files or settings, and ask no model"
     : undefined;
 }

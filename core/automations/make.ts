@@ -35,7 +35,7 @@ import { readDays, readTime } from "./read-time.ts";
 export type RuleHome = {
   devices: readonly RuleDevice[];
   zone: string;
-  /** Of who asks for it. */
+  /** The language of the person that asks for the rule. */
   language: Language;
   presence: readonly string[];
   place?: { lat: number; lon: number } | undefined;

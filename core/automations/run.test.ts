@@ -652,8 +652,8 @@ describe("a clock that is set", () => {
     },
   );
 
-  describe.each([
-    ["an end by time", { over: "off", end: off, at_most_minutes: 30 } as const, 30 * MINUTE_MS],
+  describe.each<[string, Partial<Automation>, number]>([
+    ["an end by time", { over: "off", end: off, at_most_minutes: 30 }, 30 * MINUTE_MS],
     [
       "a heater's end",
       { do: [stepOf(heater)], over: "off", end: [stepOf(heater)], at_most_minutes: 30 },

@@ -7,7 +7,7 @@ import { z } from "../protocol/parse.ts";
 import { Bound } from "./bounds.ts";
 
 const DAY_MS = 86_400_000;
-/** The longest life of a permission, and the longest time without a use. A rule that waits for a leak may never have to run. */
+/** The longest life of a permission, and the longest time without a use, which ends no rule's: a leak may never come. */
 export const LIFE_MAX_MS = 90 * DAY_MS;
 export const UNUSED_MAX_MS = 60 * DAY_MS;
 /** One for a conversation ends after a day without a word in it. */

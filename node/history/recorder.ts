@@ -71,7 +71,7 @@ export class HistoryRecorder {
    */
   #wasAway(at: number): void {
     const last = this.store.alive();
-    // These times come again.
+    // The clock went back, so the times from now to then come once more.
     if (last > at && last - at <= DAY_MS) this.store.addGap({ from: at, to: last, why: "bridge" });
     else
       for (const since of new Set([this.store.alive(at), last]))

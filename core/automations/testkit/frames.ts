@@ -70,7 +70,7 @@ const news = record<AutomationNews>(
     version: from1,
     run,
     paused: text(300),
-    chain: fc.array(text(60), { maxLength: 8 }),
+    chain: fc.array(fc.string({ minLength: 1, maxLength: 60 }), { maxLength: 8 }),
     silent: fc.nat(),
     critical: fc.boolean(),
   },

@@ -101,8 +101,9 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable:
-    "Dit kan niet ongedaan worden gemaakt: het is daarna veranderd, of hoe het daarvoor was is niet bekend.",
-  undoLate: "Het is niet op tijd ongedaan gemaakt. Het volgende bericht van de regel zegt hoe het afliep.",
+    "Dit kan niet ongedaan worden gemaakt: het is daarna veranderd, of het is niet bekend hoe het daarvoor was.",
+  undoLate:
+    "Het is niet op tijd ongedaan gemaakt. Het volgende bericht van de regel vertelt hoe het is afgelopen.",
   nothingToUndo: "Er was niets om ongedaan te maken.",
   stepUndone: "{name}: zoals het was.",
   stepKept: "{name}: daarna veranderd, dus het blijft zo.",

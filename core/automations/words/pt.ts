@@ -102,8 +102,8 @@ export const card: CardWords = {
 };
 
 export const home: HomeWords = {
-  notUndoable: "Não se pode desfazer: foi mudado entretanto, ou não se sabe como estava antes.",
-  undoLate: "Não foi desfeito a tempo. A próxima mensagem da regra diz o que aconteceu.",
+  notUndoable: "Não se pode desfazer: foi alterado entretanto, ou não se sabe como estava antes.",
+  undoLate: "Não foi desfeito a tempo. A próxima mensagem da regra dirá o que aconteceu.",
   nothingToUndo: "Não havia nada para desfazer.",
   stepUndone: "{name}: como antes.",
   stepKept: "{name}: mudou entretanto, por isso fica assim.",

@@ -9,12 +9,12 @@ import { Link } from "../link.ts";
 import type { Program } from "../program.ts";
 
 export const AGENT = "shed";
-/** Its action. */
+/** The action of this agent. */
 export const MARK = "mark";
 
 export type ActingAgent = {
   program: Program;
-  /** To the broker. */
+  /** Its line to the broker. */
   link: Link;
   /** Takes the marks that were not seen yet. */
   read(): void;

@@ -65,10 +65,14 @@ export async function inject(
       return house.setClock(0);
     case "clock:kill": {
       await bridge.kill(why);
-      house.setClock(throws.pick([CLOCK_MS, -CLOCK_MS]));
+      const by = throws.pick([CLOCK_MS, -CLOCK_MS]);
+      house.setClock(by);
+      const from = Date.now();
       await bridge.start();
       await sleep(lasts);
-      return house.setClock(0);
+      house.setClock(0);
+      if (by > 0) house.startsAhead.push({ from, to: Date.now() });
+      return;
     }
     case "away:publisher":
       await devices.away(true);

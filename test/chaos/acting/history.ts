@@ -8,13 +8,14 @@ export type ActingRecord = PlannedRule & {
   met: boolean;
   /** Epoch ms of this machine. */
   crossedAt: number;
-  /** When its fault began. */
-  faultAt?: number;
   /** When its value went back. */
   backAt?: number;
   /** The bridge was connected to all and quiet when a moment came, and had said who is at home. */
   ready: boolean;
 };
+
+/** The bridge was started with a clock that is ahead, which is set right at `to`: that time counts as passed. Epoch ms of this machine. */
+export type StartAhead = { from: number; to: number };
 
 /** What all sources together say from then on. */
 export type SaidHome = { at: number; somebody: boolean };
@@ -27,6 +28,7 @@ export type ActingHistory = {
   commands: readonly SeenCommand[];
   states: readonly SaidState[];
   home: readonly SaidHome[];
+  startsAhead: readonly StartAhead[];
   /** What the gateway says that it stored of the bridge's news, by the rule's name. */
   news: ReadonlyMap<string, readonly AutomationNews[]>;
   /** The bridge's own word at the end, by the rule's name. */

@@ -129,7 +129,6 @@ class HouseRun {
     ending.abort();
     await sleep(fault.jitter);
     const began = Date.now();
-    record.faultAt = began;
     await inject(this.#house, fault, why, dice(this.#options.seed, `fault ${rule.k}`)).catch(
       (error: unknown) => {
         this.#troubles.push(`${why}: ${error instanceof Error ? error.message : String(error)}`);
@@ -298,6 +297,7 @@ class HouseRun {
       commands: house.devices.commands,
       states: house.devices.states,
       home: this.#home,
+      startsAhead: house.startsAhead,
       news,
       runs: new Map([...rules].map(([name, { runs }]) => [name, runs ?? []])),
       told,

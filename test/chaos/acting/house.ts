@@ -17,6 +17,7 @@ import { type ActingAgent, makeAgent } from "./agent.ts";
 import { ActingDevices } from "./devices.ts";
 import { BridgeFiles } from "./files.ts";
 import type { ActingGateway } from "./gateway.ts";
+import type { StartAhead } from "./history.ts";
 import { PlayedGateway } from "./played-gateway.ts";
 import { RealGateway } from "./real-gateway.ts";
 
@@ -36,6 +37,7 @@ export type ActingHouse = {
   /** The folder of the bridge's files, and the list of its syncs. */
   bridgeDir: string;
   synced: string;
+  startsAhead: StartAhead[];
   /** Sets the bridge's clock by so many ms, at once or from its next start. */
   setClock(by: number): void;
   start(): Promise<void>;
@@ -136,6 +138,7 @@ export async function makeHouse(options: {
     disk,
     bridgeDir,
     synced,
+    startsAhead: [],
     setClock(by) {
       writeFileSync(clock, String(by));
       bridge.note(`its clock is set by ${by} ms`);

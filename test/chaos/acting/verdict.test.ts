@@ -42,6 +42,7 @@ function house(more: Partial<ActingHistory> = {}): ActingHistory {
     quiet: [{ name: "Q0010", kind: "never" }],
     commands: [ON],
     states: [IS_ON],
+    startsAhead: [],
     home: [{ at: 0, somebody: true }],
     news: new Map(),
     runs: new Map([["A0001", [run("confirmed")]]]),
@@ -79,10 +80,16 @@ test("what no rule allows, or not then, is found", () => {
   ]);
   const timed = { over: "off", atMostMs: 5_000 } as const;
   expect(kinds({ rules: [rule(timed)], commands: [ON, OFF] })).toEqual(["disallowed"]);
-  const set = { name: "clock:kill", moment: "ended", jitter: 0, lasts: 0, patient: true } as const;
-  expect(
-    kinds({ rules: [rule({ ...timed, fault: set, faultAt: CROSSED + 20 })], commands: [ON, OFF] }),
-  ).toEqual([]);
+  const ahead = (from: number, to: number, off = OFF) =>
+    kinds({
+      rules: [rule(timed)],
+      commands: [ON, off],
+      startsAhead: [{ from: CROSSED + from, to: CROSSED + to }],
+    });
+  expect(ahead(20, 2_000)).toEqual([]);
+  expect(ahead(-500, 2_000)).toEqual(["disallowed"]);
+  expect(ahead(2_000, 4_000)).toEqual(["disallowed"]);
+  expect(ahead(20, 100, { ...OFF, at: CROSSED + 4_500 })).toEqual(["disallowed"]);
   const quiet = new Map([...runs(run("confirmed")), ["Q0010", [run("confirmed")]]]);
   expect(kinds({ runs: quiet })).toEqual(["again"]);
 });

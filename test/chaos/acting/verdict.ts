@@ -9,18 +9,21 @@ import type {
   ActingViolation,
   ActingViolationKind,
   SaidHome,
+  StartAhead,
 } from "./history.ts";
 import type { PlannedPresence } from "./plan.ts";
 
 const ON = "ON";
 const OFF = "OFF";
+/** A command that was due is sent so long after at most. */
+const ON_ITS_WAY_MS = 3_000;
 /** All sources have to say for so long that nobody is there. */
 const AWAY_MS = 1_900;
 /** From what the sources say to a command that rests on it, without a fault of the bridge, its files, or the broker. */
 const SOON_MS = 1_500;
 /** The same with one, or where a step before has no report. */
 const LATE_MS = 30_000;
-/** They change nothing of what the bridge sees and does by itself. */
+/** Faults that change nothing of what the bridge sees and does by itself. */
 const HARMLESS: readonly ActingFault[] = [
   ...(["none", "kill:worker", "kill:workerd", "away:gateway", "cut:gateway", "half-open:gateway"] as const),
   ...(["deaf:device", "late:device", "kill:agent", "away:agent", "cut:agent-broker"] as const),
@@ -36,7 +39,7 @@ export function judgeHouse(history: ActingHistory): ActingViolation[] {
   for (const { device, payload, at } of commands) {
     const rule = plugs.get(device);
     const wrong = rule
-      ? (disallowed(rule, payload, at, rules) ??
+      ? (disallowed(rule, payload, at, history.startsAhead) ??
         (payload === ON ? absent(rule, device, at, history.home) : undefined))
       : "no rule that may act now is about it";
     if (wrong !== undefined)
@@ -53,14 +56,13 @@ function disallowed(
   rule: ActingRecord,
   payload: string,
   at: number,
-  rules: readonly ActingRecord[],
+  startsAhead: readonly StartAhead[],
 ): string | undefined {
   if (payload === ON) return at < rule.crossedAt ? "it came before the value crossed" : undefined;
   if (payload !== OFF) return "no rule asks for that";
   if (rule.over === "leave") return "its rule leaves it on";
-  // A clock that is set while the bridge is off is time that passed.
-  const isPast = rules.some(
-    ({ fault, faultAt = 0 }) => fault.name === "clock:kill" && faultAt >= rule.crossedAt && faultAt <= at,
+  const isPast = startsAhead.some(
+    ({ from, to }) => from >= rule.crossedAt && from <= at && at <= to + ON_ITS_WAY_MS,
   );
   if (isPast && rule.atMostMs !== undefined) return undefined;
   const from = Math.min(

@@ -390,10 +390,12 @@ describe("a person's late yes", () => {
     ],
     ["to one that was ended", () => ask(`/v1/automations/${victim}`, { method: "DELETE" })],
   ])("%s, opens nothing", async (_, does) => {
-    act();
+    const id = act();
     const question = await openQuestion();
     expect((await does()).ok).toBe(true);
     await answers(question.id, "approve");
+    act();
+    expect(await acted(id)).toMatchObject({ outcome: "not_sent" });
     await controlActs();
     expect(bridge.calls().filter(({ agent }) => agent === "lock")).toEqual([]);
     expect(await openQuestions()).toEqual([]);

@@ -37,7 +37,7 @@ export async function onAct(home: HomeContext, { act }: BridgeFrame & { t: "act"
     await readLanguage(home.env, row.maker.language);
     await prepareSteps(home, row.automation);
   }
-  // Nothing else happens from here to the call's row: what is looked at is what is carried out.
+  // What is looked at here is looked at once more behind each wait until the call's row is written.
   endWhatIsOver(home, Date.now());
   const step = stepOf(home, act);
   if (typeof step === "string") return answer(home, act.id, { outcome: "not_sent", text: step });

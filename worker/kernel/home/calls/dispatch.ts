@@ -376,7 +376,8 @@ export async function stop(home: HomeContext, call: LedgerCall, now: number): Pr
     : "Cancelled. Nothing was run.";
   const errorType = mayHaveRun ? "outcome_unknown" : "execution_failed";
   const elapsedMs = now - call.createdAt;
-  const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs, sources: [] };
+  const unsent = !sent && { unsent: true as const };
+  const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs, sources: [], ...unsent };
   // The conversation that cancels knows already, so the outcome counts as delivered.
   if (ledgerOf(home).settle(call.id, outcome, true, now)) noteSettled(home, call, outcome, now);
   if (sent) await sendCancel(home, call);

@@ -85,7 +85,7 @@ export function outdated(home: HomeContext, call: LedgerCall): Advised | undefin
   return ofStoppedRule(home, call.asker) ?? ofOtherDevice(home, call);
 }
 
-/** A rule's step is nothing that anybody wants once the rule is stopped, or is another version. */
+/** A rule's step is not wanted any more once the rule is stopped, or is another version. */
 export function ofStoppedRule(home: HomeContext, asker: Asker | null | undefined): Advised | undefined {
   const isWanted =
     asker?.by !== "rule" || featuresOf(home).some(({ hasAsker }) => hasAsker?.(home, asker) === true);
