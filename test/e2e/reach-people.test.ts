@@ -157,6 +157,8 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   let cdp: CDPSession;
   let registrationId: string;
+  /** How often the browser has shown a notification. */
+  let shows = 0;
   useChromium(async (browser) => {
     page = await openWindow(browser);
     await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
@@ -172,6 +174,11 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
       }),
     );
     await cdp.send("ServiceWorker.enable");
+    cdp.on("BackgroundService.backgroundServiceEventReceived", ({ backgroundServiceEvent }) => {
+      if (backgroundServiceEvent.eventName === "Notification displayed") shows += 1;
+    });
+    await cdp.send("BackgroundService.setRecording", { service: "notifications", shouldRecord: true });
+    await cdp.send("BackgroundService.startObserving", { service: "notifications" });
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await openScreen(page, "Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
@@ -192,17 +199,16 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
       `registration.getNotifications().then((all) => all.map(({ title, body, actions }) =>
         ({ title, body, actions: actions.map(({ title }) => title) })))`,
     );
-  type Shown = Awaited<ReturnType<typeof shown>>;
-  /** @throws with what is shown in place of it */
-  const untilShown = async (isIt: (all: Shown) => boolean, what: string): Promise<Shown> => {
-    let all: Shown = [];
-    const look = async () => {
-      all = await shown();
-      return isIt(all) && all;
-    };
-    return await until(look, { what }).catch((error: Error) => {
-      throw new Error(`${error.message}; there are ${JSON.stringify(all)}`);
-    });
+  /**
+   * Waits until the browser has shown one more. Until then it is not asked: it would take one that it is about to show for one that the
+   * person closed, and forget it.
+   * @returns all that are shown
+   */
+  const showing = async (act: () => Promise<unknown>) => {
+    const before = shows;
+    await act();
+    await until(() => shows > before, { what: "the browser shows it" });
+    return await shown();
   };
   const press = async (action: string) =>
     await (await worker()).evaluate(`registration.getNotifications().then(([notification]) =>
@@ -211,8 +217,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   test("shows the buttons, a press answers, and one too late shows what happened", WITHIN, async () => {
     const sent = await person.say(switchOn("fan-plug"), MEMBER);
     const message = await about("fan-plug");
-    await deliver(message);
-    const [notification] = await untilShown((all) => all.length > 0, "it is shown");
+    const [notification] = await showing(() => deliver(message));
     expect(notification).toMatchObject({
       title: message.text.split("\n")[0],
       actions: message.buttons?.map(({ label }) => label),
@@ -221,12 +226,9 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await press("0");
     await waitForText(sent, / said no/);
     // It was not taken back from a phone that was off meanwhile.
-    await deliver(message);
-    await untilShown((all) => all.length > 0, "it is shown again");
-    await press("1");
-    await until(async () => (await shown())[0]?.body.match(/^anna said no, \d\d:\d\d\.$/), {
-      what: "what happened is shown",
-    });
+    expect(await showing(() => deliver(message))).toHaveLength(1);
+    const [late] = await showing(() => press("1"));
+    expect(late?.body).toMatch(/^anna said no, \d\d:\d\d\.$/);
   });
 
   test("“It wasn't me” below the message of a new permission ends it", WITHIN, async () => {
@@ -251,8 +253,8 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
         ),
       { what: "the permission is told", ...PUSHED },
     );
-    await deliver(message);
-    await untilShown((all) => all.some(({ actions }) => actions.includes("It wasn't me")), "it is shown");
+    const all = await showing(() => deliver(message));
+    expect(all.some(({ actions }) => actions.includes("It wasn't me"))).toBe(true);
     await (await worker()).evaluate(`registration.getNotifications().then((all) =>
       dispatchEvent(new NotificationEvent("notificationclick", {
         notification: all.find(({ actions }) => actions[0]?.title === "It wasn't me"), action: "0" })))`);
@@ -262,12 +264,13 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   test("takes back what was answered elsewhere", WITHIN, async () => {
     const sent = await person.say(switchOn("hall-plug"), MEMBER);
     const message = await about("hall-plug");
-    await deliver(message);
-    await untilShown((all) => all.some(({ actions }) => actions.length === 2), "it is shown");
+    const isThere = (all: Awaited<ReturnType<typeof shown>>) =>
+      all.some(({ actions }) => actions.length === 2);
+    expect(isThere(await showing(() => deliver(message)))).toBe(true);
     await stack.gateway.answer(message.id, "deny");
     await waitForText(sent, / said no/);
     await deliver(await takenBack(message));
-    await untilShown((all) => !all.some(({ actions }) => actions.length === 2), "it is gone");
+    await until(async () => !isThere(await shown()), { what: "it is gone" });
   });
 
   test("without buttons it is two taps: on the notification, and on the verb", WITHIN, async () => {
@@ -277,8 +280,8 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
       "registration.getNotifications().then((all) => all.forEach((one) => one.close()))",
     );
     const sent = await person.say(switchOn("cellar-plug"), MEMBER);
-    await deliver(await about("cellar-plug"));
-    await untilShown((all) => all.length > 0, "it is shown");
+    const message = await about("cellar-plug");
+    expect(await showing(() => deliver(message))).toHaveLength(1);
     // A window opens after a tap of a person alone, which a test cannot do.
     await (await worker()).evaluate("clients.openWindow = async (place) => { self.opened = place; }");
     taps += 1;
