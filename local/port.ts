@@ -1,5 +1,5 @@
 /** Ports of this machine. */
-import { createServer } from "node:net";
+import { createServer, type ListenOptions, type Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** The children of a killed stack release its port within this time. */
@@ -11,13 +11,27 @@ const LOWEST = 20_000;
 const HIGHEST = 29_999;
 const TRIES = 100;
 
-/** Returns a free port outside the range that the system assigns, so that a restarted program can use it again. */
+/**
+ * Returns a free port outside the range that the system assigns. Until this process ends no other one is given it, so that a program that
+ * was stopped finds it free when it starts again.
+ */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < TRIES; n += 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
-    if (await tryPort(port)) return port;
+    if ((await claim(port)) && (await tryPort(port))) return port;
   }
   throw new Error(`no free port on 127.0.0.1: ${TRIES} between ${LOWEST} and ${HIGHEST} are taken`);
+}
+
+/**
+ * Takes the port's name by an abstract socket, which goes with its process and leaves no file. Systems other than Linux have none.
+ * @returns false: another process has it
+ */
+async function claim(port: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const held = await listen({ path: `\0edgecall-port-${port}` });
+  held?.unref();
+  return held !== undefined;
 }
 
 /** Whether the port is free, or becomes so within a moment. */
@@ -30,10 +44,18 @@ export async function isFree(port: number, withinMs = TAKEN_FOR_MS): Promise<boo
   }
 }
 
-function tryPort(port: number): Promise<boolean> {
+async function tryPort(port: number): Promise<boolean> {
+  const server = await listen({ port, host: "127.0.0.1" });
+  if (!server) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+/** @returns undefined: it is taken */
+function listen(where: ListenOptions): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+    server.once("error", () => resolve(undefined));
+    server.listen({ ...where, exclusive: true }, () => resolve(server));
   });
 }

@@ -51,6 +51,8 @@ export async function playEndpoint(cases: Plays, agentOf: (run: string) => strin
     };
     await send(response, await replyTo(asked, name, run, cases));
   });
+  // Longer than a client keeps an idle connection: else one that is ending may get a request, which counts as a try.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
