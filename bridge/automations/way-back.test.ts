@@ -15,6 +15,9 @@ let commands: RuleCommands;
 beforeEach(() => {
   home = new DraftHome();
   home.config("switch", "assumed", "Garden light", { command_topic: "assumed/set", name: null });
+  home.config("switch", "radio", "Radio plug", {
+    ...{ command_topic: "radio/set", state_topic: "radio", optimistic: true, name: null },
+  });
   home.update();
   const { catalog, clock } = home;
   const live = new LiveReadings(
@@ -111,6 +114,15 @@ test("without a value before, or a report of it, there is no way back", () => {
   expect(refusal(assumed, { switch: false })?.text).toBe("Nothing brings its value before back.");
   const light = stepOf("hall-light", "set", off);
   expect(refusal(light, undefined)?.text).toBe("Its value before is not known.");
+});
+
+test("a state that is assumed tells no change since, and never that a step changed nothing", () => {
+  home.say("radio", "OFF");
+  const step = stepOf("radio-plug", "set", on);
+  const before = done(step, "radio", "ON") ?? expect.unreachable();
+  expect(commands.isSo(step)).toBe(false);
+  expect(commands.hasWayBack(step, before)).toBe(true);
+  expect(commands.hasWayBack(step, {})).toBe(false);
 });
 
 test("what went through the gateway, and a device that is gone or another one, has no way back", () => {
