@@ -70,6 +70,19 @@ test.each([
   expect(err).toContain(said);
 });
 
+test("a group of commands alone names them, and is not its own suggestion", async () => {
+  const some: Command[] = ["tokens list", "tokens add"].map((name) => ({ ...SHOW, name }));
+  const { code, err } = await run(["tokens"], some);
+  expect(code).toBe(2);
+  expect(err).toContain('there is no command "tokens"; there are tokens list, tokens add\n');
+  expect((await run(["tokens", "lst"], some)).err).toContain('did you mean "tokens list"?');
+  for (const { name } of COMMANDS) {
+    const [first = ""] = name.split(" ");
+    if (COMMANDS.some((one) => one.name === first)) continue;
+    expect((await run([first], COMMANDS)).err).not.toContain(`did you mean "${first}"?`);
+  }
+});
+
 test("requested help goes to stdout, and unrequested help to stderr", async () => {
   expect(await run(["--help"])).toMatchObject({ code: 0, err: "" });
   expect((await run([])).code).toBe(2);

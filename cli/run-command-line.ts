@@ -58,8 +58,10 @@ function hint(commands: readonly Command[], words: readonly string[]): string {
   const typed = words.filter((word) => !word.startsWith("-"));
   const names = commands.map(({ name }) => name);
   const groups = names.flatMap((name) => (name.includes(" ") ? [name.split(" ")[0] ?? ""] : []));
+  const [first = ""] = typed;
   // Further words may be arguments: "aks Is it warm?" means "ask".
-  const meant = closest(typed.slice(0, 2).join(" "), names) ?? closest(typed[0] ?? "", [...names, ...groups]);
+  const meant = closest(typed.slice(0, 2).join(" "), names) ?? closest(first, [...names, ...groups]);
+  if (meant === first) return `there are ${names.filter((name) => name.startsWith(`${first} `)).join(", ")}`;
   return meant ? `did you mean "${meant}"?` : "edgecall --help lists them";
 }
 

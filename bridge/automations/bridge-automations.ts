@@ -45,7 +45,7 @@ import { RuleCommands } from "./rule-commands.ts";
 import { RuleInputs } from "./rule-inputs.ts";
 import { RuleIntake } from "./rule-intake.ts";
 import { RuleMachines } from "./rule-machines.ts";
-import { statusOf, undoneOf } from "./rule-status.ts";
+import { statusOf, undoneOf, undoRefusal } from "./rule-status.ts";
 import { RuleValues } from "./rule-values.ts";
 import { RunRecords } from "./run-records.ts";
 import { SeenRules } from "./seen-rules.ts";
@@ -58,6 +58,7 @@ const STATUS_CHARS = 150_000;
 
 type AutomationFrame = Extract<HomeFrame, { t: "automations" | "news_stored" | "acted" | "presence_said" }>;
 
+type StepBefore = Parameters<RuleCommands["hasWayBack"]>;
 type UndoOrder = Extract<AutomationOrder, { do: "undo" }>;
 
 export type BridgeAutomationsParts = {
@@ -95,9 +96,11 @@ export class BridgeAutomations {
   readonly #file: DurableFile;
   readonly #truths: AgentTruths;
   readonly #present: PresentValues;
+  readonly #commands: RuleCommands;
   readonly #machines: RuleMachines;
   readonly #intake: RuleIntake;
   readonly #inputs: RuleInputs;
+  readonly #hasWayBack = (...step: StepBefore): boolean => this.#commands.hasWayBack(...step);
   #said: readonly SaidPresence[];
   /** The gateway that is connected is the home's, whose key is pinned. */
   #isTrusted = false;
@@ -124,11 +127,12 @@ export class BridgeAutomations {
     this.#present = new PresentValues({ ...parts, truths: this.#truths });
     const path = join(folder, FILE);
     this.#file = new DurableFile({ path, snapshot: () => this.#snapshot(), clock, log });
+    this.#commands = new RuleCommands({ ...parts, acts: this.#acts });
     const shared = {
       ...{ ...parts, held: this.#held, seen: this.#seen, counters: this.#counters, records },
       ...{ file: this.#file, telling: this.#telling, welcome: this.#lastWelcome },
       values: new RuleValues(live, this.#truths),
-      commands: new RuleCommands({ ...parts, acts: this.#acts }),
+      commands: this.#commands,
     };
     this.#machines = new RuleMachines({ ...shared, because: ({ rule }) => this.#present.inWords(rule) });
     this.#intake = new RuleIntake({ ...shared, machines: this.#machines });
@@ -307,11 +311,13 @@ export class BridgeAutomations {
     const at = this.#machines.now();
     const found = this.#held.present.filter(({ rule }) => wanted.includes(rule.id));
     const { shown } = this.#parts.presence;
+    const has_way_back = this.#hasWayBack;
     // A frame has room for all runs of some rules, or for some runs of all.
     for (const most of [20, 5, 1]) {
-      const status = found.map(({ rule, state }) =>
-        statusOf(rule, state, this.#records.of(rule.id).slice(-most), this.#present.inWords(rule), at),
-      );
+      const status = found.map(({ rule, state }) => {
+        const runs = this.#records.of(rule.id).slice(-most);
+        return statusOf(rule, state, { runs, now: this.#present.inWords(rule), at, has_way_back });
+      });
       const ordered = { status, ...(shown && { presence: shown }) };
       if (most === 1 || JSON.stringify(ordered).length <= STATUS_CHARS) return ordered;
     }
@@ -323,7 +329,10 @@ export class BridgeAutomations {
     const phrases = await phrasesIn(language);
     const held = this.#held.find(rule);
     if (!held) return { error: phrases.say("ruleIsGone") };
-    if (!canUndo(held.rule, held.state, firing)) return { error: phrases.sayOf(HOME_WORDS, "notUndoable") };
+    if (!canUndo(held.rule, held.state, firing, { has_way_back: this.#hasWayBack })) {
+      const asks = (...step: StepBefore) => this.#commands.asksForWayBack(...step);
+      return { error: undoRefusal(held.rule, held.state, { firing, asks }, phrases) };
+    }
     const ended = this.#telling.ended(rule, firing);
     this.#machines.step(held, { of: "undo", firing });
     this.#machines.arm();

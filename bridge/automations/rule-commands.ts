@@ -2,6 +2,8 @@
  * Carries out the steps of rules that act: in the device's own lane, ledger and confirmation, as a call of Home. An id that the ledger
  * knows is never sent again.
  */
+
+import type { ForeseenCall } from "@edgecall/core/automations/device.ts";
 import type { Effect, LedgerSays, ValuesBefore } from "@edgecall/core/automations/state.ts";
 import type { Automation, AutomationStep } from "@edgecall/core/protocol/automation.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
@@ -35,8 +37,11 @@ type Look = Extract<Effect, { of: "look" }>;
 type OnEnd = (ending: Ending, takenBack?: true) => void;
 
 const SEEN_LATER = "It was seen after an interruption.";
-const GONE = "its device is not known here any more";
-const NOT_YET = "its device is not known here yet";
+const GONE = "Its device is not known here any more.";
+const NOT_YET = "Its device is not known here yet.";
+
+/** The way back from a step, or why there is none. `asks`: a person has to be asked for it. */
+type WayBack = ForeseenCall | { text: string; kept?: true; asks?: true };
 
 export class RuleCommands {
   readonly #parts: RuleCommandsParts;
@@ -54,7 +59,7 @@ export class RuleCommands {
       const isOut = this.#parts.acts.begin({ id, rule: ruleId, version, firing, step: number }, (acted) =>
         onEnd(endingOfAct(acted)),
       );
-      if (!isOut) onEnd({ outcome: "not_sent", text: "the gateway is not connected", again: true });
+      if (!isOut) onEnd({ outcome: "not_sent", text: "The gateway is not connected.", again: true });
       return;
     }
     this.#send(id, step, step, onEnd);
@@ -62,24 +67,46 @@ export class RuleCommands {
 
   /** Brings values back where they are still what the step asked for. */
   undo({ id, undoes: step, before }: Undo, onEnd: OnEnd): void {
+    const isAway = !isOfGateway(step) && !this.#device(step) && this.problemOf(step) === undefined;
+    const back = this.#wayBack(step, before);
+    if (isAway) onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
+    else if ("action" in back) this.#send(id, step, back, onEnd);
+    else {
+      const { text, kept } = back;
+      onEnd({ outcome: "not_sent", text, ...(kept && { kept }) });
+    }
+  }
+
+  /** Tells whether an undo of the step can be sent now: all places that offer one ask this. */
+  hasWayBack(step: AutomationStep, before: ValuesBefore): boolean {
+    return "action" in this.#wayBack(step, before) && this.problemOf(step) === undefined;
+  }
+
+  /** Tells whether a person has to be asked for the way back of a step, which is there. */
+  asksForWayBack(step: AutomationStep, before: ValuesBefore): boolean {
+    const back = this.#wayBack(step, before);
+    return "asks" in back && back.asks === true;
+  }
+
+  /** Tells whether the device reports already what a step asks for. */
+  isSo(step: AutomationStep): boolean {
     const { catalog, clock } = this.#parts;
+    const device = isOfGateway(step) ? undefined : this.#device(step);
+    return device !== undefined && catalog.isAsAsked(device.id, step, clock.wall()) === true;
+  }
+
+  #wayBack(step: AutomationStep, before: ValuesBefore | undefined): WayBack {
+    const { catalog, clock } = this.#parts;
+    if (isOfGateway(step)) return { text: "A rule brings back nothing that went through the gateway." };
     const device = this.#device(step);
-    if (!device && !isOfGateway(step) && this.problemOf(step) === undefined) {
-      onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
-      return;
-    }
-    if (!device || isOfGateway(step) || before === undefined) {
-      onEnd({ outcome: "not_sent", text: device ? "its value before is not known" : GONE });
-      return;
-    }
+    if (!device) return { text: GONE };
+    if (before === undefined) return { text: "Its value before is not known." };
     const now = clock.wall();
-    if (catalog.isAsAsked(device.id, step, now) === false) {
-      onEnd({ outcome: "not_sent", text: `${device.name} was changed since, so it stays`, kept: true });
-      return;
-    }
+    if (catalog.isAsAsked(device.id, step, now) === false)
+      return { text: `${device.name} was changed since, so it stays.`, kept: true };
     const back = catalog.undoTo(device.id, step, before, now);
-    if (back) this.#send(id, step, back, onEnd);
-    else onEnd({ outcome: "not_sent", text: "there is no way back to its value before" });
+    if (back === "dangerous") return { text: "A person has to ask for the way back.", asks: true };
+    return back ?? { text: "Nothing brings its value before back." };
   }
 
   /** Looks whether a step that was sent is confirmed now. */
@@ -90,12 +117,12 @@ export class RuleCommands {
       const isOut = this.#parts.acts.begin({ id, rule: ruleId, version, firing, step: number }, (acted) =>
         onEnd(endingOfAct(acted)),
       );
-      if (!isOut) onEnd({ outcome: "unknown", text: "the bridge was ended before the gateway answered" });
+      if (!isOut) onEnd({ outcome: "unknown", text: "The bridge was ended before the gateway answered." });
       return;
     }
     const missing: Ending = {
       outcome: "unconfirmed",
-      text: "it was sent, and the bridge was ended before an answer came",
+      text: "It was sent, and the bridge was ended before an answer came.",
     };
     const device = this.#device(step);
     const wanted = device && this.#lookedFor(device, look);
@@ -115,7 +142,7 @@ export class RuleCommands {
     if (!back) return step;
     const { catalog, clock } = this.#parts;
     const call = catalog.undoTo(id, step, back, clock.wall());
-    return call && { ...step, ...call };
+    return typeof call === "object" ? { ...step, ...call } : undefined;
   }
 
   /** Watches for a late confirmation. @param ms so long @returns its words; undefined: none came */
@@ -172,7 +199,7 @@ export class RuleCommands {
     const known = calls.entry(id);
     if (known) {
       const ending = endingOfEntry(known);
-      onEnd(typeof ending === "string" ? { outcome: "unknown", text: "it was sent before" } : ending);
+      onEnd(typeof ending === "string" ? { outcome: "unknown", text: "It was sent before." } : ending);
       return;
     }
     const device = this.#device(step);
@@ -180,7 +207,8 @@ export class RuleCommands {
     if (!device || problem !== undefined) {
       if (problem === undefined) onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
       else {
-        const text = problem === "device_changed" ? `${device?.name} has changed since it was allowed` : GONE;
+        const text =
+          problem === "device_changed" ? `${device?.name} has changed since it was allowed.` : GONE;
         onEnd({ outcome: "not_sent", text, pause: problem });
       }
       return;

@@ -111,7 +111,7 @@ export class RuleEffects {
     const end = (ending: Ending, takenBack?: true) =>
       takenBack ? this.#takenBack(held, effect, ending) : this.#ended(held, effect, ending);
     const isLate = !effect.is_end && this.#parts.clock.now() - given > LATE_MS;
-    if (isLate) end({ outcome: "not_sent", text: "the bridge could not write to its disk in time" });
+    if (isLate) end({ outcome: "not_sent", text: "The bridge could not write to its disk in time." });
     else this.#parts.commands.do(held.rule, effect, end);
   }
 
@@ -123,7 +123,7 @@ export class RuleEffects {
       // The gateway would carry it out now if it never had it.
       this.#ended(held, effect, {
         outcome: "unknown",
-        text: "the bridge was off for too long to ask again",
+        text: "The bridge was off for too long to ask again.",
       });
       return;
     }

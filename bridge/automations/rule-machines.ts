@@ -179,6 +179,8 @@ export class RuleMachines {
       begin_from: welcome.isAlone(at) ? Number.MAX_SAFE_INTEGER : counters.beginFrom,
       because: () => because(held),
       before: (step) => commands.before(step),
+      is_so: (step) => commands.isSo(step),
+      has_way_back: (step, before) => commands.hasWayBack(step, before),
       held_until: (step) => counters.heldUntil(step, at),
     };
   }

@@ -1,11 +1,11 @@
 /** What a person reads after an "undo", in their language. */
-import { initialAutomation } from "@edgecall/core/automations/state.ts";
+import { initialAutomation, type Run } from "@edgecall/core/automations/state.ts";
 import { ruleOf, stepOf } from "@edgecall/core/automations/testkit/rules.ts";
 import type { AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
 import { LANGUAGES } from "@edgecall/core/text/languages.ts";
 import { expect, test } from "vitest";
 import { phrasesIn } from "../history/phrases.ts";
-import { statusOf, undoneOf } from "./rule-status.ts";
+import { statusOf, undoneOf, undoRefusal } from "./rule-status.ts";
 
 const AT = Date.parse("2026-11-29T12:00Z");
 const rule = { ...ruleOf(), do: [stepOf({ key: "lamp" }), stepOf({ key: "fan" })] };
@@ -28,6 +28,7 @@ test("each step by its device's name; in English in the device's words", async (
     text: "Flurlicht: seither geändert, bleibt also so. Lüfter: gesendet, aber nicht bestätigt.",
     confirmed: false,
   });
+  expect(await of(["not_sent"], "en")).toEqual({ text: "Flurlicht: It reports off.", confirmed: false });
   expect(await of(["not_sent"], "en", [2])).toMatchObject({ text: "Flurlicht: changed since, so it stays." });
   expect(await of([], "de")).toEqual({ text: "Es gab nichts rückgängig zu machen.", confirmed: true });
 });
@@ -40,6 +41,54 @@ test("no language but English says the device's English", async () => {
     expect(JSON.stringify(answer)).not.toContain("reports off");
   }
 });
+
+test("a refused undo says so in a sentence, and why a person has to ask where that is so", async () => {
+  const state = { ...initialAutomation(rule, AT), last: lastOf([0, 1]) };
+  const say = async (asks: (key: string) => boolean, language: (typeof LANGUAGES)[number] = "en") =>
+    undoRefusal(rule, state, { firing: 1, asks: ({ key }) => asks(key) }, await phrasesIn(language));
+  expect(await say(() => false)).toMatch(/^It cannot be undone: .*\.$/);
+  expect(await say((key) => key === "fan")).toMatch(/^No button undoes this, .*\.$/);
+  const all = await Promise.all(LANGUAGES.map((language) => say(() => true, language)));
+  expect(new Set(all).size).toBe(LANGUAGES.length);
+  expect(undoRefusal(rule, state, { firing: 2, asks: () => true }, await phrasesIn("en"))).toMatch(
+    /^It cannot/,
+  );
+});
+
+test("a run can be undone as far as it is so now, and has no step that its undo did not send", () => {
+  const state = { ...initialAutomation(rule, AT), last: lastOf([0, 1]) };
+  const told = {
+    rule: rule.id,
+    version: 1,
+    firing: 1,
+    state: "done" as const,
+    at: AT,
+    because: [],
+    undo: true,
+  };
+  const shownOf = (run: AutomationRun, hasWay: boolean, last = state.last) =>
+    statusOf(rule, { ...state, last }, { runs: [run], now: [], at: AT, has_way_back: () => hasWay }).runs[0];
+  const run = { ...told, steps: lastOf([0, 1]).steps };
+  expect(shownOf(run, true)?.undo).toBe(true);
+  expect(shownOf(run, false)).not.toHaveProperty("undo");
+  expect(shownOf({ ...run, version: 2 }, true)).not.toHaveProperty("undo");
+  const [first, second] = undone(["not_sent", "confirmed"]).steps;
+  const after = { ...run, why: "undo", steps: [...run.steps, ...undone(["not_sent", "confirmed"]).steps] };
+  expect(first?.outcome).toBe("not_sent");
+  const shown = shownOf(after, true, { ...lastOf([0, 1]), steps: after.steps });
+  expect(shown).toMatchObject({ state: "done", steps: [...run.steps, second] });
+  expect(shown).not.toHaveProperty("undo");
+});
+
+/** A run whose steps were all confirmed. */
+function lastOf(numbers: readonly number[]): Run {
+  const steps = numbers.map((step) => ({ step, outcome: "confirmed" as const, text: "", at: AT }));
+  return {
+    ...{ firing: 1, at: AT, because: [], led: [], moment: false, phase: "held", step: 1, out: false },
+    ...{ recheck: false, tries: 0, steps, kept: [], ends: [] },
+    before: Object.fromEntries(numbers.map((step) => [step, { switch: false }])),
+  };
+}
 
 test("a rule at sunrise or sunset says so where there is none these days, in its maker's language", async () => {
   const place = { lat: 69.6, lon: 18.9 };
@@ -59,7 +108,8 @@ test("a rule at sunrise or sunset says so where there is none these days, in its
       ...(language && { language }),
     };
     await phrasesIn(language ?? "en");
-    return statusOf(polar, initialAutomation(polar, at), [], [], at).now;
+    return statusOf(polar, initialAutomation(polar, at), { runs: [], now: [], at, has_way_back: () => false })
+      .now;
   };
   expect(await nowOf("2026-12-20", "sunrise")).toEqual([
     expect.stringMatching(/^There is no sunrise these days\. Next time: \w+ 1\d Jan 2027\.$/),

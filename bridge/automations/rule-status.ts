@@ -1,9 +1,10 @@
 /** A rule that acts, as people are told of it, and what an "undo" did. */
 import { combinedOf } from "@edgecall/core/automations/conditions.ts";
 import { canUndo } from "@edgecall/core/automations/run.ts";
-import type { AutomationState } from "@edgecall/core/automations/state.ts";
+import type { AutomationState, Run, Surroundings, ValuesBefore } from "@edgecall/core/automations/state.ts";
 import { isWithoutSun } from "@edgecall/core/automations/times.ts";
 import { presentTruth } from "@edgecall/core/automations/truth.ts";
+import { endedOf, isChanged } from "@edgecall/core/automations/turn.ts";
 import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
 import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
@@ -14,24 +15,26 @@ import type {
   AutomationStatus,
   AutomationStep,
   StepOutcome,
+  StepRun,
 } from "@edgecall/core/protocol/automation.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { phrasesReadIn } from "../history/phrases.ts";
 
 const TEXT_MAX = 1_000;
 
-/** @param now the present values in words @param at epoch ms */
+/** @property now the present values in words @property at epoch ms */
+type Known = { runs: readonly AutomationRun[]; now: string[] } & Pick<Surroundings, "at" | "has_way_back">;
+
 export function statusOf(
   rule: Automation,
   state: AutomationState,
-  runs: readonly AutomationRun[],
-  now: string[],
-  at: number,
+  { runs, now, at, has_way_back }: Known,
 ): AutomationStatus {
   const { id, version } = rule;
-  const shown = runs.map(({ undo: _, ...run }): AutomationRun => {
-    const isNow = run.version === version && canUndo(rule, state, run.firing);
-    return isNow ? { ...run, undo: true } : run;
+  const shown = runs.map((run): AutomationRun => {
+    if (run.version !== version) return withoutUndo(run);
+    const isNow = canUndo(rule, state, run.firing, { has_way_back });
+    return { ...withoutUndo(run), steps: shownSteps(rule, run), ...(isNow && { undo: true }) };
   });
   return {
     ...{ rule: id, version, now: [...now, ...sunText(rule, state, at)] },
@@ -39,6 +42,32 @@ export function statusOf(
     runs: shown,
     ...(state.next && state.stopped === undefined && { next: state.next.at }),
   };
+}
+
+/** What could be undone when it was told may be changed by now. */
+function withoutUndo({ undo: _, ...run }: AutomationRun): AutomationRun {
+  return run;
+}
+
+/** What a person's undo did not send is no part of the run: the answer to it said so. */
+function shownSteps({ do: steps, end, over }: Automation, { steps: all, why }: AutomationRun): StepRun[] {
+  const isPersons = why === "undo" || (over === "leave" && end.length === 0);
+  return all.filter(({ step, outcome }) => step < steps.length || !isPersons || outcome !== "not_sent");
+}
+
+/** @param asks whether a person has to be asked for the way back of a step @returns why an undo is refused */
+export function undoRefusal(
+  { do: steps }: Automation,
+  { run: present, ...state }: AutomationState,
+  { firing, asks }: { firing: number; asks(step: AutomationStep, before: ValuesBefore): boolean },
+  phrases: Phrases,
+): string {
+  const run: Run | undefined = present?.firing === firing ? present : endedOf(state, firing);
+  const isAsked = steps.some((step, number) => {
+    const before = run?.before[number];
+    return run && before && isChanged(run, number) && asks(step, before);
+  });
+  return phrases.sayOf(HOME_WORDS, isAsked ? "backAsks" : "notUndoable");
 }
 
 /** In the polar night and day a rule at a time of the sun waits for long. */
@@ -77,7 +106,8 @@ export function undoneOf(
     const name = of ? nameOf(of) : "";
     if (kept.includes(step)) return phrases.sayOf(HOME_WORDS, "stepKept", { name });
     // The device's words, which say what it reports, are English.
-    return phrases.language === "en" && text !== "" ? text : stepText(name, outcome, phrases);
+    if (phrases.language !== "en" || text === "") return stepText(name, outcome, phrases);
+    return outcome === "not_sent" ? phrases.say("named", { name, text }) : text;
   });
   const text = texts.length === 0 ? phrases.sayOf(HOME_WORDS, "nothingToUndo") : phrases.sentences(...texts);
   return {

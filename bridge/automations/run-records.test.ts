@@ -22,6 +22,17 @@ test("the last 20 runs of a rule are there after a restart", async () => {
   expect(firings).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 6));
 });
 
+test("a run that is undone after a later one stays in its place", async () => {
+  const records = await RunRecords.open(path(), log);
+  for (const firing of [1, 2]) records.set(runOf("a-0001", firing));
+  records.set({ ...runOf("a-0001", 1), state: "undone" });
+  expect(records.of("a-0001").map(({ firing, state }) => [firing, state])).toEqual([
+    [1, "undone"],
+    [2, "done"],
+  ]);
+  await records.stop();
+});
+
 test("runs of rules that are gone do not stay", async () => {
   const file = path();
   const records = await RunRecords.open(file, log);

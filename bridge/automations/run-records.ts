@@ -49,12 +49,12 @@ export class RunRecords {
     return this.#runs.get(rule) ?? [];
   }
 
-  /** Takes a run, in place of what was known of it. */
+  /** Takes a run, in the place of what was known of it. */
   set(run: AutomationRun): void {
-    const others = this.of(run.rule).filter(
-      ({ firing, version }) => firing !== run.firing || version !== run.version,
-    );
-    this.#runs.set(run.rule, [...others, run].slice(-RUNS_KEPT));
+    const known = this.of(run.rule);
+    const place = known.findIndex(({ firing, version }) => firing === run.firing && version === run.version);
+    const runs = place < 0 ? [...known, run].slice(-RUNS_KEPT) : known.with(place, run);
+    this.#runs.set(run.rule, [...runs]);
     this.#writeSoon();
   }
 

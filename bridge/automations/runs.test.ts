@@ -152,6 +152,87 @@ describe("a run", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
     expect((await acting.status(rule.id))?.runs.at(-1)?.state).toBe("undone");
   });
 
+  /** A valve that is open, and closes when it is told. */
+  async function valve() {
+    const { publisher } = hosted;
+    await publisher.on("water/set", (payload) =>
+      publisher.say("water", payload === "CLOSE" ? "closed" : "open", true),
+    );
+    await publisher.config("valve/water", {
+      ...{ name: null, unique_id: "water", command_topic: "water/set", state_topic: "water" },
+      ...{ device_class: "water", device: { identifiers: ["water"], name: "Water valve" } },
+    });
+    await publisher.say("water", "open", true);
+    return await acting.device("water-valve");
+  }
+
+  test("that closed a valve offers no undo, and stays done where one is asked for", async () => {
+    await acting.run();
+    const water = await valve();
+    const rule = await armed({ do: [acting.step(water, {}, { action: "close" })], say: "Closed." });
+    await acting.turn(60);
+    const { run } = await acting.told(rule.id);
+    expect(run).toMatchObject({ state: "done", steps: [{ outcome: "confirmed" }] });
+    expect(run).not.toHaveProperty("undo");
+    const order = { do: "undo", rule: rule.id, firing: 1, by: "anna", language: "en" } as const;
+    expect(await acting.order(order)).toEqual({
+      error: "No button undoes this, since the way back may do harm. Ask for it in words.",
+    });
+    expect(await acting.order({ ...order, language: "de" })).toMatchObject({
+      error: expect.stringMatching(/^Dafür gibt es keine Taste/),
+    });
+    const shown = (await acting.status(rule.id))?.runs.at(-1);
+    expect(shown).toMatchObject({ state: "done", steps: [{ outcome: "confirmed" }] });
+    expect(shown).not.toHaveProperty("undo");
+    expect(acting.news()).toHaveLength(1);
+  });
+
+  test("with a way back for one of two devices brings that one back, and says what stays", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    await hosted.publisher.say("plugs/fan/state", "OFF", true);
+    const [water, fan] = [await valve(), await acting.device("plug-fan")];
+    const close = acting.step(water, {}, { action: "close" });
+    const rule = await armed({ do: [close, acting.step(fan)], say: "Closed." });
+    await acting.turn(60);
+    expect((await acting.told(rule.id)).run?.undo).toBe(true);
+    const order = { do: "undo", rule: rule.id, firing: 1, by: "anna", language: "en" } as const;
+    expect(await acting.order(order)).toMatchObject({
+      confirmed: false,
+      text: expect.stringMatching(/off.*Water valve: A person has to ask for the way back\.$/),
+    });
+    expect(hosted.publisher.sentTo("fan")).toEqual(["ON", "OFF"]);
+    const shown = (await acting.status(rule.id))?.runs.at(-1);
+    expect(shown?.state).toBe("done");
+    expect(shown?.steps.map(({ outcome }) => outcome)).toEqual(["confirmed", "confirmed", "confirmed"]);
+    expect(acting.news()).toHaveLength(1);
+  });
+
+  test("is undone also after one that found all as it wants it", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    await hosted.publisher.say("plugs/fan/state", "OFF", true);
+    const fan = await acting.device("plug-fan");
+    const rule = await armed({ do: [acting.step(fan)], say: "Hot." });
+    const runs = async () =>
+      (await acting.status(rule.id))?.runs.map(({ firing, undo = false }) => [firing, undo]);
+    await acting.turn(60);
+    await acting.told(rule.id, ({ firing }) => firing === 1);
+    await acting.turn(10);
+    await acting.isIn(rule.id, "armed");
+    await acting.turn(60);
+    const { run } = await acting.told(rule.id, ({ firing }) => firing === 2);
+    expect(run).not.toHaveProperty("undo");
+    expect(await runs()).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    const order = { do: "undo", rule: rule.id, firing: 1, by: "anna", language: "en" } as const;
+    expect(await acting.order(order)).toMatchObject({ confirmed: true });
+    expect(hosted.publisher.sentTo("fan").at(-1)).toBe("OFF");
+    expect((await acting.status(rule.id))?.runs.map(({ state }) => state)).toEqual(["undone", "done"]);
+  });
+
   test("says its values and the answer to an undo in the language of the rule's maker", async () => {
     await hosted.publisher.plug("fan");
     await acting.run();

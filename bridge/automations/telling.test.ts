@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { initialAutomation } from "@edgecall/core/automations/state.ts";
 import { ruleOf } from "@edgecall/core/automations/testkit/rules.ts";
 import type { AllowedAutomation, AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type HeldRule, HeldRules } from "./held-rules.ts";
 import { NewsQueue } from "./news.ts";
 import { RunRecords } from "./run-records.ts";
@@ -29,7 +29,10 @@ beforeEach(async () => {
   rules.add({ text: "", rule, state: initialAutomation(rule, AT) });
   held = rules.all[0] as HeldRule;
 });
-afterEach(() => records.stop());
+afterEach(async () => {
+  vi.useRealTimers();
+  await records.stop();
+});
 
 function runOf(
   firing: number,
@@ -67,6 +70,32 @@ test("an undo is answered by the run's end, and not by a step that failed before
   const last = runOf(1, { state: "stopped", why: "unconfirmed" });
   tells(last);
   expect(await answer).toEqual(last);
+});
+
+test("what an undo could not bring back is the answer to it, and no news of the run", async () => {
+  tells(runOf(1));
+  const answer = telling.ended(rule.id, 1);
+  const steps = [...runOf(1).steps, { step: 1, outcome: "not_sent" as const, text: "", at: AT }];
+  const last = runOf(1, { why: "undo", steps });
+  tells(last, true);
+  expect(await answer).toEqual(last);
+  expect(records.of(rule.id)).toEqual([last]);
+  expect(news.content.news).toEqual([]);
+  // It is counted once.
+  tells(runOf(2), true);
+  expect(news.content.news.map(({ silent }) => silent)).toEqual([1]);
+});
+
+test("an undo that takes too long is told when it has ended, as its answer says", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const answer = telling.ended(rule.id, 1);
+  vi.advanceTimersByTime(20_000);
+  expect(await answer).toBeUndefined();
+  const undone = runOf(1, { state: "undone", why: "undo" });
+  tells(undone);
+  expect(news.content.news).toMatchObject([{ run: undone }]);
+  tells(undone);
+  expect(news.content.news).toHaveLength(1);
 });
 
 test("a loop is told with the names of its rules, in their order", () => {

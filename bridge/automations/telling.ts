@@ -7,8 +7,8 @@ import type { HeldRule } from "./held-rules.ts";
 import type { NewsQueue } from "./news.ts";
 import type { RunRecords } from "./run-records.ts";
 
-/** The answer to a person's undo is waited for no longer than this. */
-const UNDO_MS = 60_000;
+/** The answer to a person's undo is waited for no longer than this. The gateway waits for 25 s. */
+const UNDO_MS = 20_000;
 
 /** @property nameOf a rule, by its id */
 type TellingParts = { news: NewsQueue; records: RunRecords; nameOf(id: string): string; log: Log };
@@ -17,6 +17,8 @@ export class Telling {
   readonly #parts: TellingParts;
   /** Work for the end of an undo, by rule and firing. */
   readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
+  /** Undos whose answer said that the rule's next message says what became of them. */
+  readonly #late = new Set<string>();
 
   constructor(parts: TellingParts) {
     this.#parts = parts;
@@ -29,12 +31,15 @@ export class Telling {
     const { id, version } = held.rule;
     const isEnded = run.ended !== undefined;
     // A run that has stopped may still have its end, or its way back, before it.
-    if (isEnded) {
-      const waiting = this.#undone.get(`${id} ${run.firing}`);
-      this.#undone.delete(`${id} ${run.firing}`);
-      waiting?.(run);
-    }
-    if (!aloud) {
+    const undo = `${id} ${run.firing}`;
+    const waiting = isEnded ? this.#undone.get(undo) : undefined;
+    if (waiting) this.#undone.delete(undo);
+    waiting?.(run);
+    const isBack = run.steps.some(({ step }) => step >= held.rule.do.length);
+    // The person has the answer, and the run was told before.
+    if (waiting && isBack && !critical) return;
+    const isPromised = isEnded && this.#late.delete(undo);
+    if (!aloud && !isPromised) {
       if (isEnded && isConfirmed(run) && run.firing !== held.told) held.silent += 1;
       return;
     }
@@ -87,11 +92,14 @@ export class Telling {
   /** @returns the run when it has ended; undefined: it has not in time */
   async ended(rule: string, firing: number): Promise<AutomationRun | undefined> {
     const { promise, resolve } = Promise.withResolvers<AutomationRun | undefined>();
-    const over = setTimeout(() => resolve(undefined), UNDO_MS);
+    const over = setTimeout(() => {
+      this.#late.add(`${rule} ${firing}`);
+      this.#undone.delete(`${rule} ${firing}`);
+      resolve(undefined);
+    }, UNDO_MS);
     this.#undone.set(`${rule} ${firing}`, resolve);
     const run = await promise;
     clearTimeout(over);
-    this.#undone.delete(`${rule} ${firing}`);
     return run;
   }
 }

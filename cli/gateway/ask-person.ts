@@ -42,6 +42,7 @@ export async function askPerson(
 
 /** True if an approval is too long to be shown at once. */
 function isCut({ approval }: Question): boolean {
+  if (ruleLines(approval)) return false;
   const values = approval ? [...Object.values(approval.parameters), approval.cwd ?? ""] : [];
   return values.some((value) => headAndTail(textOf(value), SHOWN) !== undefined);
 }
@@ -110,6 +111,8 @@ export function questionText(
 /** What would be run: a line where the sentence says all of it, else each value, and a script as its lines. */
 function argumentLines(approval: NonNullable<Question["approval"]>, whole: boolean): string[] {
   const { parameters, card } = approval;
+  const ofRule = ruleLines(approval);
+  if (ofRule) return ofRule;
   const { lines, rest } = approvalText({ approval }, undefined);
   if (lines) {
     const script = whole ? lines.join("\n") : shortened(lines.join("\n"), SHOWN);
@@ -120,6 +123,14 @@ function argumentLines(approval: NonNullable<Question["approval"]>, whole: boole
   return Object.entries(parameters).map(
     ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
   );
+}
+
+/** The sentences of a rule that acts, which the gateway makes of what is signed. @returns undefined: it is about something else */
+function ruleLines(approval: Question["approval"]): string[] | undefined {
+  const { lines = [], danger } = approval?.card ?? {};
+  if (lines.length === 0) return undefined;
+  const tap = danger ? ["This may do harm, so it asks twice:"] : [];
+  return [...tap, ...lines].map((line) => `  ${printableLine(line)}\n`);
 }
 
 /** Who else was asked. Empty: the person's own token may not approve, and nobody could be told. */

@@ -29,7 +29,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
   },
   {
     name: "rules",
-    about: "list what the home watches for and reminds of: when, who is told, how it is now",
+    about: "list what the home watches for, reminds of and does by itself: when, who is told, how it is now",
     options: { json: JSON_OPTION },
     load: async () => (await import("./rules.ts")).listRules,
   },
@@ -163,8 +163,14 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./tokens.ts")).rotateToken,
   },
   {
-    name: "permissions list",
+    name: "permissions",
     about: "list what devices may be told without a question, with values, uses and end",
+    options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
+    load: async () => (await import("./permissions.ts")).listPermissions,
+  },
+  {
+    name: "permissions list",
+    about: "the same as `edgecall permissions`",
     options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
     load: async () => (await import("./permissions.ts")).listPermissions,
   },

@@ -28,14 +28,15 @@ const NOTES = {
   ended: { at: 1, why: "paired_again", by: null },
 };
 
-/** @param answer of the gateway @returns the requests, and what was written */
-async function run(words: readonly string[], answer: object, status = 200) {
+/** @param answer of the gateway; `rules`: its rules that act, which it does not know otherwise @returns the requests, and what was written */
+async function run(words: readonly string[], answer: object, status = 200, rules?: object) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
-    response.statusCode = status;
+    const isRules = request.url === "/v1/automations";
+    response.statusCode = isRules && !rules ? 404 : status;
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(answer));
+    response.end(JSON.stringify(isRules ? (rules ?? {}) : answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const said = { out: "", err: "" };
@@ -84,6 +85,23 @@ test("list has a line for each, with values, uses, end and id, and no control of
   ])
     expect(notes).toContain(text);
   for (const control of ["\u202e", "\u001b"]) expect(out).not.toContain(control);
+});
+
+test("without a word it lists; a rule is called by its name, and by its id where it is gone", async () => {
+  const ofRule = { ...HEAT, who: { rule: "a-16235fac2fb1", version: 1 } };
+  const gone = { ...HEAT, who: { rule: "a-000000000000", version: 2 } };
+  const rule = { id: "a-16235fac2fb1", name: "Leak", status: "active", why: null, by: "anna", now: null };
+  const listed = { permissions: [ofRule, gone, HEAT] };
+  const { code, asked, out } = await run([], listed, 200, { automations: [rule], bridge: "online" });
+  expect([code, asked]).toEqual([0, ["GET /v1/permissions", "GET /v1/automations"]]);
+  const [, first = "", second = ""] = out.split("\n");
+  expect(first).toMatch(/; stop {2}Leak +anna/);
+  expect(first).not.toContain("a-16235fac2fb1");
+  expect(second).toContain("a-000000000000 2");
+  // An older gateway knows no rules that act.
+  expect((await run([], listed)).out).toContain("a-16235fac2fb1 1");
+  // Without a rule's permission their names are not asked for.
+  expect((await run([], { permissions: [HEAT] })).asked).toEqual(["GET /v1/permissions"]);
 });
 
 test("list is JSON for a program, and says where there is none", async () => {

@@ -1,8 +1,9 @@
 /** `edgecall permissions` lists the standing permissions of a home, and ends them. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { readActingRules } from "./acting-rules.ts";
 import { readConnection } from "./connection.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, GatewayError } from "./gateway.ts";
 import { table } from "./table.ts";
 import { ago } from "./times.ts";
 
@@ -23,20 +24,39 @@ const Permissions = z.looseObject({ permissions: z.array(Permission) });
 export async function listPermissions({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (positionals.length > 0) throw new UsageError("takes nothing");
   const query = flag("ended") ? { ended: "yes" as const } : {};
-  const { permissions } = await new Gateway(readConnection(env)).json(Permissions, "GET /v1/permissions", {
-    query,
-  });
+  const gateway = new Gateway(readConnection(env));
+  const { permissions } = await gateway.json(Permissions, "GET /v1/permissions", { query });
   if (flag("json")) io.out(`${JSON.stringify(permissions)}\n`);
   else if (permissions.length === 0) io.err("there is no permission: each change of a device asks\n");
-  else io.out(permissionTable(permissions, io.width));
+  else io.out(permissionTable(permissions, await ruleNames(gateway, permissions), io.width));
   return EXIT.ok;
 }
 
-function permissionTable(permissions: readonly Permission[], width: number | undefined): string {
+/** The names of the rules that act, by id. A rule that is gone has none. */
+async function ruleNames(
+  gateway: Gateway,
+  permissions: readonly Permission[],
+): Promise<ReadonlyMap<string, string>> {
+  if (!permissions.some(({ who }) => typeof who !== "string" && "rule" in who)) return new Map();
+  try {
+    const { rules } = await readActingRules(gateway);
+    return new Map(rules.map(({ id, name }) => [id, name]));
+  } catch (error) {
+    // The list is worth more than the names.
+    if (error instanceof GatewayError) return new Map();
+    throw error;
+  }
+}
+
+function permissionTable(
+  permissions: readonly Permission[],
+  names: ReadonlyMap<string, string>,
+  width: number | undefined,
+): string {
   const columns = [
     { title: "DEVICE" },
     { title: "MAY BE TOLD", gives: true },
-    { title: "BY" },
+    { title: "BY", gives: true },
     { title: "GIVEN BY", gives: true },
     { title: "UNTIL" },
     { title: "USES" },
@@ -49,7 +69,7 @@ function permissionTable(permissions: readonly Permission[], width: number | und
     Object.entries(actions)
       .map(([action, bounds]) => [action, ...Object.entries(bounds).map(boundText)].join(" "))
       .join("; "),
-    typeof who === "string" ? who : Object.values(who).join(" "),
+    typeof who === "string" ? who : (names.get(String(who.rule)) ?? Object.values(who).join(" ")),
     by,
     ended ? `ended: ${ended.why}` : new Date(until).toISOString().slice(0, 10),
     String(uses),

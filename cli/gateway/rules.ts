@@ -1,6 +1,7 @@
-/** `edgecall rules` lists what a home watches for and reminds of; the others pause, resume and remove one of these. */
+/** `edgecall rules` lists what a home watches for, reminds of and does by itself; the others pause, resume and remove one of these. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { actingRuleTable, readActingRules } from "./acting-rules.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import { printableLine } from "./printable.ts";
@@ -23,11 +24,19 @@ const Rules = z.looseObject({ rules: z.array(Rule) });
 
 export async function listRules({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (positionals.length > 0) throw new UsageError("takes nothing");
-  const { rules } = await new Gateway(readConnection(env)).json(Rules, "GET /v1/rules");
-  if (flag("json")) io.out(`${JSON.stringify(rules)}\n`);
-  else if (rules.length === 0)
+  const gateway = new Gateway(readConnection(env));
+  const { rules } = await gateway.json(Rules, "GET /v1/rules");
+  const acting = await readActingRules(gateway);
+  if (flag("json")) io.out(`${JSON.stringify([...rules, ...acting.rules])}\n`);
+  else if (rules.length + acting.rules.length === 0)
     io.err('there is no rule; for one: edgecall ask "Tell me when the freezer is above -15"\n');
-  else io.out(ruleTable(rules, io.width));
+  else {
+    const tables = [
+      ...(rules.length > 0 ? [ruleTable(rules, io.width)] : []),
+      ...(acting.rules.length > 0 ? [actingRuleTable(acting, io.width)] : []),
+    ];
+    io.out(tables.join("\n"));
+  }
   return EXIT.ok;
 }
 
@@ -50,26 +59,51 @@ function ruleTable(rules: readonly Rule[], width: number | undefined): string {
   return table(columns, rows, width);
 }
 
-export const pauseRule = (call: CommandCall) => change(call, "paused");
-export const resumeRule = (call: CommandCall) => change(call, "active");
+const Changed = z.looseObject({ name: z.string() });
 
-async function change(call: CommandCall, status: "paused" | "active"): Promise<number> {
-  const path = { rule: idIn(call) };
+export async function pauseRule(call: CommandCall): Promise<number> {
+  const rule = idIn(call);
   const gateway = new Gateway(readConnection(call.env));
-  const { name } = await gateway.json(Rule, "PATCH /v1/rules/{rule}", { path, body: { status } });
-  call.io.err(`'${printableLine(name)}' is ${status}\n`);
+  const body = { status: "paused" as const };
+  const { name } = isActing(rule)
+    ? await gateway.json(Changed, "PATCH /v1/automations/{automation}", { path: { automation: rule }, body })
+    : await gateway.json(Changed, "PATCH /v1/rules/{rule}", { path: { rule }, body });
+  call.io.err(`'${printableLine(name)}' is paused\n`);
+  return EXIT.ok;
+}
+
+export async function resumeRule(call: CommandCall): Promise<number> {
+  const rule = idIn(call);
+  // It needs an owner's yes to its card, which a conversation and the console ask for.
+  if (isActing(rule))
+    throw new UsageError(
+      `an owner allows a rule that acts anew, by its card: edgecall ask "resume the rule ${rule}", or the console (Rules)`,
+    );
+  const gateway = new Gateway(readConnection(call.env));
+  const { name } = await gateway.json(Changed, "PATCH /v1/rules/{rule}", {
+    path: { rule },
+    body: { status: "active" },
+  });
+  call.io.err(`'${printableLine(name)}' is active\n`);
   return EXIT.ok;
 }
 
 export async function removeRule(call: CommandCall): Promise<number> {
   const rule = idIn(call);
-  await new Gateway(readConnection(call.env)).text("DELETE /v1/rules/{rule}", { path: { rule } });
+  const gateway = new Gateway(readConnection(call.env));
+  if (isActing(rule))
+    await gateway.text("DELETE /v1/automations/{automation}", { path: { automation: rule } });
+  else await gateway.text("DELETE /v1/rules/{rule}", { path: { rule } });
   call.io.err(`${rule} is gone, with its history\n`);
   return EXIT.ok;
 }
 
+function isActing(id: string): boolean {
+  return id.startsWith("a-");
+}
+
 /** @throws UsageError */
 function idIn({ positionals: [id, ...more] }: CommandCall): string {
-  if (id !== undefined && more.length === 0 && /^[wr]-[0-9a-f]{4,12}$/.test(id)) return id;
+  if (id !== undefined && more.length === 0 && /^[wra]-[0-9a-f]{4,12}$/.test(id)) return id;
   throw new UsageError("takes one rule, as `edgecall rules` shows it: for instance w-1a2b3c");
 }

@@ -130,9 +130,12 @@ export const Question = z.looseObject({
           asker: z.string(),
           own: z.optional(z.looseObject({ text: z.string() })),
           facts: z.array(z.looseObject({ label: z.string(), text: z.string() })),
+          danger: z.optional(z.literal(true)),
           shows: z.optional(z.array(z.string())),
           partial: z.optional(z.literal(true)),
           marks: z.optional(z.array(z.looseObject({ line: z.number(), why: z.string() }))),
+          /** Of a rule that acts: all of it in sentences, or with `danger` what of it does harm. */
+          lines: z.optional(z.array(z.string())),
         }),
       ),
       unread: z.optional(

@@ -91,6 +91,22 @@ test("an approval shows everything that would be run", () => {
   ).toBe(
     '\nUnlock Door?\n  You asked\n  exactly: {"tool":"unlock","parameters":{}}\n  why it asks: it is a lock\n',
   );
+  // A rule that acts: its sentences, and nothing of what is signed, which is long.
+  const rule = {
+    ...{ tool: "automate", reason: "it acts by itself" },
+    parameters: { automation: { id: "a-16235fac2fb1", when: "x".repeat(3_000) }, card: ["Make this rule?"] },
+  };
+  const lines = ["When: Leak sensor: wet", "Then: Water valve: close\u202e"];
+  const asked = (more: object) => ({
+    ...{ ...APPROVAL, text: "Make this rule? “Leak”" },
+    approval: { ...rule, card: { ...said, verb: "Allow", lines, ...more } },
+  });
+  expect(questionText(asked({}), plain, false)).toBe(
+    "\nMake this rule? “Leak”\n  You asked\n  When: Leak sensor: wet\n  Then: Water valve: close\\u202e\n  why it asks: it acts by itself\n",
+  );
+  expect(questionText(asked({ danger: true }), plain)).toContain(
+    "  You asked\n  This may do harm, so it asks twice:\n  When: Leak sensor: wet\n",
+  );
   expect(questionText(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
 });
 
@@ -119,6 +135,23 @@ test("S3 a long approval is shown by head and tail, and can be approved after al
   expect(cut.split("middle").length).toBeLessThan(60);
   expect(text).toContain("type 'all' first");
   expect(text.slice(cut.length).split("middle").length).toBe(501);
+});
+
+test("a rule that acts is allowed at once: its sentences say all of it", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const shown = textOf(output);
+  const card = { verb: "Allow", asker: "You asked", facts: [], lines: ["When: wet", "Then: close"] };
+  const approval = {
+    ...{ tool: "automate", reason: "it acts by itself", card },
+    parameters: { automation: "x".repeat(3_000) },
+  };
+  const terminal = { input, output, paint: plain, onInterrupt: () => {} };
+  const answer = askPerson({ ...APPROVAL, approval }, terminal, new AbortController().signal);
+  input.write("y\n");
+  expect(await answer).toBe("approve");
+  output.end();
+  expect(await shown).toContain("  When: wet\n  Then: close\n");
 });
 
 test.each([

@@ -87,6 +87,8 @@ function around({ presence }: Past, at: number, begun: number): Surroundings {
     ...{ at, sure: true, presence: presence?.(at) ?? "unknown", begin_from: begun },
     because: () => [],
     before: () => ({}),
+    is_so: () => false,
+    has_way_back: () => false,
     held_until: () => 0,
   };
 }

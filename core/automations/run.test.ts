@@ -69,6 +69,10 @@ class Bench {
     return this.give({ of: "outcome", firing, step, outcome, text: outcome, ...more });
   }
 
+  canUndo(firing: number): boolean {
+    return canUndo(this.rule, this.state, firing, around(this.at, this.around));
+  }
+
   restart(says: LedgerSays, ms = 5_000): Effect[] {
     const stored = readAutomationState(JSON.parse(JSON.stringify(this.state)));
     if (!stored.ok) throw new Error(stored.error);
@@ -499,13 +503,158 @@ describe("its end", () => {
     bench.fire();
     bench.ends("confirmed");
     expect(bench.effects.at(-1)).toMatchObject({ run: { undo: true } });
-    expect(canUndo(bench.rule, bench.state, 1)).toBe(true);
+    expect(bench.canUndo(1)).toBe(true);
     expect(brief(bench.give({ of: "undo", firing: 1 }))).toEqual(["undo 1"]);
-    expect(canUndo(bench.rule, bench.state, 1)).toBe(false);
+    expect(bench.canUndo(1)).toBe(false);
     expect(brief(bench.ends("confirmed"))).toEqual(["notes undone undo"]);
-    expect(canUndo(bench.rule, bench.state, 1)).toBe(false);
+    expect(bench.canUndo(1)).toBe(false);
     expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
   });
+});
+
+describe("a person's undo", () => {
+  const two = { do: [stepOf(), stepOf({ key: "valve", danger: "way_closes" as const })] };
+  /** Two actions were done, the first one without a way back. */
+  function done(more: Partial<Surroundings> = {}): Bench {
+    const bench = new Bench({ do: [stepOf({ key: "valve" }), stepOf()] });
+    bench.around = more;
+    bench.fire();
+    bench.ends("confirmed");
+    bench.ends("confirmed");
+    return bench;
+  }
+
+  test("is offered only where something can be brought back at that moment", () => {
+    const bench = done({ has_way_back: () => false });
+    expect(bench.effects.at(-1)).not.toHaveProperty("run.undo");
+    expect(bench.canUndo(1)).toBe(false);
+    expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
+    expect(bench.state.last?.ending).toBeUndefined();
+    // Nothing of what it did can be brought back without a person but the lamp.
+    bench.around = { has_way_back: ({ key }) => key === "lamp" };
+    expect(bench.canUndo(1)).toBe(true);
+    expect(done({ has_way_back: ({ key }) => key === "lamp" }).effects.at(-1)).toMatchObject({
+      run: { undo: true },
+    });
+  });
+
+  test("is not offered where no value before is known, or nothing was changed", () => {
+    expect(done({ before: () => undefined }).canUndo(1)).toBe(false);
+    expect(done({ is_so: () => true }).canUndo(1)).toBe(false);
+    expect(done({ is_so: ({ key }) => key === "valve" }).canUndo(1)).toBe(true);
+  });
+
+  test("that fails leaves the run done", () => {
+    for (const outcome of ["not_sent", "unconfirmed", "unknown"] as const) {
+      const bench = done();
+      expect(brief(bench.give({ of: "undo", firing: 1 }))).toEqual(["undo 3"]);
+      bench.ends(outcome);
+      expect(brief(bench.ends(outcome)).at(-1)).toBe("says done undo");
+      expect(bench.canUndo(1)).toBe(false);
+    }
+  });
+
+  test("that brings back a part, or leaves all that was changed since, leaves it done too", () => {
+    const part = done();
+    part.give({ of: "undo", firing: 1 });
+    part.ends("confirmed");
+    expect(brief(part.ends("not_sent"))).toEqual(["says done undo"]);
+    const kept = done();
+    kept.give({ of: "undo", firing: 1 });
+    kept.ends("not_sent", { kept: true });
+    expect(brief(kept.ends("not_sent", { kept: true }))).toEqual(["notes done undo"]);
+  });
+
+  test("that fails leaves a run that had stopped as it was", () => {
+    const bench = new Bench(two);
+    bench.fire();
+    bench.ends("confirmed");
+    bench.ends("unconfirmed");
+    bench.give({ of: "undo", firing: 1 });
+    bench.ends("not_sent");
+    expect(brief(bench.ends("not_sent"))).toEqual(["says stopped unconfirmed"]);
+  });
+
+  test("brings back nothing that was so before", () => {
+    const bench = done({ is_so: ({ key }) => key === "lamp" });
+    expect(brief(bench.give({ of: "undo", firing: 1 }))).toEqual(["undo 2"]);
+    expect(brief(bench.ends("confirmed"))).toEqual(["notes undone undo"]);
+  });
+
+  test("of a run stays while those after it change nothing", () => {
+    const bench = new Bench();
+    bench.fire();
+    bench.ends("confirmed");
+    bench.around = { is_so: () => true };
+    for (const firing of [2, 3]) {
+      bench.fire();
+      expect(bench.canUndo(1)).toBe(false);
+      expect(bench.ends("confirmed").at(-1)).not.toHaveProperty("run.undo");
+      expect([1, firing].map((one) => bench.canUndo(one))).toEqual([true, false]);
+    }
+    bench.fire();
+    bench.ends("not_sent");
+    bench.restart("none");
+    expect(bench.canUndo(1)).toBe(true);
+    expect(bench.give({ of: "undo", firing: 1 })).toMatchObject([
+      { of: "undo", firing: 1, step: 1, before: { state: false } },
+    ]);
+    expect(brief(bench.ends("confirmed"))).toEqual(["notes undone undo"]);
+    expect([1, 2, 3, 4].some((one) => bench.canUndo(one))).toBe(false);
+  });
+
+  test.each([
+    ["changed something", { is_so: () => false }, "confirmed"],
+    ["may have changed something", { is_so: () => true }, "unconfirmed"],
+    ["was not confirmed by anything", { is_so: () => true }, "sent"],
+  ] as const)("of a run is over where one after it %s", (_, more, outcome) => {
+    const bench = new Bench();
+    bench.fire();
+    bench.ends("confirmed");
+    bench.around = more;
+    bench.fire();
+    bench.ends(outcome);
+    expect(bench.canUndo(1)).toBe(false);
+    expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
+  });
+
+  test("is of no run that was undone, also while those after it change nothing", () => {
+    const bench = new Bench();
+    bench.fire();
+    bench.ends("confirmed");
+    bench.give({ of: "undo", firing: 1 });
+    bench.ends("confirmed");
+    bench.around = { is_so: () => true };
+    bench.fire();
+    bench.ends("confirmed");
+    expect([1, 2].some((one) => bench.canUndo(one))).toBe(false);
+  });
+});
+
+test("an end that brings back leaves what was so before, and the run is done", () => {
+  const bench = new Bench({ over: "undo", do: [stepOf(), stepOf({ key: "fan" })] });
+  bench.around = { is_so: ({ key }) => key === "fan" };
+  bench.fire();
+  bench.ends("confirmed");
+  bench.ends("confirmed");
+  expect(brief(bench.value(false))).toEqual(["undo 2"]);
+  expect(brief(bench.ends("confirmed"))).toEqual(["notes undone over"]);
+  const none = new Bench({ over: "undo" });
+  none.around = { is_so: () => true };
+  none.fire();
+  none.ends("confirmed");
+  expect(brief(none.value(false))).toEqual(["notes done over"]);
+});
+
+test("a state of the version before has no word on what was so before", () => {
+  const bench = new Bench();
+  bench.fire();
+  bench.ends("confirmed");
+  const { unchanged: _, ...last } = bench.state.last ?? expect.unreachable();
+  const read = readAutomationState(JSON.parse(JSON.stringify({ ...bench.state, last })));
+  expect(read).toMatchObject({ ok: true });
+  if (read.ok) bench.state = read.value;
+  expect(bench.canUndo(1)).toBe(true);
 });
 
 test("what comes true while a person's undo is carried out is counted, and costs no time", () => {

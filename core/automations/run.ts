@@ -16,7 +16,7 @@ import type { Advanced, AutomationInput, AutomationState, Run, Surroundings } fr
 import { carryOn, LATE_MS, onLate, onOutcome, onUndo, stop } from "./steps.ts";
 import { nextMoment } from "./times.ts";
 import { heldTruth } from "./truth.ts";
-import { isHeld, isUndoable, type Turn, tellNotRun } from "./turn.ts";
+import { endedOf, isHeld, isUndoable, type Turn, tellNotRun } from "./turn.ts";
 
 /** A step to true that was not seen has to last for so long. */
 const MISSED_HOLD_MS = windowMs(MINUTE_MS, 2_000);
@@ -88,10 +88,17 @@ export function nextDue(
   return Number.isFinite(first) ? Math.max(first, at) : undefined;
 }
 
-/** Tells whether a person can undo this firing: values before are known, and it was not ended. */
-export function canUndo(rule: Automation, { run, last }: AutomationState, firing: number): boolean {
-  if (run) return run.firing === firing && run.phase !== "end" && !run.ending && isUndoable(rule, run);
-  return last?.firing === firing && isUndoable(rule, last);
+/** Tells whether a person can undo this firing: something of it can be brought back now, and it was not ended. */
+export function canUndo(
+  rule: Automation,
+  state: AutomationState,
+  firing: number,
+  now: Pick<Surroundings, "has_way_back">,
+): boolean {
+  const { run } = state;
+  if (run) return run.firing === firing && run.phase !== "end" && !run.ending && isUndoable(rule, run, now);
+  const ended = endedOf(state, firing);
+  return ended !== undefined && isUndoable(rule, ended, now);
 }
 
 type Moment = { led: readonly string[]; because: string[] };
@@ -171,7 +178,7 @@ function begin(turn: Turn, moment: boolean, { led, because }: Moment): void {
   const firing = state.firing + 1;
   const run: Run = {
     ...{ firing, at: now.at, because, led: [...led], moment, phase: "do", step: 0, out: false },
-    ...{ recheck: false, tries: 0, steps: [], kept: [], before: {}, ends: [] },
+    ...{ recheck: false, tries: 0, steps: [], kept: [], unchanged: [], before: {}, ends: [] },
   };
   turn.state = { ...state, firing, run, begun: [...recent, now.at], counted: 0, resting: undefined };
   turn.effects.push({ of: "begun", firing });

@@ -79,6 +79,8 @@ const Run = z.object({
   steps: z.array(StepRun),
   /** Steps of an undo that were left out, as somebody changed the value since. They are no failures. */
   kept: z.array(count),
+  /** Steps whose device reported before that it is so: they changed nothing. */
+  unchanged: z.optional(z.array(count)),
   /** By the number of the step. */
   before: z.record(z.string(), ValuesBefore),
   at_most: z.optional(instant),
@@ -122,6 +124,8 @@ export const AutomationState = z.object({
   run: z.optional(Run),
   /** The run before: a late confirmation and a person's "undo" are about it. */
   last: z.optional(Run),
+  /** The run that changed something, where those after it did not: a person may still undo it. */
+  changed: z.optional(Run),
   /** Of `at`: the next time, and the days (20261128) of which it was done, the newest last. */
   next: z.optional(z.object({ at: instant, day: z.int() })),
   days: z.array(z.int()),
@@ -148,6 +152,10 @@ export type Surroundings = {
   because(): string[];
   /** Values of the readings that a step may change. undefined: not known. */
   before(step: AutomationStep): ValuesBefore | undefined;
+  /** Its device reports already what the step asks for. */
+  is_so(step: AutomationStep): boolean;
+  /** The values before this step could be brought back now: nothing changed them since, and no person has to be asked. */
+  has_way_back(step: AutomationStep, before: ValuesBefore): boolean;
   /** Until when limits of the home hold this step back. A time that is not after `at`: it may go. Never asked for ends. */
   held_until(step: AutomationStep): number;
 };

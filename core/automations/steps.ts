@@ -6,12 +6,15 @@ import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 import { isAllowedNow } from "./only-if.ts";
 import { type AutomationInput, actionId, type Effect, type Run, type StepEnded, type Why } from "./state.ts";
 import {
+  endedOf,
   hasFailed,
+  isChanged,
   isFailure,
   isHeld,
   isTouched,
   isUndo,
   isUndoable,
+  isWithoutChange,
   needsEnd,
   type Turn,
   tell,
@@ -99,6 +102,8 @@ function moveDo(turn: Turn, run: Run): boolean {
 function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
   const { rule, now } = turn;
   const before = rule.over === "off" ? undefined : now.before(action);
+  const isSo = before !== undefined && now.is_so(action);
+  const unchanged = (run.unchanged ?? []).filter((step) => step !== run.step);
   const hasLimit = rule.at_most_minutes !== undefined && (rule.over !== "leave" || rule.end.length > 0);
   set(turn, {
     ...run,
@@ -106,6 +111,7 @@ function giveOut(turn: Turn, run: Run, action: AutomationStep): false {
     ...(run.uncut && { uncut: { at_most: run.uncut.at_most } }),
     // The outcome of a try before is not that of this one.
     steps: run.steps.filter(({ step: before }) => before !== run.step),
+    unchanged: isSo ? [...unchanged, run.step] : unchanged,
     ...(before && { before: { ...run.before, [run.step]: before } }),
     ...(hasLimit && { at_most: run.at_most ?? now.at + (rule.at_most_minutes ?? 0) * MINUTE_MS }),
   });
@@ -136,8 +142,12 @@ function isWorthSaying({ rule }: Turn, run: Run): boolean {
   return rule.say !== undefined && run.steps.length > 0;
 }
 
-function end(turn: Turn, last: Run): true {
-  turn.state = { ...turn.state, run: undefined, last };
+function end(turn: Turn, run: Run): true {
+  const { last, changed } = turn.state;
+  const before = last && isWithoutChange(last) ? changed : last;
+  // A run that changed nothing leaves the one before it to be undone.
+  const isKept = isWithoutChange(run);
+  turn.state = { ...turn.state, run: undefined, last: run, changed: isKept ? before : undefined };
   return true;
 }
 
@@ -150,7 +160,8 @@ function beginEnd(turn: Turn, run: Run, why: Why): true {
 /** Numbers of the steps that end what this run did: the last first where they bring values back. */
 function endsOf({ rule }: Turn, run: Run, why: Why): number[] {
   const touched = rule.do.flatMap((_, step) => (isTouched(run, step) ? [step] : []));
-  if (isUndo(rule, why)) return touched.reverse().map((step) => rule.do.length + step);
+  const changed = touched.filter((step) => isChanged(run, step));
+  if (isUndo(rule, why)) return changed.reverse().map((step) => rule.do.length + step);
   // A rule that is stopped does not reach its `at_most_minutes`, so what that would end is ended now.
   if (rule.over === "leave" && run.at_most === undefined) return [];
   const keys = new Set(touched.map((step) => rule.do[step]?.key));
@@ -292,13 +303,14 @@ export function stop(
   if (run && !run.ending) set(turn, { ...run, ending: { why, at: now.at } });
 }
 
-/** A person's "undo" of the present run, or of the last one. */
+/** A person's "undo" of the present run, or of the last one that changed something. */
 export function onUndo(turn: Turn, firing: number): void {
   const { state, rule, now } = turn;
   const ending = { why: "undo" as const, at: now.at };
   const { run, last } = state;
   if (run?.firing === firing && run.phase !== "end" && !run.ending) set(turn, { ...run, ending });
-  if (run || last?.firing !== firing || !isUndoable(rule, last)) return;
-  turn.state = { ...state, last: undefined };
-  set(turn, { ...last, phase: "held", ending });
+  const undone = endedOf(state, firing);
+  if (run || !undone || !isUndoable(rule, undone, now)) return;
+  turn.state = { ...state, last: undone === last ? undefined : last, changed: undefined };
+  set(turn, { ...undone, phase: "held", ending });
 }

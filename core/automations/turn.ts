@@ -20,9 +20,11 @@ export function isFailure(outcome: StepOutcome): boolean {
   return FAILURES.includes(outcome);
 }
 
-/** @param from the number of the first step that counts */
-export function hasFailed({ steps, kept }: Run, from = 0): boolean {
-  return steps.some(({ step, outcome }) => step >= from && isFailure(outcome) && !kept.includes(step));
+/** @param from the number of the first step that counts @param until that of the first one behind them */
+export function hasFailed({ steps, kept }: Run, from = 0, until = Number.POSITIVE_INFINITY): boolean {
+  return steps.some(
+    ({ step, outcome }) => step >= from && step < until && isFailure(outcome) && !kept.includes(step),
+  );
 }
 
 /** The conditions are so, each for its hold. */
@@ -38,6 +40,18 @@ export function needsEnd(rule: Automation): boolean {
 /** Step `step` of `do` may have changed its device. */
 export function isTouched({ steps }: Run, step: number): boolean {
   return steps.some((one) => one.step === step && one.outcome !== "not_sent");
+}
+
+/** Step `step` of `do` may have changed its device, which was not so before. */
+export function isChanged(run: Run, step: number): boolean {
+  return isTouched(run, step) && !run.unchanged?.includes(step);
+}
+
+/** It left all as it was. */
+export function isWithoutChange({ steps, unchanged = [] }: Run): boolean {
+  return steps.every(
+    ({ step, outcome }) => outcome === "not_sent" || (outcome === "confirmed" && unchanged.includes(step)),
+  );
 }
 
 type Told = { aloud: boolean; critical?: boolean; ended?: boolean };
@@ -64,11 +78,11 @@ export function tellNotRun(turn: Turn, why: Why, because: string[], aloud: boole
 
 /** A run that has ended, as it is told. */
 export function endedRun(rule: Automation, run: Run, at: number): AutomationRun {
-  return told({ rule, now: { at } }, run, true);
+  return told({ rule, now: { at, has_way_back: () => false } }, run, true);
 }
 
 function told(
-  { rule, now }: { rule: Automation; now: Pick<Surroundings, "at"> },
+  { rule, now }: { rule: Automation; now: Pick<Surroundings, "at" | "has_way_back"> },
   run: Run,
   isEnded: boolean,
 ): AutomationRun {
@@ -79,26 +93,44 @@ function told(
     state: toldState(rule, run, isEnded),
     ...(isEnded && { ended: now.at }),
     ...(why !== undefined && { why }),
-    ...(isEnded && isUndoable(rule, run) && { undo: true }),
+    ...(isEnded && isUndoable(rule, run, now) && { undo: true }),
   };
 }
 
 function toldState(rule: Automation, run: Run, isEnded: boolean): AutomationRun["state"] {
   const { steps, why, ending, ends } = run;
+  const first = rule.do.length;
   if (!rule.do.some((_, step) => isTouched(run, step)) && (why !== undefined || ending !== undefined))
     return steps.length === 0 ? "not_run" : "stopped";
-  if (why !== undefined || hasFailed(run)) return "stopped";
+  // What a person's undo does not bring back is no fault of the run.
+  const until = ending?.why === "undo" ? first : undefined;
+  if (why !== undefined || hasFailed(run, 0, until)) return "stopped";
   if (!isEnded) return "running";
-  if (ends.length > 0 && isUndo(rule, ending?.why)) return "undone";
-  return ending && !["over", "at_most"].includes(ending.why) && steps.length < rule.do.length
-    ? "stopped"
-    : "done";
+  const isBack = ends.some((step) => isTouched(run, step)) && !hasFailed(run, first);
+  if (isBack && isUndo(rule, ending?.why)) return "undone";
+  const isCut = steps.filter(({ step }) => step < first).length < first;
+  return ending && !["over", "at_most"].includes(ending.why) && isCut ? "stopped" : "done";
 }
 
-/** A person can undo what it did: values before are known, and no end changed them since. */
-export function isUndoable(rule: Automation, run: Run): boolean {
+/** A person can undo what it did: something of it can be brought back now, and no end did so. */
+export function isUndoable(
+  rule: Automation,
+  run: Run,
+  { has_way_back }: Pick<Surroundings, "has_way_back">,
+): boolean {
   if (run.steps.some(({ step }) => step >= rule.do.length)) return false;
-  return rule.do.some((_, step) => isTouched(run, step) && run.before[step] !== undefined);
+  return rule.do.some((action, step) => {
+    const before = run.before[step];
+    return before !== undefined && isChanged(run, step) && has_way_back(action, before);
+  });
+}
+
+/** A run that has ended and that a person may still undo, as far as nothing was changed after it. */
+export function endedOf(
+  { last, changed }: Pick<AutomationState, "last" | "changed">,
+  firing: number,
+): Run | undefined {
+  return [last, changed].find((run) => run?.firing === firing);
 }
 
 /** Its end brings the values before back, in place of the steps of `end`. */

@@ -177,7 +177,8 @@ describe("ends and ways back", () => {
     const off = { action: "set", parameters: OFF };
     expect(back(lamp, off, { switch: true })).toEqual({ action: "set", parameters: ON });
     expect(back(lamp, off, {})).toBeUndefined();
-    expect(back(heater, off, { switch: true })).toBeUndefined();
+    expect(back(heater, off, { switch: true })).toBe("dangerous");
+    expect(back(heater, off, {})).toBeUndefined();
     expect(back(heater, { action: "set", parameters: ON }, { switch: false })).toEqual(off);
   });
 });

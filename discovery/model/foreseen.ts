@@ -105,14 +105,14 @@ const FOLLOWS: readonly string[] = ["action"];
 /**
  * The call that brings back values from before a command.
  * @param given by the names of readings, as `Plan.readings` has them @param named the readings of the entity, by their slots
- * @returns undefined: there is none, or it would need a person at that moment
+ * @returns `dangerous`: it would need a person at that moment; undefined: there is none
  */
 export function undoTo(
   context: ForeseenContext,
   parameters: Parameters,
   given: Readonly<Record<string, unknown>>,
   named: ReadonlyMap<string, string>,
-): ForeseenCall | undefined {
+): ForeseenCall | "dangerous" | undefined {
   const { part, command, deviceName, siblings, words } = context;
   const { entity } = part;
   const before: Values = (slot) => {
@@ -123,7 +123,7 @@ export function undoTo(
   };
   const back = undoOf(entity, command, parameters, before, siblings);
   if (typeof back !== "object") return undefined;
-  return isHarmless(back, { entity, deviceName, words, siblings }) ? back : undefined;
+  return isHarmless(back, { entity, deviceName, words, siblings }) ? back : "dangerous";
 }
 
 /** @returns whether the values of now are what a command asks for; undefined: they are not known, or nothing reports them */

@@ -290,14 +290,14 @@ export class KnownDevices {
   /**
    * The call that brings back what an action changed.
    * @param before values from before it, by the names of readings
-   * @returns undefined: there is none, or it would need a person at that moment
+   * @returns `dangerous`: it would need a person at that moment; undefined: there is none
    */
   undoTo(
     id: string,
     { action, parameters }: ForeseenCall,
     before: Readonly<Record<string, unknown>>,
     now: number,
-  ): ForeseenCall | undefined {
+  ): ForeseenCall | "dangerous" | undefined {
     const found = this.#ruleCommand(id, action, now);
     return found && undoTo(found.context, parameters, before, found.readings);
   }

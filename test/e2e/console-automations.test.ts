@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoHome, startDemoHome } from "../../local/demo/demo.ts";
 import { furnish } from "../../local/demo/furnish.ts";
 import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
 import { ACTS_WITHIN_MS, ActingRules } from "./acting-rules.ts";
 import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
@@ -15,6 +16,12 @@ const LEAK = {
   name: "Leak, light on",
   when: [{ agent_id: "leak-sensor", reading: "Water leak", is: "equal", value: "wet" }],
   do: [{ agent_id: "reading-lamp", action: "set", parameters: { on: true } }],
+};
+/** Nothing but a person opens it again. */
+const SHUT = {
+  name: "Leak, water off",
+  when: LEAK.when,
+  do: [{ agent_id: "water-valve", action: "close" }],
 };
 /** What pumps asks twice. */
 const PUMP = {
@@ -50,6 +57,8 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
 
   const card = (name: string) => page.getByRole("region", { name });
   const look = () => page.getByRole("button", { name: "Refresh" }).click();
+  const runsOf = async (wanted: string) =>
+    (await rules.list()).find(({ name }) => name === wanted)?.now?.runs ?? [];
   /** The screen asks again by itself, each 15 s. */
   const shows = async (name: string, text: string | RegExp) =>
     await card(name).getByText(text).first().waitFor({ timeout: ACTS_WITHIN_MS });
@@ -72,7 +81,7 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
   });
 
   test("a rule has its card's words, its state and the values now", async () => {
-    await rules.make("console", [LEAK, PUMP]);
+    await rules.make("console", [LEAK, SHUT, PUMP]);
     await look();
     await shows(LEAK.name, "ready");
     await shows(LEAK.name, "It has not run yet.");
@@ -92,10 +101,35 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
     await card(LEAK.name).getByText("1 run").first().waitFor();
     await fits();
     expect(house.get("Reading lamp").on).toBe(true);
+    house.happen("leak dried");
+    await rules.armed();
+    house.happen("leak");
+    // This one finds the lamp on, so the undo is of the run before.
+    await until(async () => (await runsOf(LEAK.name)).length === 2, { within: ACTS_WITHIN_MS, every: 250 });
+    expect((await runsOf(LEAK.name)).map(({ undo = false }) => undo).toSorted()).toEqual([false, true]);
+    await look();
     await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).click();
     await shows(LEAK.name, "undone");
     expect(house.get("Reading lamp").on).toBe(false);
+    await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).waitFor({ state: "detached" });
     house.happen("leak dried");
+  });
+
+  test("a run whose way back is a way in has no undo, and stays done where one is asked for", async () => {
+    await shows(SHUT.name, "done");
+    expect(house.get("Water valve").open).toBe(false);
+    expect(await page.getByRole("button", { name: `Undo: ${SHUT.name}` }).count()).toBe(0);
+    const rule = (await rules.list()).find(({ name }) => name === SHUT.name);
+    for (const { firing } of await runsOf(SHUT.name)) {
+      const body = JSON.stringify({ firing });
+      const refused = await stack.gateway.fetch(`/v1/automations/${rule?.id}/undo`, { method: "POST", body });
+      expect(refused.status).toBe(422);
+      expect(await refused.json()).toMatchObject({
+        error: { message: expect.stringMatching(/^[A-Z].*\.$/) },
+      });
+    }
+    expect((await runsOf(SHUT.name)).map(({ state }) => state)).toEqual(["done", "done"]);
+    expect(house.get("Water valve").open).toBe(false);
   });
 
   test("a paused one is resumed by its card and a second tap, with the keyboard alone", async () => {
@@ -134,6 +168,6 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
     await page.getByRole("button", { name: `Delete ${PUMP.name}` }).click();
     await page.getByRole("button", { name: "Yes, delete" }).click();
     await card(PUMP.name).waitFor({ state: "detached" });
-    expect((await rules.list()).map(({ name }) => name)).toEqual([LEAK.name]);
+    expect((await rules.list()).map(({ name }) => name)).toEqual([LEAK.name, SHUT.name]);
   });
 });

@@ -46,6 +46,8 @@ export class House {
   sure = true;
   presence: Surroundings["presence"] = "nobody";
   mode: DeviceMode = "works";
+  /** All is so already before it is asked for. */
+  isSo = false;
   /** Writes until the power is lost. */
   fuse: number | undefined;
   /** How much of the lines that were not yet synced is lost with it, and how long it is off. */
@@ -152,7 +154,7 @@ export class House {
   }
 
   #around(): Surroundings {
-    return around(this.wall, { sure: this.sure, presence: this.presence });
+    return around(this.wall, { sure: this.sure, presence: this.presence, is_so: () => this.isSo });
   }
 
   #take(input: AutomationInput): void {

@@ -44,6 +44,8 @@ export function around(at: number, more: Partial<Surroundings> = {}): Surroundin
     ...{ at, sure: true, presence: "unknown", begin_from: 0 },
     because: () => ["Front door: open"],
     before: () => ({ state: false }),
+    is_so: () => false,
+    has_way_back: () => true,
     held_until: () => 0,
     ...more,
   };

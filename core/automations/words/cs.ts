@@ -22,6 +22,12 @@ export const news: NewsWords = {
   ruleActs: "✔ Pravidlo „{name}“ ({id}) od teď jedná.",
   saidAway: "Zapsáno: mimo domov.",
   saidBack: "Zapsáno: doma.",
+  is_armed: "připraveno",
+  is_waiting: "nejdřív to musí skončit",
+  is_running: "právě běží",
+  is_resting: "odpočívá",
+  is_unknown: "hodnota není známa",
+  is_stopped: "zastaveno",
   stopRule: "Zastavit toto pravidlo",
   verbAllow: "Povolit",
   not_sent: "příkaz se nepodařilo odeslat",
@@ -100,6 +106,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Nejde to vrátit: mezitím se to změnilo, nebo se neví, jak to bylo předtím.",
+  backAsks: "Žádné tlačítko to nevrátí, protože návrat může uškodit. Požádej o to slovy.",
   undoLate: "Nepodařilo se to vrátit včas. Další zpráva pravidla řekne, jak to dopadlo.",
   nothingToUndo: "Nebylo co vracet.",
   stepUndone: "{name}: jako předtím.",

@@ -23,6 +23,12 @@ export const news: NewsWords = {
   ruleActs: "✔ Die Regel „{name}“ ({id}) handelt ab jetzt.",
   saidAway: "Du giltst als abwesend.",
   saidBack: "Du giltst als zu Hause.",
+  is_armed: "bereit",
+  is_waiting: "muss erst vorbei sein",
+  is_running: "läuft gerade",
+  is_resting: "ruht",
+  is_unknown: "ein Wert ist nicht bekannt",
+  is_stopped: "gestoppt",
   stopRule: "Diese Regel stoppen",
   verbAllow: "Erlauben",
   not_sent: "ein Befehl ließ sich nicht senden",
@@ -102,6 +108,7 @@ export const card: CardWords = {
 export const home: HomeWords = {
   notUndoable:
     "Das lässt sich nicht rückgängig machen: Es wurde seither geändert, oder der Stand davor ist nicht bekannt.",
+  backAsks: "Dafür gibt es keine Taste, denn der Weg zurück kann schaden. Bitte mit Worten darum.",
   undoLate:
     "Es wurde nicht rechtzeitig rückgängig gemacht. Die nächste Nachricht der Regel sagt, was daraus wurde.",
   nothingToUndo: "Es gab nichts rückgängig zu machen.",

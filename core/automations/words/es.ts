@@ -24,6 +24,12 @@ export const news: NewsWords = {
   ruleActs: "✔ La regla «{name}» ({id}) actúa desde ahora.",
   saidAway: "Consta que estás fuera.",
   saidBack: "Consta que estás en casa.",
+  is_armed: "lista",
+  is_waiting: "antes tiene que terminar",
+  is_running: "en curso",
+  is_resting: "descansa",
+  is_unknown: "un valor no se conoce",
+  is_stopped: "detenida",
   stopRule: "Detener esta regla",
   verbAllow: "Permitir",
   not_sent: "no se pudo enviar una orden",
@@ -104,6 +110,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "No se puede deshacer: se cambió después, o no se sabe cómo estaba antes.",
+  backAsks: "Ningún botón lo deshace, porque volver atrás puede causar daño. Pídelo con palabras.",
   undoLate: "No se deshizo a tiempo. El próximo mensaje de la regla dirá qué pasó.",
   nothingToUndo: "No había nada que deshacer.",
   stepUndone: "{name}: como antes.",

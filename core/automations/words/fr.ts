@@ -23,6 +23,12 @@ export const news: NewsWords = {
   ruleActs: "✔ La règle « {name} » ({id}) agit désormais.",
   saidAway: "Ton absence est notée.",
   saidBack: "Ta présence à la maison est notée.",
+  is_armed: "prête",
+  is_waiting: "doit d'abord être terminée",
+  is_running: "en cours",
+  is_resting: "au repos",
+  is_unknown: "une valeur est inconnue",
+  is_stopped: "arrêtée",
   stopRule: "Arrêter cette règle",
   verbAllow: "Autoriser",
   not_sent: "une commande n'a pas pu être envoyée",
@@ -102,6 +108,8 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Impossible d'annuler : cela a été changé depuis, ou l'état d'avant n'est pas connu.",
+  backAsks:
+    "Aucun bouton n'annule cela, car revenir en arrière peut faire des dégâts. Demande-le avec des mots.",
   undoLate: "L'annulation n'a pas abouti à temps. Le prochain message de la règle dira ce qu'il en est.",
   nothingToUndo: "Il n'y avait rien à annuler.",
   stepUndone: "{name} : comme avant.",

@@ -4,6 +4,7 @@
  */
 export const HOME_WORDS = {
   notUndoable: "It cannot be undone: what it changed was changed since, or how it was before is not known.",
+  backAsks: "No button undoes this, since the way back may do harm. Ask for it in words.",
   undoLate: "It was not undone in time. The rule's next message says what became of it.",
   nothingToUndo: "There was nothing to undo.",
   stepUndone: "{name}: as it was before.",

@@ -24,6 +24,12 @@ export const news: NewsWords = {
   ruleActs: "✔ La regola «{name}» ({id}) agisce da ora.",
   saidAway: "Risulti fuori casa.",
   saidBack: "Risulti a casa.",
+  is_armed: "pronta",
+  is_waiting: "prima deve finire",
+  is_running: "in corso",
+  is_resting: "a riposo",
+  is_unknown: "un valore non è noto",
+  is_stopped: "fermata",
   stopRule: "Ferma questa regola",
   verbAllow: "Permettere",
   not_sent: "un comando non si è potuto inviare",
@@ -104,6 +110,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Non si può annullare: è stato cambiato nel frattempo, o non si sa com'era prima.",
+  backAsks: "Nessun pulsante lo annulla, perché tornare indietro può fare danni. Chiedilo a parole.",
   undoLate: "Non è stato annullato in tempo. Il prossimo messaggio della regola dirà com'è andata.",
   nothingToUndo: "Non c'era niente da annullare.",
   stepUndone: "{name}: come prima.",

@@ -25,6 +25,12 @@ export const NEWS_WORDS = {
   ruleActs: "✔ The rule “{name}” ({id}) acts from now on.",
   saidAway: "You count as away.",
   saidBack: "You count as being at home.",
+  is_armed: "ready",
+  is_waiting: "has to be over first",
+  is_running: "running",
+  is_resting: "rests",
+  is_unknown: "a value is not known",
+  is_stopped: "stopped",
   stopRule: "Stop this rule",
   verbAllow: "Allow",
 } as const;

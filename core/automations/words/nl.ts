@@ -23,6 +23,12 @@ export const news: NewsWords = {
   ruleActs: "✔ De regel “{name}” ({id}) handelt vanaf nu.",
   saidAway: "Je geldt als afwezig.",
   saidBack: "Je geldt als thuis.",
+  is_armed: "klaar",
+  is_waiting: "moet eerst voorbij zijn",
+  is_running: "loopt nu",
+  is_resting: "rust",
+  is_unknown: "een waarde is niet bekend",
+  is_stopped: "gestopt",
   stopRule: "Deze regel stoppen",
   verbAllow: "Toestaan",
   not_sent: "een opdracht kon niet verzonden worden",
@@ -102,6 +108,7 @@ export const card: CardWords = {
 export const home: HomeWords = {
   notUndoable:
     "Dit kan niet ongedaan worden gemaakt: het is daarna veranderd, of het is niet bekend hoe het daarvoor was.",
+  backAsks: "Geen knop maakt dit ongedaan, want de weg terug kan schade doen. Vraag er in woorden om.",
   undoLate:
     "Het is niet op tijd ongedaan gemaakt. Het volgende bericht van de regel vertelt hoe het is afgelopen.",
   nothingToUndo: "Er was niets om ongedaan te maken.",

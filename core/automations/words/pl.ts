@@ -23,6 +23,12 @@ export const news: NewsWords = {
   ruleActs: "✔ Reguła „{name}” ({id}) działa od teraz.",
   saidAway: "Zapisano: poza domem.",
   saidBack: "Zapisano: w domu.",
+  is_armed: "gotowa",
+  is_waiting: "najpierw musi się skończyć",
+  is_running: "działa teraz",
+  is_resting: "odpoczywa",
+  is_unknown: "wartość nie jest znana",
+  is_stopped: "zatrzymana",
   stopRule: "Zatrzymaj tę regułę",
   verbAllow: "Pozwól",
   not_sent: "nie udało się wysłać polecenia",
@@ -103,6 +109,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Nie da się tego cofnąć: później to zmieniono albo nie wiadomo, jak było wcześniej.",
+  backAsks: "Żaden przycisk tego nie cofnie, bo powrót może wyrządzić szkodę. Poproś o to słowami.",
   undoLate: "Nie udało się cofnąć na czas. Następna wiadomość reguły powie, co się stało.",
   nothingToUndo: "Nie było nic do cofnięcia.",
   stepUndone: "{name}: jak przedtem.",

@@ -23,6 +23,12 @@ export const news: NewsWords = {
   ruleActs: "✔ A regra «{name}» ({id}) age a partir de agora.",
   saidAway: "Fica registado que estás fora.",
   saidBack: "Fica registado que estás em casa.",
+  is_armed: "pronta",
+  is_waiting: "primeiro tem de acabar",
+  is_running: "em curso",
+  is_resting: "em repouso",
+  is_unknown: "um valor não é conhecido",
+  is_stopped: "parada",
   stopRule: "Parar esta regra",
   verbAllow: "Permitir",
   not_sent: "um comando não pôde ser enviado",
@@ -103,6 +109,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Não se pode desfazer: foi alterado entretanto, ou não se sabe como estava antes.",
+  backAsks: "Nenhum botão desfaz isto, porque voltar atrás pode causar danos. Pede-o por palavras.",
   undoLate: "Não foi desfeito a tempo. A próxima mensagem da regra dirá o que aconteceu.",
   nothingToUndo: "Não havia nada para desfazer.",
   stepUndone: "{name}: como antes.",

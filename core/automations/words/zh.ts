@@ -22,6 +22,12 @@ export const news: NewsWords = {
   ruleActs: "✔ 规则“{name}”（{id}）从现在起生效。",
   saidAway: "已记下：你不在家。",
   saidBack: "已记下：你在家。",
+  is_armed: "就绪",
+  is_waiting: "要先结束",
+  is_running: "正在执行",
+  is_resting: "暂时休息",
+  is_unknown: "有一个数值未知",
+  is_stopped: "已停止",
   stopRule: "停止此规则",
   verbAllow: "允许",
   not_sent: "有一个命令无法发送",
@@ -100,6 +106,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "无法撤销：之后又被改动过，或者不知道之前的状态。",
+  backAsks: "没有按钮能撤销它，因为恢复原状可能造成危害。请用文字提出。",
   undoLate: "没有及时撤销。这条规则的下一条消息会说明结果。",
   nothingToUndo: "没有需要撤销的内容。",
   stepUndone: "{name}：已恢复原样。",

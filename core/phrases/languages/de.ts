@@ -320,7 +320,8 @@ export const de: PhraseData = {
       "Auf eine Bedingung hin („{word}“) kann ich noch nichts tun. Ich kann dir sagen, wenn es so ist.",
     notLater: "Später kann ich das noch nicht tun. Ich kann dich dann erinnern.",
     noQuotations: "Was in Anführungszeichen steht, führe ich nicht aus.",
-    noAnswerTo: "Auf „{word}“ weiß ich ohne Modell keine Antwort.",
+    noAnswerTo:
+      "Auf „{word}“ weiß ich ohne Modell keine Antwort. Was geschah, steht in der Konsole (Protokoll, Regeln).",
     noGeneralAnswer: "Ich kenne nur dieses Haus. Andere Fragen brauchen ein Modell.",
     tooLong: "Das ist mir ohne Modell zu lang. Sag es bitte kürzer.",
     empty: "Sag mir, was du wissen willst oder was ich tun soll.",

@@ -359,7 +359,8 @@ export const en = {
     noConditions: "I cannot act on a condition (“{word}”) yet. I can tell you when it is so.",
     notLater: "I cannot do that later yet. I can remind you then.",
     noQuotations: "I do nothing that stands in quotation marks.",
-    noAnswerTo: "I have no answer to “{word}” without a model.",
+    noAnswerTo:
+      "I have no answer to “{word}” without a model. What happened is in the console (Record, Rules).",
     noGeneralAnswer: "I know only this home. Other questions need a model.",
     tooLong: "That is too long for me without a model. Please say it shorter.",
     empty: "Please say what you want to know or have done.",

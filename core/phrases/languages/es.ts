@@ -318,7 +318,8 @@ export const es: PhraseData = {
     noConditions: "Todavía no puedo actuar según una condición («{word}»). Puedo avisarte cuando se cumpla.",
     notLater: "Todavía no puedo hacerlo más tarde. Puedo recordártelo entonces.",
     noQuotations: "No ejecuto lo que está entre comillas.",
-    noAnswerTo: "Sin un modelo no tengo respuesta a «{word}».",
+    noAnswerTo:
+      "Sin un modelo no tengo respuesta a «{word}». Lo que ocurrió está en la consola (Registro, Reglas).",
     noGeneralAnswer: "Solo conozco esta casa. Para otras preguntas hace falta un modelo.",
     tooLong: "Es demasiado largo para mí sin un modelo. Dilo más corto, por favor.",
     empty: "Dime qué quieres saber o qué hago.",

@@ -319,7 +319,8 @@ export const fr: PhraseData = {
       "Je ne sais pas encore agir sous condition (« {word} »). Je peux te prévenir quand c'est le cas.",
     notLater: "Je ne sais pas encore le faire plus tard. Je peux te le rappeler à ce moment-là.",
     noQuotations: "Je n'exécute pas ce qui est entre guillemets.",
-    noAnswerTo: "Sans modèle, je n'ai pas de réponse à « {word} ».",
+    noAnswerTo:
+      "Sans modèle, je n'ai pas de réponse à « {word} ». Ce qui s'est passé est dans la console (Journal, Règles).",
     noGeneralAnswer: "Je ne connais que cette maison. Pour le reste, il faut un modèle.",
     tooLong: "C'est trop long pour moi sans modèle. Dis-le plus court, s'il te plaît.",
     empty: "Dis-moi ce que tu veux savoir ou ce que je dois faire.",

@@ -318,7 +318,8 @@ export const it: PhraseData = {
     noConditions: "Non so ancora agire a una condizione («{word}»). Posso avvisarti quando è così.",
     notLater: "Non so ancora farlo più tardi. Posso ricordartelo allora.",
     noQuotations: "Non eseguo ciò che sta tra virgolette.",
-    noAnswerTo: "Senza un modello non ho risposta a «{word}».",
+    noAnswerTo:
+      "Senza un modello non ho risposta a «{word}». Che cosa è successo è nella console (Registro, Regole).",
     noGeneralAnswer: "Conosco solo questa casa. Per altre domande serve un modello.",
     tooLong: "È troppo lungo per me senza un modello. Dillo più in breve, per favore.",
     empty: "Dimmi che cosa vuoi sapere o che cosa devo fare.",

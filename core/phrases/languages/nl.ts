@@ -317,7 +317,8 @@ export const nl: PhraseData = {
       "Onder een voorwaarde (“{word}”) kan ik nog niets doen. Ik kan het je wel melden als het zo is.",
     notLater: "Later kan ik dat nog niet doen. Ik kan je er dan wel aan herinneren.",
     noQuotations: "Wat tussen aanhalingstekens staat, voer ik niet uit.",
-    noAnswerTo: "Op “{word}” heb ik zonder model geen antwoord.",
+    noAnswerTo:
+      "Op “{word}” heb ik zonder model geen antwoord. Wat er gebeurde staat in de console (Logboek, Regels).",
     noGeneralAnswer: "Ik ken alleen dit huis. Voor andere vragen is een model nodig.",
     tooLong: "Dat is zonder model te lang voor me. Zeg het korter, alsjeblieft.",
     empty: "Zeg maar wat je wilt weten of wat ik moet doen.",

@@ -324,7 +324,7 @@ export const pl: PhraseData = {
     noConditions: "Nie umiem jeszcze działać pod warunkiem („{word}”). Mogę dać znać, gdy tak będzie.",
     notLater: "Nie umiem jeszcze zrobić tego później. Mogę wtedy przypomnieć.",
     noQuotations: "Nie wykonuję tego, co jest w cudzysłowie.",
-    noAnswerTo: "Bez modelu nie mam odpowiedzi na „{word}”.",
+    noAnswerTo: "Bez modelu nie mam odpowiedzi na „{word}”. Co się stało, jest w konsoli (Dziennik, Reguły).",
     noGeneralAnswer: "Znam tylko ten dom. Do innych pytań potrzebny jest model.",
     tooLong: "Bez modelu to dla mnie za długie. Powiedz krócej, proszę.",
     empty: "Powiedz, co chcesz wiedzieć albo co mam zrobić.",

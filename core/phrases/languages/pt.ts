@@ -317,7 +317,8 @@ export const pt: PhraseData = {
     noConditions: "Ainda não sei agir sob uma condição («{word}»). Posso avisar-te quando for assim.",
     notLater: "Ainda não sei fazer isso mais tarde. Posso lembrar-te nessa altura.",
     noQuotations: "Não executo o que está entre aspas.",
-    noAnswerTo: "Sem um modelo não tenho resposta a «{word}».",
+    noAnswerTo:
+      "Sem um modelo não tenho resposta a «{word}». O que aconteceu está na consola (Registo, Regras).",
     noGeneralAnswer: "Só conheço esta casa. Para outras perguntas é preciso um modelo.",
     tooLong: "É demasiado longo para mim sem um modelo. Diz de forma mais curta, por favor.",
     empty: "Diz o que queres saber ou o que devo fazer.",

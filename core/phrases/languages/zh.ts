@@ -308,7 +308,7 @@ export const zh: PhraseData = {
     noConditions: "我还不能按条件（“{word}”）执行。条件满足时我可以告诉你。",
     notLater: "我还不能稍后执行。到时候我可以提醒你。",
     noQuotations: "引号里的内容我不执行。",
-    noAnswerTo: "没有模型，我无法回答“{word}”。",
+    noAnswerTo: "没有模型，我无法回答“{word}”。发生了什么，请看控制台（记录，规则）。",
     noGeneralAnswer: "我只了解这个家。其他问题需要模型。",
     tooLong: "没有模型，这句话对我太长了。请说短一点。",
     empty: "请说你想知道什么，或要我做什么。",

@@ -126,23 +126,25 @@ export async function listed(home: HomeContext, { viewer, language }: HomeToolRe
   if (viewer.role === "guest") return [];
   const phrases = phrasesOf(language);
   const rows = automationsOf(home).all();
-  // In the polar night the bridge knows when it runs next.
-  const ofSun = rows.flatMap(({ automation: { id, at } }) => (at && at.of !== "clock" ? id : []));
-  const said = ofSun.length > 0 ? await statusOf(home, ofSun) : undefined;
+  const ids = rows.map(({ automation }) => automation.id);
+  const said = ids.length > 0 ? await statusOf(home, ids, language) : undefined;
   return rows.map(({ automation: { id, name }, status, why, card }) => {
-    const now = said?.status.find(({ rule }) => rule === id)?.now ?? [];
+    const is = said?.status.find(({ rule }) => rule === id);
     const state =
-      status === "active" ? "" : ` (${phrases.say("statePaused")}${why === null ? "" : `: ${why}`})`;
-    return `${id}: “${plainText(name, 60)}”${state}. ${[...card.slice(1, 4), ...now].join(" ")}`;
+      status === "active"
+        ? is && phrases.sayOf(NEWS_WORDS, `is_${is.state}`)
+        : phrases.parts(phrases.say("statePaused"), why ?? "");
+    const named = `${id}: “${plainText(name, 60)}”${state ? ` (${state})` : ""}`;
+    return [named, ...card.slice(1, 4), ...(is?.now ?? [])].join("\n  ");
   });
 }
 
 async function sayByTool(home: HomeContext, request: HomeToolRequest, away: boolean): Promise<ToolReply> {
-  if (!mayAsk(request)) return refused("permission_denied", "A person of the home says this themselves.");
-  if (request.sources.includes(STRANGER))
+  // Others' words may ask for it.
+  if (!mayAsk(request) || request.sources.includes(STRANGER))
     return refused(
       "permission_denied",
-      "Others' words may ask for it. The person writes /away or /back, or says it in the console.",
+      "A person of the home says this, with /away or /back in a new conversation, or in the console.",
     );
   const phrases = await readLanguage(home.env, request.language ?? "en");
   sayPresence(home, request.viewer, away);

@@ -328,7 +328,35 @@ describe("by name, with the tool of rules", () => {
           ? [{ rule: sun.id, version: 1, state: "armed", now, runs: [] }]
           : [],
     });
-    expect(await rules({ do: "list" })).toMatch(new RegExp(`${sun.id}: “Morning”.*${now[0]}`));
+    expect(await rules({ do: "list" })).toMatch(
+      new RegExp(`${sun.id}: “Morning” \\(ready\\)\n  .*\n  ${now[0]}`, "s"),
+    );
+  });
+
+  test.each([
+    ["waiting", "has to be over first"],
+    ["running", "running"],
+    ["resting", "rests"],
+    ["unknown", "a value is not known"],
+    ["stopped", "stopped"],
+  ])("one that is %s is listed as such, line by line", async (state, words) => {
+    const now = ["Front door: open"];
+    bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state, now, runs: [] }] });
+    const lines = (await rules({ do: "list" }))?.split("\n");
+    expect(lines).toEqual([
+      `${id}: “Door open, lamp on” (${words})`,
+      ...CARD.slice(1, 4).map((line) => `  ${line}`),
+      "  Front door: open",
+    ]);
+  });
+
+  test("/away, /back and /rules are understood where a chat reads no commands, also beside a model", async () => {
+    const text = async (words: string) => (await say("console", words)).body;
+    expect(await text("/away")).toMatchObject({ answer: "You count as away.", model: "edgecall" });
+    expect(await listed()).toMatchObject({ away: [{ person: "anna" }] });
+    expect((await text("/back")).answer).toBe("You count as being at home.");
+    expect(await listed()).toMatchObject({ away: [] });
+    expect((await text(" /rules ")).answer).toContain(`${id}: “Door open, lamp on”`);
   });
 
   test("its runs are told by their reasons in words", async () => {

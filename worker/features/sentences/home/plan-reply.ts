@@ -45,8 +45,8 @@ export async function planReply(
 ): Promise<PlannedReply | undefined> {
   if (!sentence) return undefined;
   const names = namesOf(home).of(reach, now);
-  const ended = await answeredRules(home, sentence, names, now);
-  if (ended) return ended;
+  const ruled = await ruleReply(home, sentence, names, now);
+  if (ruled) return ruled;
   const asRead = await read(home.env, sentence.text, names, sentence.language);
   const language = languageOf(asRead, sentence.language);
   const phrases = await readLanguage(home.env, language);
@@ -93,24 +93,30 @@ export async function planReply(
   };
 }
 
-/** The person was asked whether rules are to be ended, and this is the answer. @returns undefined: it is another sentence */
-async function answeredRules(
+/** A chat's command about rules, at a door that has no commands; or the answer to whether rules are to be ended. @returns undefined: it is another sentence */
+async function ruleReply(
   home: HomeContext,
   sentence: PersonsSentence,
   names: HomeNames,
   now: number,
 ): Promise<PlannedReply | undefined> {
+  if (!sentence.tools.includes("rules")) return undefined;
+  const language = LANGUAGES.find((one) => one === sentence.language) ?? "en";
+  const note: SentenceNote = { language, about: [] };
+  const [, command] = /^\/(away|back|rules)$/.exec(sentence.text.trim()) ?? [];
+  if (command !== undefined) {
+    const args = { do: command === "rules" ? "list" : command };
+    return { first: true, steps: [[{ name: "rules", args }]], note: { ...note, names: [[null]] } };
+  }
   // SAFETY: `without` noted it.
   const back = sentence.back as Back | undefined;
-  if (!back || !("rules" in back) || !sentence.tools.includes("rules")) return undefined;
-  const language = LANGUAGES.find((one) => one === sentence.language) ?? "en";
+  if (!back || !("rules" in back)) return undefined;
   const phrases = await readLanguage(home.env, language);
   const context = contextOf(home, { sentence, names, phrases, called: () => false, now });
   const ended = answeredEnds(back.rules, sentence.text, context, [phrases, ENGLISH]);
   if (!ended || "problem" in ended) return undefined;
   const { fastPath } = readSettings(home.env);
   const first = fastPath === "all" ? { first: true as const } : {};
-  const note: SentenceNote = { language, about: [] };
   if ("answer" in ended) return { ...first, answer: ended.answer, note };
   return { ...first, steps: [ended.calls], note: { ...note, names: [ended.calls.map(() => null)] } };
 }

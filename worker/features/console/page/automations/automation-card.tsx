@@ -41,6 +41,8 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
   const of = (key: TextKey) => ({ "aria-label": say("named", { name: say(key), text: visible(name) }) });
   const state: TextKey = status === "paused" ? "actPaused" : now ? STATES[now.state] : "notKnown";
   const [last, ...earlier] = now?.runs ?? [];
+  // Runs after it may have changed nothing.
+  const undoable = now?.runs.find((run) => run.undo);
   const undo = (firing: number) =>
     attempt(async () => {
       setUndone(await client.json("POST /v1/automations/{automation}/undo", { path, body: { firing } }));
@@ -84,8 +86,8 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
       )}
       <Problem text={failed} />
       <div class="row">
-        {last?.undo && mayAllow && (
-          <Small {...of("undo")} kind="main" disabled={busy} onClick={() => undo(last.firing)}>
+        {undoable && mayAllow && (
+          <Small {...of("undo")} kind="main" disabled={busy} onClick={() => undo(undoable.firing)}>
             {say("undo")}
           </Small>
         )}

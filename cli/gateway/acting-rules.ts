@@ -1,0 +1,70 @@
+/** Rules that act, as `edgecall rules` and `edgecall permissions` read them from the gateway. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { type Gateway, GatewayError } from "./gateway.ts";
+import { table } from "./table.ts";
+import { ago } from "./times.ts";
+
+const ActingRule = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  status: z.string(),
+  why: z.nullable(z.string()),
+  by: z.string(),
+  now: z.nullable(
+    z.looseObject({
+      state: z.string(),
+      runs: z.array(z.looseObject({ at: z.number(), state: z.string() })),
+    }),
+  ),
+});
+type ActingRule = z.infer<typeof ActingRule>;
+const List = z.looseObject({ automations: z.array(ActingRule), bridge: z.string() });
+type ActingList = { rules: ActingRule[]; bridge: string };
+
+/** @returns none from a gateway that knows no rules that act @throws GatewayError */
+export async function readActingRules(gateway: Gateway): Promise<ActingList> {
+  try {
+    const { automations, bridge } = await gateway.json(List, "GET /v1/automations");
+    return { rules: automations, bridge };
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === "not_found") return { rules: [], bridge: "older" };
+    throw error;
+  }
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  waiting: "waiting: it has to be over first, and runs when it becomes so anew",
+  resting: "resting: it ran very often",
+  unknown: "armed, but a value is not known",
+  stopped: "stopped by the bridge",
+};
+
+/** The bridge runs the rules, so without it their state is not known. */
+const WITHOUT_STATE: Readonly<Record<string, string>> = {
+  offline: "active; the bridge is not connected",
+  older: "active; the bridge is older and runs no such rules",
+};
+
+const RUNS: Readonly<Record<string, string>> = { not_run: "not run", running: "runs now" };
+
+export function actingRuleTable({ rules, bridge }: ActingList, width: number | undefined): string {
+  const columns = [
+    { title: "RULE THAT ACTS" },
+    { title: "NAME", gives: true },
+    { title: "BY" },
+    { title: "IS", gives: true },
+    { title: "LAST RUN" },
+  ];
+  const at = Date.now();
+  const rows = rules.map(({ id, name, by, status, why, now }) => {
+    const runs = now?.runs ?? [];
+    const last = runs.find((one) => one.at === Math.max(...runs.map((run) => run.at)));
+    const active = now
+      ? (STATES[now.state] ?? now.state)
+      : (WITHOUT_STATE[bridge] ?? "active; the bridge does not have it yet");
+    const is = status === "active" ? active : why === null ? status : `${status}: ${why}`;
+    const run = last && `${ago(last.at, at)}: ${RUNS[last.state] ?? last.state}`;
+    return [id, name, by, is, run ?? (now ? "never" : "not known")];
+  });
+  return table(columns, rows, width);
+}
