@@ -604,14 +604,14 @@ describe("a person's undo", () => {
   });
 
   test.each([
-    ["changed something", { is_so: () => false }, "confirmed"],
-    ["may have changed something", { is_so: () => true }, "unconfirmed"],
-    ["was not confirmed by anything", { is_so: () => true }, "sent"],
-  ] as const)("of a run is over where one after it %s", (_, more, outcome) => {
+    ["changed something", false, "confirmed"],
+    ["may have changed something", true, "unconfirmed"],
+    ["was not confirmed by anything", true, "sent"],
+  ] as const)("of a run is over where one after it %s", (_, isSo, outcome) => {
     const bench = new Bench();
     bench.fire();
     bench.ends("confirmed");
-    bench.around = more;
+    bench.around = { is_so: () => isSo };
     bench.fire();
     bench.ends(outcome);
     expect(bench.canUndo(1)).toBe(false);

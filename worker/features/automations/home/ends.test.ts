@@ -339,7 +339,7 @@ describe("by name, with the tool of rules", () => {
     ["resting", "rests"],
     ["unknown", "a value is not known"],
     ["stopped", "stopped"],
-  ])("one that is %s is listed as such, line by line", async (state, words) => {
+  ] as const)("one that is %s is listed as such, line by line", async (state, words) => {
     const now = ["Front door: open"];
     bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state, now, runs: [] }] });
     const lines = (await rules({ do: "list" }))?.split("\n");
