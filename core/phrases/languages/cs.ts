@@ -317,7 +317,7 @@ export const cs: PhraseData = {
     notUnderstood: "Tomu nerozumím.",
     nothingDone: "Nic se nestalo.",
     saysNot: "Když je ve větě „{word}“, nic nedělám.",
-    noConditions: "Zatím to neumím udělat podle podmínky („{word}“). Můžu ti říct, až to bude platit.",
+    noConditions: "Na tuto podmínku („{word}“) je potřeba model.",
     notLater: "Zatím to neumím udělat později. Můžu ti to pak připomenout.",
     noQuotations: "Co je v uvozovkách, neprovádím.",
     noAnswerTo: "Na „{word}“ nemám bez modelu odpověď. Viz Záznam a Pravidla.",

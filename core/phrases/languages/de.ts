@@ -316,8 +316,7 @@ export const de: PhraseData = {
     notUnderstood: "Das habe ich nicht verstanden.",
     nothingDone: "Ich habe nichts getan.",
     saysNot: "Ich tue nichts, wenn in einem Satz „{word}“ steht.",
-    noConditions:
-      "Auf eine Bedingung hin („{word}“) kann ich noch nichts tun. Ich kann dir sagen, wenn es so ist.",
+    noConditions: "Diese Bedingung („{word}“) braucht ein Modell.",
     notLater: "Später kann ich das noch nicht tun. Ich kann dich dann erinnern.",
     noQuotations: "Was in Anführungszeichen steht, führe ich nicht aus.",
     noAnswerTo:

@@ -356,7 +356,7 @@ export const en = {
     notUnderstood: "I did not understand that.",
     nothingDone: "Nothing was done.",
     saysNot: "I do nothing when a sentence says “{word}”.",
-    noConditions: "I cannot act on a condition (“{word}”) yet. I can tell you when it is so.",
+    noConditions: "This condition (“{word}”) needs a model.",
     notLater: "I cannot do that later yet. I can remind you then.",
     noQuotations: "I do nothing that stands in quotation marks.",
     noAnswerTo:

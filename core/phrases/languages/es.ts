@@ -315,7 +315,7 @@ export const es: PhraseData = {
     notUnderstood: "No lo he entendido.",
     nothingDone: "No he hecho nada.",
     saysNot: "No hago nada cuando una frase dice «{word}».",
-    noConditions: "Todavía no puedo actuar según una condición («{word}»). Puedo avisarte cuando se cumpla.",
+    noConditions: "Esta condición («{word}») necesita un modelo.",
     notLater: "Todavía no puedo hacerlo más tarde. Puedo recordártelo entonces.",
     noQuotations: "No ejecuto lo que está entre comillas.",
     noAnswerTo:

@@ -315,8 +315,7 @@ export const fr: PhraseData = {
     notUnderstood: "Je n'ai pas compris.",
     nothingDone: "Je n'ai rien fait.",
     saysNot: "Je ne fais rien quand une phrase contient « {word} ».",
-    noConditions:
-      "Je ne sais pas encore agir sous condition (« {word} »). Je peux te prévenir quand c'est le cas.",
+    noConditions: "Pour cette condition (« {word} »), il faut un modèle.",
     notLater: "Je ne sais pas encore le faire plus tard. Je peux te le rappeler à ce moment-là.",
     noQuotations: "Je n'exécute pas ce qui est entre guillemets.",
     noAnswerTo:

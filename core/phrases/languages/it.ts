@@ -315,7 +315,7 @@ export const it: PhraseData = {
     notUnderstood: "Non ho capito.",
     nothingDone: "Non ho fatto nulla.",
     saysNot: "Non faccio nulla quando in una frase c'è «{word}».",
-    noConditions: "Non so ancora agire a una condizione («{word}»). Posso avvisarti quando è così.",
+    noConditions: "Per questa condizione («{word}») serve un modello.",
     notLater: "Non so ancora farlo più tardi. Posso ricordartelo allora.",
     noQuotations: "Non eseguo ciò che sta tra virgolette.",
     noAnswerTo:

@@ -313,8 +313,7 @@ export const nl: PhraseData = {
     notUnderstood: "Dat heb ik niet begrepen.",
     nothingDone: "Ik heb niets gedaan.",
     saysNot: "Ik doe niets als er “{word}” in een zin staat.",
-    noConditions:
-      "Onder een voorwaarde (“{word}”) kan ik nog niets doen. Ik kan het je wel melden als het zo is.",
+    noConditions: "Voor deze voorwaarde (“{word}”) is een model nodig.",
     notLater: "Later kan ik dat nog niet doen. Ik kan je er dan wel aan herinneren.",
     noQuotations: "Wat tussen aanhalingstekens staat, voer ik niet uit.",
     noAnswerTo:

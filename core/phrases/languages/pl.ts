@@ -321,7 +321,7 @@ export const pl: PhraseData = {
     notUnderstood: "Nie rozumiem tego.",
     nothingDone: "Nic nie zrobiono.",
     saysNot: "Nic nie robię, gdy w zdaniu jest „{word}”.",
-    noConditions: "Nie umiem jeszcze działać pod warunkiem („{word}”). Mogę dać znać, gdy tak będzie.",
+    noConditions: "Do tego warunku („{word}”) potrzebny jest model.",
     notLater: "Nie umiem jeszcze zrobić tego później. Mogę wtedy przypomnieć.",
     noQuotations: "Nie wykonuję tego, co jest w cudzysłowie.",
     noAnswerTo: "Bez modelu nie mam odpowiedzi na „{word}”. Co się stało, jest w konsoli (Dziennik, Reguły).",

@@ -314,7 +314,7 @@ export const pt: PhraseData = {
     notUnderstood: "Não percebi.",
     nothingDone: "Não fiz nada.",
     saysNot: "Não faço nada quando uma frase diz «{word}».",
-    noConditions: "Ainda não sei agir sob uma condição («{word}»). Posso avisar-te quando for assim.",
+    noConditions: "Para esta condição («{word}») é preciso um modelo.",
     notLater: "Ainda não sei fazer isso mais tarde. Posso lembrar-te nessa altura.",
     noQuotations: "Não executo o que está entre aspas.",
     noAnswerTo:

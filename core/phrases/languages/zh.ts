@@ -305,7 +305,7 @@ export const zh: PhraseData = {
     notUnderstood: "我没听懂。",
     nothingDone: "什么都没做。",
     saysNot: "句子里有“{word}”时，我什么都不做。",
-    noConditions: "我还不能按条件（“{word}”）执行。条件满足时我可以告诉你。",
+    noConditions: "这个条件（“{word}”）需要模型。",
     notLater: "我还不能稍后执行。到时候我可以提醒你。",
     noQuotations: "引号里的内容我不执行。",
     noAnswerTo: "没有模型，我无法回答“{word}”。发生了什么，请看控制台（记录，规则）。",
