@@ -1,9 +1,11 @@
 /** What a person reads after an "undo", in their language. */
+import { advance } from "@edgecall/core/automations/run.ts";
 import { initialAutomation, type Run } from "@edgecall/core/automations/state.ts";
-import { ruleOf, stepOf } from "@edgecall/core/automations/testkit/rules.ts";
-import type { AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
+import { around, conditionOf, ruleOf, stepOf } from "@edgecall/core/automations/testkit/rules.ts";
+import type { Automation, AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
 import { LANGUAGES } from "@edgecall/core/text/languages.ts";
-import { expect, test } from "vitest";
+import { MINUTE_MS } from "@edgecall/core/time/zone.ts";
+import { describe, expect, test } from "vitest";
 import { phrasesIn } from "../history/phrases.ts";
 import { statusOf, undoneOf, undoRefusal } from "./rule-status.ts";
 
@@ -121,4 +123,53 @@ test("a rule at sunrise or sunset says so where there is none these days, in its
   expect(await nowOf("2026-12-20", "clock")).toEqual([]);
   for (const language of LANGUAGES)
     expect((await nowOf("2026-12-20", "sunset", language))[0]).toMatch(/2027/);
+});
+
+describe("a rule that waits until its values are false says", () => {
+  const hold = { clear_hold_ms: MINUTE_MS };
+  const door = conditionOf(hold);
+  const both = [door, conditionOf({ ...hold, id: "w-0002" })];
+  /** @param values of each second, by the condition; undefined: not known */
+  const statusAfter = (more: Partial<Automation>, ...values: (boolean | undefined)[][]) => {
+    const rule = ruleOf(more);
+    let at = AT;
+    let state = initialAutomation(rule, at);
+    for (const all of values) {
+      at += 1_000;
+      for (const [condition, value] of all.entries()) {
+        const given = value === undefined ? { missing: true as const } : { value };
+        ({ state } = advance(rule, state, { of: "value", condition, value: given }, around(at)));
+      }
+    }
+    const shown = { runs: [], now: [], at, has_way_back: () => false };
+    const { state: word, over_at: over } = statusOf(rule, state, shown);
+    return { state: word, over: over === undefined ? undefined : over - AT };
+  };
+
+  test("nothing more while a value is so", () => {
+    expect(statusAfter({ when: [door] }, [true])).toEqual({ state: "waiting", over: undefined });
+    expect(statusAfter({ when: both, match: "any" }, [true, true], [false, true])).toEqual({
+      state: "waiting",
+      over: undefined,
+    });
+  });
+
+  test("when they are over: the last of any, the first of all", () => {
+    expect(statusAfter({ when: [door] }, [true], [false])).toEqual({ state: "waiting", over: 62_000 });
+    const one = [
+      [true, true],
+      [false, true],
+      [false, false],
+    ];
+    expect(statusAfter({ when: both, match: "any" }, ...one)).toEqual({ state: "waiting", over: 63_000 });
+    expect(statusAfter({ when: both, match: "all" }, ...one)).toEqual({ state: "waiting", over: 62_000 });
+  });
+
+  test("nothing more of what is not known, and nothing once it is over", () => {
+    expect(statusAfter({ when: [door] }, [true], [undefined])).toEqual({ state: "unknown", over: undefined });
+    expect(statusAfter({ when: [conditionOf()] }, [true], [false])).toEqual({
+      state: "armed",
+      over: undefined,
+    });
+  });
 });

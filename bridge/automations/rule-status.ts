@@ -1,5 +1,5 @@
 /** A rule that acts, as people are told of it, and what an "undo" did. */
-import { combinedOf } from "@edgecall/core/automations/conditions.ts";
+import { combinedOf, overAt } from "@edgecall/core/automations/conditions.ts";
 import { canUndo } from "@edgecall/core/automations/run.ts";
 import type { AutomationState, Run, Surroundings, ValuesBefore } from "@edgecall/core/automations/state.ts";
 import { isWithoutSun } from "@edgecall/core/automations/times.ts";
@@ -36,10 +36,13 @@ export function statusOf(
     const isNow = canUndo(rule, state, run.firing, { has_way_back });
     return { ...withoutUndo(run), steps: shownSteps(rule, run), ...(isNow && { undo: true }) };
   });
+  const word = stateOf(rule, state, at);
+  const over = word === "waiting" ? overAt(rule, state) : undefined;
   return {
     ...{ rule: id, version, now: [...now, ...sunText(rule, state, at)] },
-    state: stateOf(rule, state, at),
+    state: word,
     runs: shown,
+    ...(over !== undefined && { over_at: over }),
     ...(state.next && state.stopped === undefined && { next: state.next.at }),
   };
 }

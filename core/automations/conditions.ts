@@ -1,7 +1,7 @@
 /** The conditions of a rule that acts: each is stepped as a watch is, and then they are combined. */
 import type { Automation, AutomationCondition } from "../protocol/automation.ts";
 import type { WatchCondition } from "../protocol/rules.ts";
-import { type RuleState, type StepInput, step } from "../rules/evaluate.ts";
+import { phaseOf, type RuleState, type StepInput, step } from "../rules/evaluate.ts";
 import { isMomentary } from "../rules/watch-rule.ts";
 import type { AutomationInput, AutomationState } from "./state.ts";
 import { combined, heldTruth, presentTruth, type Truth } from "./truth.ts";
@@ -60,6 +60,23 @@ export function combinedOf(
     return one && truthOf(one.rule);
   });
   return combined(rule.match, truths);
+}
+
+/**
+ * When what is so counts as over: its values say the opposite already, and that has to last.
+ * @returns epoch ms; undefined: a value is so still, or is not known
+ */
+export function overAt(rule: Automation, { conditions }: AutomationState): number | undefined {
+  const times = rule.when.flatMap(({ condition }, index): number[] => {
+    const one = conditions[index]?.rule;
+    if (!one || isMomentary(condition) || presentTruth(one) === false) return [];
+    const { turning } = one;
+    return [
+      phaseOf(one) === "clearing" && turning !== undefined ? turning + condition.clear_hold_ms : Infinity,
+    ];
+  });
+  const at = rule.match === "any" ? Math.max(...times) : Math.min(...times);
+  return Number.isFinite(at) ? at : undefined;
 }
 
 /** @returns the rules whose runs led to this truth */

@@ -217,6 +217,8 @@ export const AutomationStatus = z.object({
   runs: z.array(AutomationRun).check(z.maxLength(20)),
   /** The times at which it runs next, of `at`. */
   next: z.optional(Instant),
+  /** Of `waiting`, when its values are false already: when it is armed, if they stay so. */
+  over_at: z.optional(Instant),
 });
 export type AutomationStatus = z.infer<typeof AutomationStatus>;
 

@@ -16,6 +16,8 @@ const LEAK = {
   name: "Leak, light on",
   when: [{ agent_id: "leak-sensor", reading: "Water leak", is: "equal", value: "wet" }],
   do: [{ agent_id: "reading-lamp", action: "set", parameters: { on: true } }],
+  // A confirmed run without words is no news, and only news come into the record at once.
+  say: "It leaks.",
 };
 /** Nothing but a person opens it again. */
 const SHUT = {
@@ -87,6 +89,7 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
     await shows(LEAK.name, "It has not run yet.");
     await shows(LEAK.name, /^When: Leak sensor/);
     await shows(LEAK.name, /^Now: .*dry/);
+    await shows(LEAK.name, /^As you allowed it, .*:$/);
     await shows(PUMP.name, /Garden pump/);
     await fits();
   });
@@ -99,6 +102,10 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
     await card(LEAK.name).getByText("Values").click();
     await card(LEAK.name).getByRole("img").first().waitFor();
     await card(LEAK.name).getByText("1 run").first().waitFor();
+    // In the words that stand beside "Now".
+    await card(LEAK.name)
+      .getByText(/^Wet · /)
+      .waitFor();
     await fits();
     expect(house.get("Reading lamp").on).toBe(true);
     house.happen("leak dried");
@@ -108,11 +115,39 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
     await until(async () => (await runsOf(LEAK.name)).length === 2, { within: ACTS_WITHIN_MS, every: 250 });
     expect((await runsOf(LEAK.name)).map(({ undo = false }) => undo).toSorted()).toEqual([false, true]);
     await look();
+    // The newest stands above, the one before is folded below it.
+    await card(LEAK.name).locator("summary", { hasText: "1 run" }).click();
     await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).click();
     await shows(LEAK.name, "undone");
     expect(house.get("Reading lamp").on).toBe(false);
     await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).waitFor({ state: "detached" });
+  });
+
+  test("Home and the record name the rule for what it did; when it is dry the rule says what it waits for", async () => {
+    await shows(LEAK.name, "it is so already, and runs the next time");
     house.happen("leak dried");
+    const state = async () => {
+      await look();
+      return await card(LEAK.name).locator(".badge").textContent();
+    };
+    const within = { timeout: ACTS_WITHIN_MS, interval: 100 };
+    await expect.poll(state, within).toMatch(/^ready at \d.*, if it stays so$/);
+    await shows(LEAK.name, /^Now: .*dry/);
+    await page.evaluate(`location.hash = "#/home"`);
+    const today = page.getByRole("complementary", { name: "Today" });
+    await today.getByText(`${LEAK.name}: undone`).waitFor();
+    await today
+      .getByText(/^Reading lamp; because Leak sensor, .*wet$/)
+      .first()
+      .waitFor();
+    await fits();
+    await page.evaluate(`location.hash = "#/record"`);
+    await page.getByText(`the rule “${LEAK.name}”`).first().waitFor();
+    expect(await page.getByRole("table").textContent()).not.toMatch(/a-[0-9a-f]{4}|rule:|over rule/);
+    await page.evaluate(`location.hash = "#/setup/permissions"`);
+    await page.getByText(`for the rule “${LEAK.name}”`).first().waitFor();
+    await page.getByRole("link", { name: "Rules" }).click();
+    await shows(LEAK.name, "ready");
   });
 
   test("a run whose way back is a way in has no undo, and stays done where one is asked for", async () => {

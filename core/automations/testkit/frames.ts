@@ -84,8 +84,9 @@ const status = record<AutomationStatus>(
     now: fc.array(text(200), { maxLength: 4 }),
     runs: fc.array(run, { maxLength: 3 }),
     next: time,
+    over_at: time,
   },
-  ["next"],
+  ["next", "over_at"],
 );
 const source = record({ name: text(60), says: fc.constantFrom("home", "away", "unknown") });
 const presence = record({

@@ -14,6 +14,7 @@ import { Me } from "./me.ts";
 import { personText } from "./person-text.ts";
 import { duration } from "./times.ts";
 import { useNames } from "./use-names.ts";
+import { useRuleNames } from "./use-rule-names.ts";
 
 type Query = NonNullable<Routes["GET /v1/audit"]["query"]>;
 /** A field that filters nothing is undefined. */
@@ -144,6 +145,7 @@ type LinesProps = { entries: AuditLine[]; more: boolean; onChain: (id: string) =
 
 function Lines({ entries, more, onChain }: LinesProps) {
   const nameOf = useNames();
+  const ruleName = useRuleNames();
   const me = useContext(Me);
   if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
@@ -181,7 +183,8 @@ function Lines({ entries, more, onChain }: LinesProps) {
                 })}
               </td>
               <td>
-                {personText(entry.caller.principal, me)} <small>over {entry.caller.channel}</small>
+                {personText(entry.caller.principal, me, ruleName)}{" "}
+                {entry.caller.channel !== "rule" && <small>over {entry.caller.channel}</small>}
                 {entry.approval && (
                   <div>
                     <small>{approvalText({ ...entry, approval: entry.approval }, me)}</small>

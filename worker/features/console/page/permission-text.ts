@@ -1,7 +1,7 @@
 /** What an answer keeps, in words: values, for whom, until when. Pure. */
 import type { PermissionOffer } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { personText } from "./person-text.ts";
+import { personText, type RuleName } from "./person-text.ts";
 import { locale, say } from "./texts/say.ts";
 
 type Bound = PermissionOffer["bounds"][string];
@@ -12,9 +12,10 @@ const VALUES_SHOWN = 6;
 export function endText(
   { id, until, who: [who] }: Pick<PermissionOffer, "id" | "until" | "who">,
   me: string,
+  ruleName?: RuleName,
 ): string {
   if (id === "conversation") return say("untilQuiet");
-  return say("keptFor", { who: who === undefined ? "" : whoText(who, me), date: dateText(until) });
+  return say("keptFor", { who: who === undefined ? "" : whoText(who, me, ruleName), date: dateText(until) });
 }
 
 /** "on and off, brightness pct 1–100"; empty: the action has no values. */
@@ -49,11 +50,13 @@ function valueText(value: string | number | boolean | null): string {
 }
 
 /** @param me the principal who looks */
-export function whoText(who: Holder, me: string): string {
+export function whoText(who: Holder, me: string, ruleName: RuleName = () => undefined): string {
   if (who === "everybody") return say("everybody");
   if ("person" in who) return personText(who.person, me);
   if ("program" in who) return say("thisProgram");
-  return "home" in who ? visible(who.home) : say("thisRule");
+  if ("home" in who) return visible(who.home);
+  const name = ruleName(who.rule);
+  return name === undefined ? say("thisRule") : say("ruleNamed", { name: visible(name) });
 }
 
 export function dateText(at: number): string {

@@ -11,8 +11,10 @@ import { Me } from "./me.ts";
 import { Pager, useSlice } from "./pager.tsx";
 import { Line, Mark } from "./parts/parts.tsx";
 import { boundsText, dateText, endText } from "./permission-text.ts";
+import type { RuleName } from "./person-text.ts";
 import { language, say } from "./texts/say.ts";
 import { useRepeated } from "./use-repeated.ts";
+import { useRuleNames } from "./use-rule-names.ts";
 
 /** Permissions on a page; a home may hold 200. */
 const SHOWN = 25;
@@ -22,6 +24,7 @@ const MINUTES_AN_HOUR = 60;
 export function Permissions() {
   const { value, problem, reload } = useLoaded("GET /v1/permissions");
   useRepeated(reload);
+  const ruleName = useRuleNames();
   const { slice, paging } = useSlice(value?.permissions ?? [], SHOWN);
   if (!value) return problem ? <Problem text={problem} /> : <Skeleton lines={4} />;
   return (
@@ -36,6 +39,7 @@ export function Permissions() {
               key={one.id}
               permission={one}
               title={say("named", { name: visible(one.name), text: actionsText(one) })}
+              ruleName={ruleName}
               onEnded={reload}
             />
           ))}
@@ -56,25 +60,27 @@ type LinesProps = { permissions: readonly PermissionView[]; look: () => void };
 
 /** Rows of a device's own list. */
 export function PermissionLines({ permissions, look }: LinesProps) {
+  const ruleName = useRuleNames();
   return permissions.map((one) => (
     <PermissionLine
       key={one.id}
       permission={one}
       title={say("unasked", { text: actionsText(one) })}
+      ruleName={ruleName}
       onEnded={look}
     />
   ));
 }
 
-type Props = { permission: PermissionView; title: string; onEnded: () => void };
+type Props = { permission: PermissionView; title: string; ruleName: RuleName; onEnded: () => void };
 
-function PermissionLine({ permission, title, onEnded }: Props) {
+function PermissionLine({ permission, title, ruleName, onEnded }: Props) {
   const me = useContext(Me);
   const { failed, busy, attempt } = useAttempt(onEnded);
   const end = () =>
     attempt(() => client.json("DELETE /v1/permissions/{id}", { path: { id: permission.id } }));
   return (
-    <Line mark={<Mark icon="check" tone="on" />} title={title} second={termsText(permission, me)}>
+    <Line mark={<Mark icon="check" tone="on" />} title={title} second={termsText(permission, me, ruleName)}>
       <Problem text={failed} />
       <Small disabled={busy} aria-label={`${say("endIt")}: ${title}`} onClick={() => void end()}>
         {say("endIt")}
@@ -91,9 +97,10 @@ function actionsText({ actions }: PermissionView): string {
 }
 
 /** "for everybody, until 26 Feb 2027; you allowed it on 28 Nov 2026" */
-function termsText({ who, until, conversation, hours, tainted, chain, by, at }: PermissionView, me: string) {
+function termsText(permission: PermissionView, me: string, ruleName: RuleName): string {
+  const { who, until, conversation, hours, tainted, chain, by, at } = permission;
   const isHere = conversation !== null;
-  const end = endText({ id: isHere ? "conversation" : "always", who: [who], until }, me);
+  const end = endText({ id: isHere ? "conversation" : "always", who: [who], until }, me, ruleName);
   const given = { name: visible(by), date: dateText(at) };
   return [
     isHere ? say("inOneConversation", { end }) : end,

@@ -2,9 +2,21 @@
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { say } from "./texts/say.ts";
 
+/** @returns a rule's name; undefined: it is gone, or not known yet */
+export type RuleName = (id: string) => string | undefined;
+
+const RULE = "rule:";
+
+/** A rule that acts as the caller of what it does. */
+export function ruleCaller(id: string): string {
+  return RULE + id;
+}
+
 /** @param me the principal who looks */
-export function personText(principal: string, me: string): string {
-  return principal === me ? say("you") : visible(principal);
+export function personText(principal: string, me: string, ruleName: RuleName = () => undefined): string {
+  if (!principal.startsWith(RULE)) return principal === me ? say("you") : visible(principal);
+  const name = ruleName(principal.slice(RULE.length));
+  return name === undefined ? say("aRule") : say("ruleNamed", { name: visible(name) });
 }
 
 type Answered = { answer: string; by: string | undefined; name?: string | undefined; me: string };

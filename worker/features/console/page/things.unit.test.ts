@@ -1,8 +1,10 @@
 import type { AgentView, DeviceView } from "@edgecall/client/routes.ts";
 import { describe, expect, test } from "vitest";
 import { approvalText } from "./approval-text.ts";
+import { newestRuns, stateOf } from "./automations/automation.ts";
 import { happeningsOf } from "./home/happenings.ts";
 import { areasOf, chipsOf, needsOf } from "./home/summary.ts";
+import { whoText } from "./permission-text.ts";
 import { climateOf, nameWithin, thingsOf } from "./things.ts";
 
 type Reading = NonNullable<DeviceView["readings"]>[number];
@@ -331,4 +333,74 @@ test("a machine's own tool is told by its name, not as a change; one that failed
   const lines = [line("success"), line("error")];
   const said = happeningsOf({ lines, things, rules: [], now: NOW, me: "ann" });
   expect(said.map(({ title }) => title)).toEqual(["vm: weather report", "vm: weather report did not work"]);
+});
+
+describe("what a rule did", () => {
+  const valve = device("Water valve");
+  const things = thingsOf([valve], [], true);
+  const run = (more: object) => ({
+    ...{ rule: "a-1234", version: 1, firing: 1, state: "done", at: NOW - 60_000, steps: [] },
+    because: ["Leak sensor, Water leak: wet"],
+    ...more,
+  });
+  const acting = (runs: object[] | null) =>
+    ({
+      ...{ id: "a-1234", name: "Leak, close valve", changes: [valve.id] },
+      now: runs && { runs },
+    }) as unknown as Parameters<typeof newestRuns>[0] & { id: string; name: string; changes: string[] };
+  const line = (id: string) => ({
+    timestamp: new Date(NOW - 60_000).toISOString(),
+    ...{ agent_id: valve.id, tool: "close", parameters: {}, result: "success" as const, exit_code: null },
+    ...{ elapsed_ms: 1, call_id: "c", request_id: "r" },
+    caller: { principal: `rule:${id}`, role: "member", channel: "rule" },
+  });
+  const said = (given: Partial<Parameters<typeof happeningsOf>[0]>) =>
+    happeningsOf({ lines: [], things, rules: [], now: NOW, me: "ann", ...given }).map(
+      ({ title, second, isBad }) => [title, second, isBad],
+    );
+
+  test("today has its runs, the newest first, also before the record has them", () => {
+    const runs = [
+      run({ at: NOW - 90_000, firing: 1 }),
+      run({ at: NOW - 30_000, firing: 3, state: "stopped", why: "the valve did not report it" }),
+      run({ at: NOW - 60_000, firing: 2, state: "not_run", why: "somebody is home" }),
+      // Of the day before.
+      run({ at: NOW - 2 * 86_400_000, firing: 4, state: "undone" }),
+    ];
+    expect(said({ automations: [acting(runs)] })).toEqual([
+      ["Leak, close valve: stopped in the middle", "the valve did not report it", true],
+      ["Leak, close valve: not run", "somebody is home", false],
+      ["Leak, close valve: done", "Water valve; because Leak sensor, Water leak: wet", false],
+    ]);
+  });
+
+  test("the record's lines of it are told once, and by its name where the bridge is silent", () => {
+    expect(said({ lines: [line("a-1234")], automations: [acting([run({})])] })).toHaveLength(1);
+    const silent = said({ lines: [line("a-1234"), line("a-gone")], automations: [acting(null)] });
+    expect(silent).toEqual([
+      ["Water valve: closed", "the rule “Leak, close valve”", false],
+      ["Water valve: closed", "a rule", false],
+    ]);
+    const lately = said({ lines: [line("a-1234")], ruleName: () => "Leak, close valve" });
+    expect(lately).toEqual([["Water valve: closed", "the rule “Leak, close valve”", false]]);
+  });
+
+  test("its permission names it", () => {
+    const who = { rule: "a-1234", version: 2 };
+    expect(whoText(who, "ann", () => "Leak, close valve")).toBe("the rule “Leak, close valve”");
+    expect(whoText(who, "ann")).toBe("this rule");
+  });
+
+  test("its newest run comes first; it says what it waits for", () => {
+    const runs = [run({ at: 1, firing: 1 }), run({ at: 3, firing: 3 }), run({ at: 2, firing: 2 })];
+    expect(newestRuns(acting(runs)).map(({ firing }) => firing)).toEqual([3, 2, 1]);
+    expect(newestRuns(acting(null))).toEqual([]);
+    const stateWith = (now: object | null, status: "active" | "paused" = "active") =>
+      stateOf({ status, now } as unknown as Parameters<typeof stateOf>[0], (at) => `${at} o'clock`);
+    expect(stateWith({ state: "waiting" })).toBe("it is so already, and runs the next time");
+    expect(stateWith({ state: "waiting", over_at: 8 })).toBe("ready at 8 o'clock, if it stays so");
+    expect(stateWith({ state: "armed" })).toBe("ready");
+    expect(stateWith({ state: "armed" }, "paused")).toBe("paused");
+    expect(stateWith(null)).toBe("not known");
+  });
 });

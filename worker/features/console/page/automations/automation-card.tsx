@@ -1,33 +1,26 @@
 /** One rule that acts: its state, its card's words, the values now, its runs, and what a person may do with it. */
 
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { useId, useState } from "preact/hooks";
+import { useContext, useId, useState } from "preact/hooks";
 import { client } from "../api.ts";
 import { useAttempt } from "../attempt.ts";
 import { Small } from "../controls.tsx";
 import { lazyPart } from "../lazy.tsx";
 import { Problem } from "../load.tsx";
+import { Me } from "../me.ts";
 import { RuleLines } from "../rule-lines.tsx";
 import { Sure } from "../sure.tsx";
 import { say, type TextKey } from "../texts/say.ts";
 import { AllowAgain } from "./allow-again.tsx";
-import { type Automation, wordsOf } from "./automation.ts";
-import { Run, timeIn } from "./run.tsx";
+import { type Automation, newestRuns, stateOf, wordsOf } from "./automation.ts";
+import { clockIn, Run, timeIn } from "./run.tsx";
 
-type State = NonNullable<Automation["now"]>["state"];
 type Props = { automation: Automation; mayAllow: boolean; zone: string; onChange: () => void };
 
-const STATES: Record<State, TextKey> = {
-  armed: "actArmed",
-  waiting: "actWaiting",
-  unknown: "actUnknown",
-  running: "isRunning",
-  resting: "actResting",
-  stopped: "stopped",
-};
-
-function isUrgent({ status, now }: Automation): boolean {
-  return status === "paused" || now?.state === "stopped" || now?.runs[0]?.state === "stopped";
+function isUrgent(automation: Automation): boolean {
+  const { status, now } = automation;
+  const [last] = newestRuns(automation);
+  return status === "paused" || now?.state === "stopped" || last?.state === "stopped";
 }
 
 export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) {
@@ -39,10 +32,11 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
   const path = { automation: id };
   const time = (at: number) => timeIn(zone, at);
   const of = (key: TextKey) => ({ "aria-label": say("named", { name: say(key), text: visible(name) }) });
-  const state: TextKey = status === "paused" ? "actPaused" : now ? STATES[now.state] : "notKnown";
-  const [last, ...earlier] = now?.runs ?? [];
+  const me = useContext(Me);
+  const runs = newestRuns(automation);
+  const [last, ...earlier] = runs;
   // Runs after it may have changed nothing.
-  const undoable = now?.runs.find((run) => run.undo);
+  const undoable = runs.find((run) => run.undo);
   const undo = (firing: number) =>
     attempt(async () => {
       setUndone(await client.json("POST /v1/automations/{automation}/undo", { path, body: { firing } }));
@@ -51,9 +45,18 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
     <section class="panel automation" aria-labelledby={title}>
       <div class="row">
         <h3 id={title}>{visible(name)}</h3>
-        <span class={`badge ${isUrgent(automation) ? "bad" : ""}`}>{say(state)}</span>
+        <span class={`badge ${isUrgent(automation) ? "bad" : ""}`}>
+          {stateOf(automation, (at) => clockIn(zone, at))}
+        </span>
       </div>
       {why !== null && <p class="problem">{visible(why)}</p>}
+      {/* What it says of values and of the last days is of that moment. */}
+      <p class="quiet">
+        {say(allowed_by === me ? "asYouAllowed" : "asTheyAllowed", {
+          name: visible(allowed_by),
+          date: time(allowed_at),
+        })}
+      </p>
       <RuleLines lines={wordsOf(card, name)} />
       {now && now.now.length > 0 && (
         <p>

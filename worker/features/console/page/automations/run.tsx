@@ -2,17 +2,11 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { locale, say, type TextKey } from "../texts/say.ts";
+import { RUN_STATES } from "./run-words.ts";
 
 type Status = NonNullable<AnswerOf<"GET /v1/automations">["automations"][number]["now"]>;
 type RunView = Status["runs"][number];
 
-const STATES: Record<RunView["state"], TextKey> = {
-  running: "isRunning",
-  done: "runDone",
-  stopped: "runStopped",
-  not_run: "runNot",
-  undone: "runUndone",
-};
 const OUTCOMES: Record<RunView["steps"][number]["outcome"], TextKey> = {
   confirmed: "stepConfirmed",
   sent: "stepSent",
@@ -30,7 +24,7 @@ export function Run({ run, zone }: { run: RunView; zone: string }) {
     <div class="run">
       <p>
         <time dateTime={new Date(at).toISOString()}>{timeIn(zone, at)}</time>:{" "}
-        <strong class={isWell ? undefined : "bad-text"}>{say(STATES[state])}</strong>
+        <strong class={isWell ? undefined : "bad-text"}>{say(RUN_STATES[state])}</strong>
         {because.length > 0 && `, ${say("runBecause", { text: because.map(visible).join("; ") })}`}
       </p>
       {why !== undefined && <p class="quiet">{visible(why)}</p>}
@@ -54,6 +48,6 @@ export function timeIn(timeZone: string, at: number): string {
   return new Date(at).toLocaleString(locale(), { timeZone, dateStyle: "medium", timeStyle: "short" });
 }
 
-function clockIn(timeZone: string, at: number): string {
+export function clockIn(timeZone: string, at: number): string {
   return new Date(at).toLocaleTimeString(locale(), { timeZone, timeStyle: "medium" });
 }

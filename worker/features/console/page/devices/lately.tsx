@@ -4,16 +4,19 @@ import { happeningsOf } from "../home/happenings.ts";
 import { useLoaded } from "../load.tsx";
 import { say, timeText } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
+import { useRuleNames } from "../use-rule-names.ts";
 
 const SHOWN = 5;
 
 export function Lately({ agent, thing, session }: { agent: string; thing: Thing; session: SessionView }) {
   const { value } = useLoaded("GET /v1/audit", { query: { agent, limit: 40 } });
+  const ruleName = useRuleNames();
   const now = Date.now();
   const all = happeningsOf({
     lines: value?.entries ?? [],
     things: [thing],
     rules: [],
+    ruleName,
     now,
     me: session.name ?? "",
     since: 0,

@@ -2,12 +2,17 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { approvalText } from "../approval-text.ts";
+import { RUN_STATES } from "../automations/run-words.ts";
 import { actionText, changeText, isRead } from "../change-text.ts";
-import { EXPIRED, outcomeText, personText } from "../person-text.ts";
+import { EXPIRED, outcomeText, personText, type RuleName, ruleCaller } from "../person-text.ts";
 import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 
 type Line = AnswerOf<"GET /v1/audit">["entries"][number];
+type Automation = Pick<
+  AnswerOf<"GET /v1/automations">["automations"][number],
+  "id" | "name" | "changes" | "now"
+>;
 type Rule = AnswerOf<"GET /v1/rules">["rules"][number];
 
 export type Happening = { at: number; title: string; second: string; isBad: boolean };
@@ -16,6 +21,10 @@ type Given = {
   lines: readonly Line[];
   things: readonly Thing[];
   rules: readonly Rule[];
+  /** Their runs stand for the lines of what they did. */
+  automations?: readonly Automation[];
+  /** Of rules that are not in `automations`. */
+  ruleName?: RuleName;
   now: number;
   /** The name of the person who looks. */
   me: string;
@@ -24,11 +33,25 @@ type Given = {
 };
 
 /** @returns the newest first; equal ones after one another are one */
-export function happeningsOf({ lines, things, rules, now, me, since }: Given): Happening[] {
+export function happeningsOf({
+  lines,
+  things,
+  rules,
+  automations = [],
+  ruleName,
+  now,
+  me,
+  since,
+}: Given): Happening[] {
   const known = new Map(things.map((thing) => [thing.id, thing]));
+  const nameOf: RuleName = (id) => automations.find((one) => one.id === id)?.name ?? ruleName?.(id);
+  const told = new Set(automations.filter(({ now }) => now).map(({ id }) => ruleCaller(id)));
   const from = since ?? new Date(now).setHours(0, 0, 0, 0);
   const all = [
-    ...lines.flatMap((line) => happeningOf(line, known.get(line.agent_id), me) ?? []),
+    ...lines.flatMap((line) =>
+      told.has(line.caller.principal) ? [] : (happeningOf(line, known.get(line.agent_id), me, nameOf) ?? []),
+    ),
+    ...automations.flatMap((one) => runsOf(one, known)),
     ...rules.flatMap((rule) => firingsOf(rule)),
     ...things.flatMap(({ name, usable, tone, at, wrong }) =>
       !usable && tone === "gone" && typeof at === "number" && wrong.length > 0
@@ -46,7 +69,12 @@ function withoutRepeated(all: readonly Happening[]): Happening[] {
   });
 }
 
-function happeningOf(line: Line, thing: Thing | undefined, me: string): Happening | undefined {
+function happeningOf(
+  line: Line,
+  thing: Thing | undefined,
+  me: string,
+  ruleName: RuleName,
+): Happening | undefined {
   const { agent_id, tool, parameters, result, timestamp, caller } = line;
   // Decisions of people about the home are on the record's own screen.
   if (agent_id.startsWith("@") || isRead(tool)) return undefined;
@@ -61,7 +89,7 @@ function happeningOf(line: Line, thing: Thing | undefined, me: string): Happenin
         ? say("whatFailed", { name, text: actionText(tool) })
         : say("didNotWork", { name })
       : say("named", { name, text: refusal ?? changeText(tool, parameters, isMachine) }),
-    second: [whoText(caller.principal, caller.channel, me), yesOf(line, me)].filter(Boolean).join("; "),
+    second: [whoText(caller, me, ruleName), yesOf(line, me)].filter(Boolean).join("; "),
     isBad,
   };
 }
@@ -80,8 +108,8 @@ function yesOf({ approval, timestamp, caller }: Line, me: string): string | unde
   return approvalText({ timestamp, approval }, me);
 }
 
-function whoText(principal: string, channel: string, me: string): string {
-  const who = personText(principal, me);
+function whoText({ principal, channel }: Line["caller"], me: string, ruleName: RuleName): string {
+  const who = personText(principal, me, ruleName);
   const where = CHANNELS[channel];
   return where === undefined ? who : say("whoWhere", { who, where });
 }
@@ -94,6 +122,22 @@ const CHANNELS: Readonly<Record<string, string>> = {
   whatsapp: "WhatsApp",
   mcp: "MCP",
 };
+
+/** What it changes, and why it ran; of a run that stopped or was none, why. */
+function runsOf({ name, changes, now }: Automation, things: ReadonlyMap<string, Thing>): Happening[] {
+  const changed = changes.map((id) => things.get(id)?.name ?? visible(id)).join(", ");
+  return (now?.runs ?? []).map(({ at, state, because, why }) => ({
+    at,
+    title: say("named", { name: visible(name), text: say(RUN_STATES[state]) }),
+    second:
+      why === undefined
+        ? [changed, because.length > 0 && say("runBecause", { text: because.map(visible).join("; ") })]
+            .filter(Boolean)
+            .join("; ")
+        : visible(why),
+    isBad: state === "stopped",
+  }));
+}
 
 function firingsOf({ name, kind, device, history, to }: Rule): Happening[] {
   return history.map(({ at }) => ({

@@ -2,9 +2,11 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Automation } from "../automations/automation.ts";
 import { useLoaded } from "../load.tsx";
 import { say, timeText } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
+import { useRepeated } from "../use-repeated.ts";
 import { type Happening, happeningsOf } from "./happenings.ts";
 
 type Rules = readonly AnswerOf<"GET /v1/rules">["rules"][number][];
@@ -19,12 +21,17 @@ type Props = {
 const SHOWN = 8;
 const LINES = 200;
 
+type Listed = Omit<Props, "looks"> & { automations: readonly Automation[] };
+
 export function Today(props: Props) {
+  const { value, reload } = useLoaded("GET /v1/automations");
+  useRepeated(reload);
+  const given = { ...props, automations: value?.automations ?? [] };
   // The devices' records are for administrators.
-  return props.session.scopes?.includes("admin") ? <WithRecord {...props} /> : <List {...props} lines={[]} />;
+  return props.session.scopes?.includes("admin") ? <WithRecord {...given} /> : <List {...given} lines={[]} />;
 }
 
-function WithRecord(props: Props) {
+function WithRecord(props: Listed & Pick<Props, "looks">) {
   const since = useMemo(() => {
     const day = new Date();
     day.setHours(0, 0, 0, 0);
@@ -46,10 +53,11 @@ function List({
   session,
   things = [],
   rules,
+  automations,
   lines,
-}: Omit<Props, "looks"> & { lines: AnswerOf<"GET /v1/audit">["entries"] }) {
+}: Listed & { lines: AnswerOf<"GET /v1/audit">["entries"] }) {
   const now = Date.now();
-  const all = happeningsOf({ lines, things, rules, now, me: session.name ?? "" });
+  const all = happeningsOf({ lines, things, rules, automations, now, me: session.name ?? "" });
   return (
     <aside class="today" aria-labelledby="today">
       <div class="block-head">

@@ -3,6 +3,7 @@
  * before the page shows anything.
  */
 import type { PhraseData } from "@edgecall/core/phrases/languages/phrase-data.ts";
+import { CLASS_WORDS } from "@edgecall/core/text/class-words.ts";
 import type { Language } from "@edgecall/core/text/languages.ts";
 import { en } from "./en.ts";
 
@@ -54,7 +55,7 @@ function formOf(forms: readonly string[], count: unknown): string {
  * @param of the class of a sensor that knows two states, and the one it is in: they have words of their own (`wet`)
  */
 export function stateText(word: string, of?: { class: string | undefined; value: boolean }): string {
-  const { values = {}, states = {} }: Words = spoken?.phrases ?? {};
+  const { values = {}, states = CLASS_WORDS }: Words = spoken?.phrases ?? {};
   const pair = of?.class !== undefined && Object.hasOwn(states, of.class) ? states[of.class] : undefined;
   const key = word.toLowerCase().replaceAll(" ", "_");
   return capital(pair?.[of?.value ? 0 : 1] ?? (Object.hasOwn(values, key) ? values[key] : undefined) ?? word);

@@ -53,6 +53,9 @@ test("what a device says is not a text of ours: it stays as it is", () => {
 
 test("states have the language's words, by the class of a sensor", () => {
   expect(stateText("locked")).toBe("Locked");
+  // A chart has the value without the device's words.
+  expect(stateText("off", { class: "moisture", value: false })).toBe("Dry");
+  expect(stateText("off", { class: undefined, value: false })).toBe("Off");
   setSpoken(de);
   expect(stateText("locked")).toBe("Abgeschlossen");
   expect(stateText("wet", { class: "moisture", value: true })).toBe("Nass");
