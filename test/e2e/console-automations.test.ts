@@ -142,8 +142,12 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
       .waitFor();
     await fits();
     await page.evaluate(`location.hash = "#/record"`);
-    await page.getByText(`the rule “${LEAK.name}”`).first().waitFor();
-    expect(await page.getByRole("table").textContent()).not.toMatch(/a-[0-9a-f]{4}|rule:|over rule/);
+    const line = page
+      .getByRole("row")
+      .filter({ hasText: `the rule “${LEAK.name}”` })
+      .first();
+    await line.waitFor();
+    expect(await line.textContent()).not.toMatch(/a-[0-9a-f]{4}|rule:|over rule/);
     await page.evaluate(`location.hash = "#/setup/permissions"`);
     await page.getByText(`for the rule “${LEAK.name}”`).first().waitFor();
     await page.getByRole("link", { name: "Rules" }).click();
