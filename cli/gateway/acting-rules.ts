@@ -2,7 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { table } from "./table.ts";
-import { ago } from "./times.ts";
+import { ago, clock } from "./times.ts";
 
 const ActingRule = z.looseObject({
   id: z.string(),
@@ -13,6 +13,7 @@ const ActingRule = z.looseObject({
   now: z.nullable(
     z.looseObject({
       state: z.string(),
+      over_at: z.optional(z.number()),
       runs: z.array(z.looseObject({ at: z.number(), state: z.string() })),
     }),
   ),
@@ -39,6 +40,11 @@ const STATES: Readonly<Record<string, string>> = {
   stopped: "stopped by the bridge",
 };
 
+function stateText({ state, over_at }: NonNullable<ActingRule["now"]>): string {
+  if (over_at === undefined) return STATES[state] ?? state;
+  return `waiting: ready at ${clock(new Date(over_at).toISOString())}, if it stays so`;
+}
+
 /** The bridge runs the rules, so without it their state is not known. */
 const WITHOUT_STATE: Readonly<Record<string, string>> = {
   offline: "active; the bridge is not connected",
@@ -60,7 +66,7 @@ export function actingRuleTable({ rules, bridge }: ActingList, width: number | u
     const runs = now?.runs ?? [];
     const last = runs.find((one) => one.at === Math.max(...runs.map((run) => run.at)));
     const active = now
-      ? (STATES[now.state] ?? now.state)
+      ? stateText(now)
       : (WITHOUT_STATE[bridge] ?? "active; the bridge does not have it yet");
     const is = status === "active" ? active : why === null ? status : `${status}: ${why}`;
     const run = last && `${ago(last.at, at)}: ${RUNS[last.state] ?? last.state}`;

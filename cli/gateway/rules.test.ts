@@ -80,6 +80,11 @@ test("rules that act are listed with their state and last run, also where nothin
 
 test.each([
   [{ state: "waiting", runs: [] }, "online", /waiting: it has to be over first.* never$/m],
+  [
+    { state: "waiting", over_at: 1, runs: [] },
+    "online",
+    /waiting: ready at \d\d-\d\d [\d:]+, if it stays so/,
+  ],
   [{ state: "running", runs: [{ at: Date.now(), state: "running" }] }, "online", / running .* runs now$/m],
   [{ state: "resting", runs: [] }, "online", /resting: it ran very often/],
   [{ state: "unknown", runs: [] }, "online", /armed, but a value is not known/],

@@ -1,8 +1,8 @@
 /** A run: when, by which values, how each step ended, and why it stopped. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
+import { RUN_STATES } from "../run-words.ts";
 import { locale, say, type TextKey } from "../texts/say.ts";
-import { RUN_STATES } from "./run-words.ts";
 
 type Status = NonNullable<AnswerOf<"GET /v1/automations">["automations"][number]["now"]>;
 type RunView = Status["runs"][number];

@@ -2,9 +2,9 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { approvalText } from "../approval-text.ts";
-import { RUN_STATES } from "../automations/run-words.ts";
 import { actionText, changeText, isRead } from "../change-text.ts";
 import { EXPIRED, outcomeText, personText, type RuleName, ruleCaller } from "../person-text.ts";
+import { RUN_STATES } from "../run-words.ts";
 import { say } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
 

@@ -2,7 +2,6 @@
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Automation } from "../automations/automation.ts";
 import { useLoaded } from "../load.tsx";
 import { say, timeText } from "../texts/say.ts";
 import type { Thing } from "../things.ts";
@@ -21,6 +20,7 @@ type Props = {
 const SHOWN = 8;
 const LINES = 200;
 
+type Automation = AnswerOf<"GET /v1/automations">["automations"][number];
 type Listed = Omit<Props, "looks"> & { automations: readonly Automation[] };
 
 export function Today(props: Props) {

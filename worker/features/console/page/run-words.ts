@@ -1,8 +1,8 @@
 /** How a run of a rule that acts ended, in words. */
-import type { TextKey } from "../texts/say.ts";
-import type { Automation } from "./automation.ts";
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { TextKey } from "./texts/say.ts";
 
-type Run = NonNullable<Automation["now"]>["runs"][number];
+type Run = NonNullable<AnswerOf<"GET /v1/automations">["automations"][number]["now"]>["runs"][number];
 
 export const RUN_STATES: Record<Run["state"], TextKey> = {
   running: "isRunning",
