@@ -12,8 +12,8 @@ const HIGHEST = 29_999;
 const TRIES = 100;
 
 /**
- * Returns a free port outside the range that the system assigns. Until this process ends no other one is given it, so that a program that
- * was stopped finds it free when it starts again.
+ * Returns a free port outside the range that the system assigns. On Linux it is not given again until this process ends, so that a program
+ * that was stopped finds it free when it starts again.
  */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < TRIES; n += 1) {
@@ -24,8 +24,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Takes the port's name by an abstract socket, which goes with its process and leaves no file. Systems other than Linux have none.
- * @returns false: another process has it
+ * Takes the port's name by an abstract socket, which goes with its process and leaves no file. Other systems have none.
+ * @returns false: it is taken
  */
 async function claim(port: number): Promise<boolean> {
   if (process.platform !== "linux") return true;
