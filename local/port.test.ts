@@ -6,7 +6,7 @@ import { freePort } from "./port.ts";
 /** So many that two processes which drew by chance alone would meet: 1 - e^(-300 * 300 / 10,000) = 99.99 %. */
 const EACH = 300;
 
-test.runIf(process.platform === "linux")("no port is given to two processes", async () => {
+test("no port is given to two processes", { tags: ["needs/linux"] }, async () => {
   const mine = await Promise.all(Array.from({ length: EACH }, () => freePort()));
   const script = `
     const { freePort } = await import(${JSON.stringify(fileURLToPath(new URL("port.ts", import.meta.url)))});
