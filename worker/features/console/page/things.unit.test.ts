@@ -348,10 +348,10 @@ describe("what a rule did", () => {
       ...{ id: "a-1234", name: "Leak, close valve", changes: [valve.id] },
       now: runs && { runs },
     }) as unknown as Parameters<typeof newestRuns>[0] & { id: string; name: string; changes: string[] };
-  const line = (id: string) => ({
-    timestamp: new Date(NOW - 60_000).toISOString(),
+  const line = (id: string, call_id = "c", at = NOW - 60_000) => ({
+    timestamp: new Date(at).toISOString(),
     ...{ agent_id: valve.id, tool: "close", parameters: {}, result: "success" as const, exit_code: null },
-    ...{ elapsed_ms: 1, call_id: "c", request_id: "r" },
+    ...{ elapsed_ms: 1, call_id, request_id: "r" },
     caller: { principal: `rule:${id}`, role: "member", channel: "rule" },
   });
   const said = (given: Partial<Parameters<typeof happeningsOf>[0]>) =>
@@ -383,6 +383,20 @@ describe("what a rule did", () => {
     ]);
     const lately = said({ lines: [line("a-1234")], ruleName: () => "Leak, close valve" });
     expect(lately).toEqual([["Water valve: closed", "the rule “Leak, close valve”", false]]);
+  });
+
+  test("the record tells of runs that are not listed any more", () => {
+    const lines = [
+      line("a-1234", "a-1234:1:3:0", NOW - 60_000),
+      line("a-1234", "a-1234:1:2:0", NOW - 90_000),
+      line("a-1234", "of the gateway", NOW - 120_000),
+    ];
+    const automations = [acting([run({ firing: 3 })])];
+    const ran = ["Leak, close valve: done", "Water valve; because Leak sensor, Water leak: wet", false];
+    const recorded = ["Water valve: closed", "the rule “Leak, close valve”", false];
+    expect(said({ lines, automations })).toEqual([ran, recorded]);
+    expect(said({ lines: lines.slice(0, 1), automations })).toEqual([ran]);
+    expect(said({ lines: lines.slice(2), automations })).toEqual([ran, recorded]);
   });
 
   test("its permission names it", () => {
