@@ -94,11 +94,14 @@ async function historyText(
   if (!runs) return "The home's bridge, which keeps its runs, did not answer.";
   if (runs.length === 0) return phrases.say("neverFired", { id });
   const { zone } = clockOf(home).read();
-  const lines = runs.slice(0, SHOWN_RUNS).map(({ at, state, because, why }) => {
-    const reason = why === undefined ? [] : whyText(why, phrases);
-    const words = plainText([...because, reason].flat().join("; "), 300);
-    return `${phrases.time(at, zone, Date.now())}: ${MARKS[state]}${words && ` (${words})`}`;
-  });
+  const lines = runs
+    .slice(-SHOWN_RUNS)
+    .toReversed()
+    .map(({ at, state, because, why }) => {
+      const reason = why === undefined ? [] : whyText(why, phrases);
+      const words = plainText([...because, reason].flat().join("; "), 300);
+      return `${phrases.time(at, zone, Date.now())}: ${MARKS[state]}${words && ` (${words})`}`;
+    });
   return [phrases.say("newestFirst", { id }), ...lines].join("\n");
 }
 
