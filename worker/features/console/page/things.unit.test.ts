@@ -5,6 +5,7 @@ import { newestRuns, stateOf } from "./automations/automation.ts";
 import { happeningsOf } from "./home/happenings.ts";
 import { areasOf, chipsOf, needsOf } from "./home/summary.ts";
 import { whoText } from "./permission-text.ts";
+import { callerText } from "./person-text.ts";
 import { climateOf, nameWithin, thingsOf } from "./things.ts";
 
 type Reading = NonNullable<DeviceView["readings"]>[number];
@@ -397,6 +398,12 @@ describe("what a rule did", () => {
     expect(said({ lines, automations })).toEqual([ran, recorded]);
     expect(said({ lines: lines.slice(0, 1), automations })).toEqual([ran]);
     expect(said({ lines: lines.slice(2), automations })).toEqual([ran, recorded]);
+  });
+
+  test("the record names it, or has its id where it is gone", () => {
+    expect(callerText("rule:a-1234", "ann", () => "Leak, close valve")).toBe("the rule “Leak, close valve”");
+    expect(callerText("rule:a-1234", "ann", () => undefined)).toBe("the rule “a-1234”");
+    expect(callerText("ann", "ann", () => undefined)).toBe("you");
   });
 
   test("its permission names it", () => {
