@@ -9,7 +9,7 @@
  * rule-effects.ts (what is done), telling.ts (what is told), durable-file.ts (the disk).
  */
 import { join } from "node:path";
-import { canUndo } from "@edgecall/core/automations/run.ts";
+import { canUndo } from "@edgecall/core/automations/turn.ts";
 import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
 import type {
   AllowedAutomation,
@@ -329,9 +329,10 @@ export class BridgeAutomations {
     const phrases = await phrasesIn(language);
     const held = this.#held.find(rule);
     if (!held) return { error: phrases.say("ruleIsGone") };
-    if (!canUndo(held.rule, held.state, firing, { has_way_back: this.#hasWayBack })) {
+    const at = this.#machines.now();
+    if (!canUndo(held.rule, held.state, firing, { at, has_way_back: this.#hasWayBack })) {
       const asks = (...step: StepBefore) => this.#commands.asksForWayBack(...step);
-      return { error: undoRefusal(held.rule, held.state, { firing, asks }, phrases) };
+      return { error: undoRefusal(held.rule, held.state, { firing, asks, at }, phrases) };
     }
     const ended = this.#telling.ended(rule, firing);
     this.#machines.step(held, { of: "undo", firing });

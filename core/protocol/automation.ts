@@ -184,7 +184,7 @@ export const AutomationRun = z.object({
   steps: z.array(StepRun).check(z.maxLength(STEPS_MAX * 2)),
   /** Why it did not run, or stopped. */
   why: z.optional(z.string().check(z.maxLength(300))),
-  /** It can be undone now: values before are known, nothing changed them since, and no person has to be asked for the way back. */
+  /** It can be undone now: it ended within a day, values before are known, nothing changed since, and no person has to be asked for it. */
   undo: z.optional(z.boolean()),
 });
 export type AutomationRun = z.infer<typeof AutomationRun>;

@@ -108,6 +108,7 @@ export const card: CardWords = {
 export const home: HomeWords = {
   notUndoable:
     "Das lässt sich nicht rückgängig machen: Es wurde seither geändert, oder der Stand davor ist nicht bekannt.",
+  undoOver: "Das ist mehr als einen Tag her und lässt sich nicht mehr rückgängig machen.",
   backAsks: "Dafür gibt es keine Taste, denn der Weg zurück kann schaden. Bitte mit Worten darum.",
   undoLate:
     "Es wurde nicht rechtzeitig rückgängig gemacht. Die nächste Nachricht der Regel sagt, was daraus wurde.",
