@@ -314,8 +314,9 @@ export class BridgeAutomations {
     const has_way_back = this.#hasWayBack;
     // A frame has room for all runs of some rules, or for some runs of all.
     for (const most of [20, 5, 1]) {
-      const status = found.map(({ rule, state }) => {
-        const runs = this.#records.of(rule.id).slice(-most);
+      const status = found.map((held) => {
+        const { rule, state } = held;
+        const runs = this.#records.newest(held, most);
         return statusOf(rule, state, { runs, now: this.#present.inWords(rule), at, has_way_back });
       });
       const ordered = { status, ...(shown && { presence: shown }) };

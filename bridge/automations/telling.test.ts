@@ -132,7 +132,7 @@ test("after a start the record has how the last run ended, also one that had sto
   for (const known of [undefined, stopped, { ...stopped, state: "running" as const }]) {
     records.forget(rule.id);
     if (known) tells(known);
-    telling.recordLast(rule, { ...held.state, last });
+    telling.recordLast({ rule, state: { ...held.state, last } });
     expect(records.of(rule.id)).toMatchObject([{ state: "stopped", ended: AT + 9, steps }]);
   }
 });

@@ -1,7 +1,7 @@
 /** Tells what rules that act have done: to the record, to the gateway where it is news, and to a person who waits for an undo. */
-import type { AutomationState, Effect, Why } from "@edgecall/core/automations/state.ts";
+import type { Effect, Why } from "@edgecall/core/automations/state.ts";
 import { endedRun } from "@edgecall/core/automations/turn.ts";
-import type { AllowedAutomation, AutomationRun } from "@edgecall/core/protocol/automation.ts";
+import type { AutomationRun } from "@edgecall/core/protocol/automation.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { HeldRule } from "./held-rules.ts";
 import type { NewsQueue } from "./news.ts";
@@ -27,7 +27,7 @@ export class Telling {
   /** A run, as the machine tells it. */
   tell(held: HeldRule, { run, aloud, critical }: Extract<Effect, { of: "tell" }>): void {
     const { news, records } = this.#parts;
-    records.set(run);
+    records.set(held, run);
     const { id, version } = held.rule;
     const isEnded = run.ended !== undefined;
     // A run that has stopped may still have its end, or its way back, before it.
@@ -58,10 +58,11 @@ export class Telling {
 
   /** Tells otherwise what was told as confirmed: the run itself is over, or goes on. @param at epoch ms */
   tellTakenBack(
-    { rule: { id, version } }: HeldRule,
+    held: HeldRule,
     { firing, step, text, at }: { firing: number; step: number; text: string; at: number },
   ): void {
     const { news, records } = this.#parts;
+    const { id, version } = held.rule;
     const known = records.of(id).find((one) => one.firing === firing && one.version === version);
     const told = { step, outcome: "unconfirmed" as const, text, at };
     const steps = [...(known?.steps ?? []).filter((one) => one.step !== step), told];
@@ -69,7 +70,7 @@ export class Telling {
       ...{ rule: id, version, firing, at, because: [], ...known },
       ...{ state: "stopped", why: "unconfirmed", steps },
     };
-    records.set(run);
+    records.set(held, run);
     news.add({ rule: id, version, run });
   }
 
@@ -79,14 +80,16 @@ export class Telling {
   }
 
   /** Records how the last run ended. The records are written later than the file by which rules act, and a kill may come between. */
-  recordLast(rule: AllowedAutomation, { last }: AutomationState): void {
+  recordLast(held: Pick<HeldRule, "rule" | "state">): void {
+    const { rule, state } = held;
+    const { last } = state;
     if (!last) return;
     const { records } = this.#parts;
     const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
     const known = records.of(rule.id).find(isOf);
     if (known?.ended !== undefined) return;
     const at = Math.max(last.at, ...last.steps.map((step) => step.at));
-    records.set(endedRun(rule, last, at));
+    records.set(held, endedRun(rule, last, at));
   }
 
   /** @returns the run when it has ended; undefined: it has not in time */
