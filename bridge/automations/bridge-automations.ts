@@ -199,6 +199,7 @@ export class BridgeAutomations {
       this.#isTrusted = false;
       this.#acts.gatewayLost();
       this.#news.gatewayLost();
+      this.#telling.gatewayLost();
     });
   }
 

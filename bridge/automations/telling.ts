@@ -17,8 +17,6 @@ export class Telling {
   readonly #parts: TellingParts;
   /** Work for the end of an undo, by rule and firing. */
   readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
-  /** Undos whose answer said that the rule's next message says what became of them. */
-  readonly #late = new Set<string>();
 
   constructor(parts: TellingParts) {
     this.#parts = parts;
@@ -38,8 +36,9 @@ export class Telling {
     const isBack = run.steps.some(({ step }) => step >= held.rule.do.length);
     // The person has the answer, and the run was told before.
     if (waiting && isBack && !critical) return;
-    const isPromised = isEnded && this.#late.delete(undo);
-    if (!aloud && !isPromised) {
+    // The answer said that the rule's next message says it, or no answer came: the link was broken, or the bridge began anew.
+    const isOwed = isEnded && !waiting && isPersonsUndo(held, run);
+    if (!aloud && !isOwed) {
       if (isEnded && isConfirmed(run) && run.firing !== held.told) held.silent += 1;
       return;
     }
@@ -96,7 +95,6 @@ export class Telling {
   async ended(rule: string, firing: number): Promise<AutomationRun | undefined> {
     const { promise, resolve } = Promise.withResolvers<AutomationRun | undefined>();
     const over = setTimeout(() => {
-      this.#late.add(`${rule} ${firing}`);
       this.#undone.delete(`${rule} ${firing}`);
       resolve(undefined);
     }, UNDO_MS);
@@ -105,6 +103,17 @@ export class Telling {
     clearTimeout(over);
     return run;
   }
+
+  /** The connection to the gateway is gone, and no answer reaches a person: how their undos end is told. */
+  gatewayLost(): void {
+    for (const resolve of this.#undone.values()) resolve(undefined);
+    this.#undone.clear();
+  }
+}
+
+/** A person has asked for the end of this run. */
+function isPersonsUndo({ state: { last } }: HeldRule, { firing }: AutomationRun): boolean {
+  return last?.firing === firing && last.ending?.why === "undo";
 }
 
 /** A run that was only sent, or did not run, is not counted as confirmed. */
