@@ -350,6 +350,15 @@ describe("by name, with the tool of rules", () => {
     ]);
   });
 
+  test("one that waits, and whose values are false already, is not said to have to be over", async () => {
+    const now = ["Front door: closed"];
+    const status = { rule: id, version: 1, state: "waiting" as const, now, runs: [] };
+    bridge.onOrder = () => ({ status: [{ ...status, over_at: Date.now() + 30_000 }] });
+    const lines = (await rules({ do: "list" }))?.split("\n");
+    expect(lines?.[0]).toBe(`${id}: “Door open, lamp on”`);
+    expect(lines?.at(-1)).toBe("  Front door: closed");
+  });
+
   test("/away, /back and /rules are understood where a chat reads no commands, also beside a model", async () => {
     const text = async (words: string) => (await say("console", words)).body;
     expect(await text("/away")).toMatchObject({ answer: "You count as away.", model: "edgecall" });
