@@ -9,7 +9,7 @@
  * rule-effects.ts (what is done), telling.ts (what is told), durable-file.ts (the disk).
  */
 import { join } from "node:path";
-import { canUndo } from "@edgecall/core/automations/run.ts";
+import { canUndo } from "@edgecall/core/automations/turn.ts";
 import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
 import type {
   AllowedAutomation,
@@ -199,6 +199,7 @@ export class BridgeAutomations {
       this.#isTrusted = false;
       this.#acts.gatewayLost();
       this.#news.gatewayLost();
+      this.#telling.gatewayLost();
     });
   }
 
@@ -314,8 +315,9 @@ export class BridgeAutomations {
     const has_way_back = this.#hasWayBack;
     // A frame has room for all runs of some rules, or for some runs of all.
     for (const most of [20, 5, 1]) {
-      const status = found.map(({ rule, state }) => {
-        const runs = this.#records.of(rule.id).slice(-most);
+      const status = found.map((held) => {
+        const { rule, state } = held;
+        const runs = this.#records.newest(held, most);
         return statusOf(rule, state, { runs, now: this.#present.inWords(rule), at, has_way_back });
       });
       const ordered = { status, ...(shown && { presence: shown }) };
@@ -329,9 +331,10 @@ export class BridgeAutomations {
     const phrases = await phrasesIn(language);
     const held = this.#held.find(rule);
     if (!held) return { error: phrases.say("ruleIsGone") };
-    if (!canUndo(held.rule, held.state, firing, { has_way_back: this.#hasWayBack })) {
+    const at = this.#machines.now();
+    if (!canUndo(held.rule, held.state, firing, { at, has_way_back: this.#hasWayBack })) {
       const asks = (...step: StepBefore) => this.#commands.asksForWayBack(...step);
-      return { error: undoRefusal(held.rule, held.state, { firing, asks }, phrases) };
+      return { error: undoRefusal(held.rule, held.state, { firing, asks, at }, phrases) };
     }
     const ended = this.#telling.ended(rule, firing);
     this.#machines.step(held, { of: "undo", firing });

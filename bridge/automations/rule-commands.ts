@@ -67,9 +67,8 @@ export class RuleCommands {
 
   /** Brings values back where they are still what the step asked for. */
   undo({ id, undoes: step, before }: Undo, onEnd: OnEnd): void {
-    const isAway = !isOfGateway(step) && !this.#device(step) && this.problemOf(step) === undefined;
     const back = this.#wayBack(step, before);
-    if (isAway) onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
+    if (this.#isAway(step)) onEnd({ outcome: "not_sent", text: NOT_YET, again: true });
     else if ("action" in back) this.#send(id, step, back, onEnd);
     else {
       const { text, kept } = back;
@@ -77,8 +76,12 @@ export class RuleCommands {
     }
   }
 
-  /** Tells whether an undo of the step can be sent now: all places that offer one ask this. */
+  /**
+   * Tells whether an undo of the step can be sent now: all places that offer one ask this. Of a device that is not known yet nothing speaks
+   * against it, and an undo is tried until it is known.
+   */
   hasWayBack(step: AutomationStep, before: ValuesBefore): boolean {
+    if (this.#isAway(step)) return true;
     return "action" in this.#wayBack(step, before) && this.problemOf(step) === undefined;
   }
 
@@ -93,6 +96,11 @@ export class RuleCommands {
     const { catalog, clock } = this.#parts;
     const device = isOfGateway(step) ? undefined : this.#device(step);
     return device !== undefined && catalog.isAsAsked(device.id, step, clock.wall()) === true;
+  }
+
+  /** Its device is not known, and nothing says yet that it is gone. */
+  #isAway(step: AutomationStep): boolean {
+    return !isOfGateway(step) && !this.#device(step) && this.problemOf(step) === undefined;
   }
 
   #wayBack(step: AutomationStep, before: ValuesBefore | undefined): WayBack {

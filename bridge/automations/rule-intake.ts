@@ -105,7 +105,7 @@ export class RuleIntake {
       return;
     }
     held.add({ text, rule, state: begun, silent, told, isLeaving: leaving || isOver });
-    telling.recordLast(rule, begun);
+    telling.recordLast({ rule, state: begun });
   }
 
   #ledger({ rule, state: { run } }: HeldRule, id: string): LedgerSays {

@@ -4,7 +4,7 @@ import { initialAutomation, type Run } from "@edgecall/core/automations/state.ts
 import { around, conditionOf, ruleOf, stepOf } from "@edgecall/core/automations/testkit/rules.ts";
 import type { Automation, AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
 import { LANGUAGES } from "@edgecall/core/text/languages.ts";
-import { MINUTE_MS } from "@edgecall/core/time/zone.ts";
+import { DAY_MS, MINUTE_MS } from "@edgecall/core/time/zone.ts";
 import { describe, expect, test } from "vitest";
 import { phrasesIn } from "../history/phrases.ts";
 import { statusOf, undoneOf, undoRefusal } from "./rule-status.ts";
@@ -47,14 +47,38 @@ test("no language but English says the device's English", async () => {
 test("a refused undo says so in a sentence, and why a person has to ask where that is so", async () => {
   const state = { ...initialAutomation(rule, AT), last: lastOf([0, 1]) };
   const say = async (asks: (key: string) => boolean, language: (typeof LANGUAGES)[number] = "en") =>
-    undoRefusal(rule, state, { firing: 1, asks: ({ key }) => asks(key) }, await phrasesIn(language));
+    undoRefusal(rule, state, { firing: 1, asks: ({ key }) => asks(key), at: AT }, await phrasesIn(language));
   expect(await say(() => false)).toMatch(/^It cannot be undone: .*\.$/);
   expect(await say((key) => key === "fan")).toMatch(/^No button undoes this, .*\.$/);
   const all = await Promise.all(LANGUAGES.map((language) => say(() => true, language)));
   expect(new Set(all).size).toBe(LANGUAGES.length);
-  expect(undoRefusal(rule, state, { firing: 2, asks: () => true }, await phrasesIn("en"))).toMatch(
+  expect(undoRefusal(rule, state, { firing: 2, asks: () => true, at: AT }, await phrasesIn("en"))).toMatch(
     /^It cannot/,
   );
+});
+
+test("an undo is neither offered nor done a day after the run's end, and the refusal says so", async () => {
+  const last = { ...lastOf([0, 1]), ended: AT + MINUTE_MS };
+  const state = { ...initialAutomation(rule, AT), last };
+  const run = {
+    rule: rule.id,
+    version: 1,
+    firing: 1,
+    state: "done" as const,
+    at: AT,
+    because: [],
+    steps: [],
+  };
+  const shownAt = (at: number) =>
+    statusOf(rule, state, { runs: [run], now: [], at, has_way_back: () => true }).runs[0];
+  const saidAt = async (at: number, asks = false) =>
+    undoRefusal(rule, state, { firing: 1, asks: () => asks, at }, await phrasesIn("en"));
+  const over = last.ended + DAY_MS;
+  expect(shownAt(over)?.undo).toBe(true);
+  expect(shownAt(over + 1)).not.toHaveProperty("undo");
+  expect(await saidAt(over)).toMatch(/^It cannot be undone: what it changed/);
+  expect(await saidAt(over + 1)).toBe("It ended more than a day ago, so it cannot be undone any more.");
+  expect(await saidAt(over + 1, true)).toMatch(/^No button undoes this, /);
 });
 
 test("a run can be undone as far as it is so now, and has no step that its undo did not send", () => {

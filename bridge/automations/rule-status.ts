@@ -1,10 +1,9 @@
 /** A rule that acts, as people are told of it, and what an "undo" did. */
 import { combinedOf, overAt } from "@edgecall/core/automations/conditions.ts";
-import { canUndo } from "@edgecall/core/automations/run.ts";
 import type { AutomationState, Run, Surroundings, ValuesBefore } from "@edgecall/core/automations/state.ts";
 import { isWithoutSun } from "@edgecall/core/automations/times.ts";
 import { presentTruth } from "@edgecall/core/automations/truth.ts";
-import { endedOf, isChanged } from "@edgecall/core/automations/turn.ts";
+import { canUndo, endedOf, isChanged, isLongOver } from "@edgecall/core/automations/turn.ts";
 import { HOME_WORDS } from "@edgecall/core/automations/words/home-words.ts";
 import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import type { Phrases } from "@edgecall/core/phrases/phrases.ts";
@@ -33,7 +32,7 @@ export function statusOf(
   const { id, version } = rule;
   const shown = runs.map((run): AutomationRun => {
     if (run.version !== version) return withoutUndo(run);
-    const isNow = canUndo(rule, state, run.firing, { has_way_back });
+    const isNow = canUndo(rule, state, run.firing, { at, has_way_back });
     return { ...withoutUndo(run), steps: shownSteps(rule, run), ...(isNow && { undo: true }) };
   });
   const word = stateOf(rule, state, at);
@@ -58,19 +57,24 @@ function shownSteps({ do: steps, end, over }: Automation, { steps: all, why }: A
   return all.filter(({ step, outcome }) => step < steps.length || !isPersons || outcome !== "not_sent");
 }
 
-/** @param asks whether a person has to be asked for the way back of a step @returns why an undo is refused */
+/** @property asks whether a person has to be asked for the way back of a step @property at epoch ms */
+type Refused = { firing: number; asks(step: AutomationStep, before: ValuesBefore): boolean; at: number };
+
+/** @returns why an undo is refused */
 export function undoRefusal(
   { do: steps }: Automation,
   { run: present, ...state }: AutomationState,
-  { firing, asks }: { firing: number; asks(step: AutomationStep, before: ValuesBefore): boolean },
+  { firing, asks, at }: Refused,
   phrases: Phrases,
 ): string {
-  const run: Run | undefined = present?.firing === firing ? present : endedOf(state, firing);
+  const ended = endedOf(state, firing);
+  const run: Run | undefined = present?.firing === firing ? present : ended;
   const isAsked = steps.some((step, number) => {
     const before = run?.before[number];
     return run && before && isChanged(run, number) && asks(step, before);
   });
-  return phrases.sayOf(HOME_WORDS, isAsked ? "backAsks" : "notUndoable");
+  if (isAsked) return phrases.sayOf(HOME_WORDS, "backAsks");
+  return phrases.sayOf(HOME_WORDS, ended && isLongOver(ended, at) ? "undoOver" : "notUndoable");
 }
 
 /** In the polar night and day a rule at a time of the sun waits for long. */

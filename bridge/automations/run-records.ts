@@ -8,12 +8,16 @@ import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
+import type { HeldRule } from "./held-rules.ts";
 
 /** Each rule has at most so many. */
 const RUNS_KEPT = 20;
 const WRITE_AFTER_MS = 5_000;
 
 const File = z.object({ version: z.literal(1), runs: z.record(z.string(), z.array(z.unknown())) });
+
+/** A rule with the machine's state of it. */
+type Held = Pick<HeldRule, "rule" | "state">;
 
 export class RunRecords {
   readonly #path: string;
@@ -49,12 +53,23 @@ export class RunRecords {
     return this.#runs.get(rule) ?? [];
   }
 
+  /** The newest runs of a rule, oldest first, and those that the machine has, which may be older: one of them may still be undone. */
+  newest(held: Held, most: number): AutomationRun[] {
+    const runs = this.of(held.rule.id);
+    return runs.filter((run, place) => place >= runs.length - most || isAtHand(held, run));
+  }
+
   /** Takes a run, in the place of what was known of it. */
-  set(run: AutomationRun): void {
+  set(held: Held, run: AutomationRun): void {
     const known = this.of(run.rule);
-    const place = known.findIndex(({ firing, version }) => firing === run.firing && version === run.version);
-    const runs = place < 0 ? [...known, run].slice(-RUNS_KEPT) : known.with(place, run);
-    this.#runs.set(run.rule, [...runs]);
+    const before = known.filter((one) => isBefore(one, run));
+    const runs = [...before, run, ...known.filter((one) => isBefore(run, one))];
+    while (runs.length > RUNS_KEPT)
+      runs.splice(
+        runs.findIndex((one) => !isAtHand(held, one)),
+        1,
+      );
+    this.#runs.set(run.rule, runs);
     this.#writeSoon();
   }
 
@@ -88,4 +103,14 @@ export class RunRecords {
       );
     });
   }
+}
+
+/** The machine has it: it is out, was the last one, or is the last one that changed something. */
+function isAtHand({ rule, state }: Held, { version, firing }: AutomationRun): boolean {
+  const { run, last, changed } = state;
+  return version === rule.version && [run, last, changed].some((one) => one?.firing === firing);
+}
+
+function isBefore(one: AutomationRun, other: AutomationRun): boolean {
+  return one.version < other.version || (one.version === other.version && one.firing < other.firing);
 }

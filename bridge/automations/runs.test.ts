@@ -179,7 +179,7 @@ describe("a run", { tags: ["needs/mosquitto"], timeout: TEST_MS }, () => {
       error: "No button undoes this, since the way back may do harm. Ask for it in words.",
     });
     expect(await acting.order({ ...order, language: "de" })).toMatchObject({
-      error: expect.stringMatching(/^Dafür gibt es keine Taste/),
+      error: expect.stringMatching(/^Das nimmt keine Taste zurück/),
     });
     const shown = (await acting.status(rule.id))?.runs.at(-1);
     expect(shown).toMatchObject({ state: "done", steps: [{ outcome: "confirmed" }] });

@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { initialAutomation } from "@edgecall/core/automations/state.ts";
+import { initialAutomation, type Run } from "@edgecall/core/automations/state.ts";
 import { ruleOf } from "@edgecall/core/automations/testkit/rules.ts";
 import type { AllowedAutomation, AutomationRun, StepOutcome } from "@edgecall/core/protocol/automation.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -45,6 +45,15 @@ function runOf(
 
 function tells(run: AutomationRun, aloud = false): void {
   telling.tell(held, { of: "tell", run, aloud, critical: false });
+}
+
+/** The machine's run 1, which a person has undone. */
+function undoneRun(): Run {
+  return {
+    ...{ firing: 1, at: AT, because: [], led: [], moment: false, phase: "end", step: 1, out: false },
+    ...{ recheck: false, tries: 0, steps: [], kept: [], before: {}, ends: [1], ended: AT },
+    ending: { why: "undo", at: AT },
+  };
 }
 
 test("only runs that were confirmed count as such, and each once", () => {
@@ -92,10 +101,34 @@ test("an undo that takes too long is told when it has ended, as its answer says"
   vi.advanceTimersByTime(20_000);
   expect(await answer).toBeUndefined();
   const undone = runOf(1, { state: "undone", why: "undo" });
+  held.state = { ...held.state, last: undoneRun() };
   tells(undone);
   expect(news.content.news).toMatchObject([{ run: undone }]);
-  tells(undone);
+  // What the rule does next is no part of it.
+  tells(runOf(2));
   expect(news.content.news).toHaveLength(1);
+});
+
+test("an undo whose answer finds no gateway is told when it has ended", async () => {
+  const answer = telling.ended(rule.id, 1);
+  telling.gatewayLost();
+  expect(await answer).toBeUndefined();
+  held.state = { ...held.state, last: undoneRun() };
+  const steps = [...runOf(1).steps, { step: 1, outcome: "not_sent" as const, text: "", at: AT }];
+  const failed = runOf(1, { why: "undo", steps });
+  tells(failed, true);
+  expect(news.content.news).toMatchObject([{ run: failed }]);
+});
+
+test("an undo that goes on after a start of the bridge is told when it has ended", () => {
+  const steps = [...runOf(1).steps, { step: 1, outcome: "confirmed" as const, text: "", at: AT }];
+  const undone = runOf(1, { state: "undone", why: "undo", steps });
+  held.state = { ...held.state, last: { ...undoneRun(), ending: { why: "over", at: AT } } };
+  tells(undone);
+  expect(news.content.news).toEqual([]);
+  held.state = { ...held.state, last: undoneRun() };
+  tells(undone);
+  expect(news.content.news).toMatchObject([{ run: undone }]);
 });
 
 test("a loop is told with the names of its rules, in their order", () => {
@@ -132,7 +165,7 @@ test("after a start the record has how the last run ended, also one that had sto
   for (const known of [undefined, stopped, { ...stopped, state: "running" as const }]) {
     records.forget(rule.id);
     if (known) tells(known);
-    telling.recordLast(rule, { ...held.state, last });
+    telling.recordLast({ rule, state: { ...held.state, last } });
     expect(records.of(rule.id)).toMatchObject([{ state: "stopped", ended: AT + 9, steps }]);
   }
 });

@@ -1,7 +1,7 @@
 /** Tells what rules that act have done: to the record, to the gateway where it is news, and to a person who waits for an undo. */
-import type { AutomationState, Effect, Why } from "@edgecall/core/automations/state.ts";
+import type { Effect, Why } from "@edgecall/core/automations/state.ts";
 import { endedRun } from "@edgecall/core/automations/turn.ts";
-import type { AllowedAutomation, AutomationRun } from "@edgecall/core/protocol/automation.ts";
+import type { AutomationRun } from "@edgecall/core/protocol/automation.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { HeldRule } from "./held-rules.ts";
 import type { NewsQueue } from "./news.ts";
@@ -17,8 +17,6 @@ export class Telling {
   readonly #parts: TellingParts;
   /** Work for the end of an undo, by rule and firing. */
   readonly #undone = new Map<string, (run: AutomationRun | undefined) => void>();
-  /** Undos whose answer said that the rule's next message says what became of them. */
-  readonly #late = new Set<string>();
 
   constructor(parts: TellingParts) {
     this.#parts = parts;
@@ -27,7 +25,7 @@ export class Telling {
   /** A run, as the machine tells it. */
   tell(held: HeldRule, { run, aloud, critical }: Extract<Effect, { of: "tell" }>): void {
     const { news, records } = this.#parts;
-    records.set(run);
+    records.set(held, run);
     const { id, version } = held.rule;
     const isEnded = run.ended !== undefined;
     // A run that has stopped may still have its end, or its way back, before it.
@@ -38,8 +36,9 @@ export class Telling {
     const isBack = run.steps.some(({ step }) => step >= held.rule.do.length);
     // The person has the answer, and the run was told before.
     if (waiting && isBack && !critical) return;
-    const isPromised = isEnded && this.#late.delete(undo);
-    if (!aloud && !isPromised) {
+    // The answer said that the rule's next message says it, or no answer came: the link was broken, or the bridge began anew.
+    const isOwed = isEnded && !waiting && isPersonsUndo(held, run);
+    if (!aloud && !isOwed) {
       if (isEnded && isConfirmed(run) && run.firing !== held.told) held.silent += 1;
       return;
     }
@@ -58,10 +57,11 @@ export class Telling {
 
   /** Tells otherwise what was told as confirmed: the run itself is over, or goes on. @param at epoch ms */
   tellTakenBack(
-    { rule: { id, version } }: HeldRule,
+    held: HeldRule,
     { firing, step, text, at }: { firing: number; step: number; text: string; at: number },
   ): void {
     const { news, records } = this.#parts;
+    const { id, version } = held.rule;
     const known = records.of(id).find((one) => one.firing === firing && one.version === version);
     const told = { step, outcome: "unconfirmed" as const, text, at };
     const steps = [...(known?.steps ?? []).filter((one) => one.step !== step), told];
@@ -69,7 +69,7 @@ export class Telling {
       ...{ rule: id, version, firing, at, because: [], ...known },
       ...{ state: "stopped", why: "unconfirmed", steps },
     };
-    records.set(run);
+    records.set(held, run);
     news.add({ rule: id, version, run });
   }
 
@@ -79,21 +79,22 @@ export class Telling {
   }
 
   /** Records how the last run ended. The records are written later than the file by which rules act, and a kill may come between. */
-  recordLast(rule: AllowedAutomation, { last }: AutomationState): void {
+  recordLast(held: Pick<HeldRule, "rule" | "state">): void {
+    const { rule, state } = held;
+    const { last } = state;
     if (!last) return;
     const { records } = this.#parts;
     const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
     const known = records.of(rule.id).find(isOf);
     if (known?.ended !== undefined) return;
     const at = Math.max(last.at, ...last.steps.map((step) => step.at));
-    records.set(endedRun(rule, last, at));
+    records.set(held, endedRun(rule, last, at));
   }
 
   /** @returns the run when it has ended; undefined: it has not in time */
   async ended(rule: string, firing: number): Promise<AutomationRun | undefined> {
     const { promise, resolve } = Promise.withResolvers<AutomationRun | undefined>();
     const over = setTimeout(() => {
-      this.#late.add(`${rule} ${firing}`);
       this.#undone.delete(`${rule} ${firing}`);
       resolve(undefined);
     }, UNDO_MS);
@@ -102,6 +103,17 @@ export class Telling {
     clearTimeout(over);
     return run;
   }
+
+  /** The connection to the gateway is gone, and no answer reaches a person: how their undos end is told. */
+  gatewayLost(): void {
+    for (const resolve of this.#undone.values()) resolve(undefined);
+    this.#undone.clear();
+  }
+}
+
+/** A person has asked for the end of this run. */
+function isPersonsUndo({ state: { last } }: HeldRule, { firing }: AutomationRun): boolean {
+  return last?.firing === firing && last.ending?.why === "undo";
 }
 
 /** A run that was only sent, or did not run, is not counted as confirmed. */

@@ -11,8 +11,11 @@ import { DraftHome, NOW } from "./testkit/draft-home.ts";
 
 let home: DraftHome;
 let commands: RuleCommands;
+/** Home Assistant has not said since the start which devices it has. */
+let isUnread: boolean;
 
 beforeEach(() => {
+  isUnread = false;
   home = new DraftHome();
   home.config("switch", "assumed", "Garden light", { command_topic: "assumed/set", name: null });
   home.config("switch", "radio", "Radio plug", {
@@ -27,7 +30,7 @@ beforeEach(() => {
   live.sourceUp("mqtt");
   const unused = {} as unknown;
   commands = new RuleCommands({
-    ...{ catalog, live, clock, isBusy: () => false, isUnread: () => false },
+    ...{ catalog, live, clock, isBusy: () => false, isUnread: () => isUnread },
     // SAFETY: nothing is sent here.
     calls: unused as DeviceCalls,
     acts: unused as GatewayActs,
@@ -96,7 +99,7 @@ test.each([
     outcome: "not_sent",
     text: "A person has to ask for the way back.",
   });
-  // What was so already is not brought back to anything else.
+  // Its device still reports what the step asked for: no change since is the reason.
   expect(commands.isSo(step)).toBe(true);
 });
 
@@ -123,6 +126,23 @@ test("a state that is assumed tells no change since, and never that a step chang
   expect(commands.isSo(step)).toBe(false);
   expect(commands.hasWayBack(step, before)).toBe(true);
   expect(commands.hasWayBack(step, {})).toBe(false);
+});
+
+test("a device that is not known yet after a start has a way back, and the undo waits for it", () => {
+  const away = stepOf("hall-light", "set", { ...off, key: "away" });
+  isUnread = true;
+  expect(commands.hasWayBack(away, { switch: true })).toBe(true);
+  expect(refusal(away, { switch: true })).toEqual({
+    outcome: "not_sent",
+    text: "Its device is not known here yet.",
+    again: true,
+  });
+  // What went through the gateway has none in any case, nor has a device that is known and another one.
+  expect(commands.hasWayBack({ ...away, danger: "way_in" }, { switch: true })).toBe(false);
+  const other = stepOf("hall-light", "set", { ...off, allow: "other" });
+  expect(commands.hasWayBack(other, { switch: true })).toBe(false);
+  isUnread = false;
+  expect(commands.hasWayBack(away, { switch: true })).toBe(false);
 });
 
 test("what went through the gateway, and a device that is gone or another one, has no way back", () => {

@@ -20,7 +20,7 @@ const ActingRule = z.looseObject({
 });
 type ActingRule = z.infer<typeof ActingRule>;
 const List = z.looseObject({ automations: z.array(ActingRule), bridge: z.string() });
-type ActingList = { rules: ActingRule[]; bridge: string };
+export type ActingList = { rules: ActingRule[]; bridge: string };
 
 /** @returns none from a gateway that knows no rules that act @throws GatewayError */
 export async function readActingRules(gateway: Gateway): Promise<ActingList> {
@@ -63,8 +63,8 @@ export function actingRuleTable({ rules, bridge }: ActingList, width: number | u
   ];
   const at = Date.now();
   const rows = rules.map(({ id, name, by, status, why, now }) => {
-    const runs = now?.runs ?? [];
-    const last = runs.find((one) => one.at === Math.max(...runs.map((run) => run.at)));
+    // The oldest comes first. Its time may be wrong: a bridge may begin without a clock.
+    const last = now?.runs.at(-1);
     const active = now
       ? stateText(now)
       : (WITHOUT_STATE[bridge] ?? "active; the bridge does not have it yet");

@@ -21,18 +21,22 @@ const ACTS = {
   },
 };
 
-type Rules = { watches?: object[]; acting?: object[]; bridge?: string };
+type Rules = { watches?: object[]; acting?: object[]; bridge?: string; fails?: number };
 
-/** @param rules those that the gateway has; without `acting` it knows none @returns the requests, and what was written */
-async function run(words: readonly string[], { watches = [], acting, bridge = "online" }: Rules) {
+/** @param rules those that the gateway has; without `acting` it knows none, with `fails` it answers so for these @returns the requests, and what was written */
+async function run(
+  words: readonly string[],
+  { watches = [], acting, bridge = "online", fails = 404 }: Rules,
+) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const isActing = request.url?.startsWith("/v1/automations") ?? false;
     const list = isActing ? { automations: acting, bridge } : { rules: watches };
     const isUnknown = isActing && !acting;
-    const missing = { error: { code: "not_found", message: "no such route" } };
-    response.statusCode = isUnknown ? 404 : 200;
+    const code = fails === 404 ? "not_found" : "unavailable";
+    const missing = { error: { code, message: `answer ${fails}` } };
+    response.statusCode = isUnknown ? fails : 200;
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(isUnknown ? missing : request.method === "GET" ? list : { name: "Leak" }));
   });
@@ -98,11 +102,31 @@ test.each([
 test("--json has both; a gateway that knows no rules that act has the others, and none is said", async () => {
   expect(JSON.parse((await run(["--json"], { watches: [WATCH], acting: [ACTS] })).out)).toEqual([
     WATCH,
-    ACTS,
+    { kind: "automation", ...ACTS },
   ]);
   expect(JSON.parse((await run(["--json"], { watches: [WATCH] })).out)).toEqual([WATCH]);
   expect((await run([], { acting: [] })).err).toContain("there is no rule; for one:");
 });
+
+test("the last run is the bridge's last, also where the bridge had no clock when it began", async () => {
+  const runs = [
+    { at: ago(3), state: "done" },
+    { at: ago(50), state: "stopped" },
+  ];
+  const { out } = await run([], { acting: [{ ...ACTS, now: { state: "armed", runs } }] });
+  expect(out).toMatch(/ 50 min ago: stopped$/m);
+});
+
+test.each([[[]], [["--json"]]])(
+  "watches are listed where the gateway cannot list rules that act (%j)",
+  async (words) => {
+    const { code, out, err } = await run(words, { watches: [WATCH], fails: 400 });
+    expect(out).toContain(WATCH.id);
+    expect(err).toBe("the rules that act are missing here: answer 400\n");
+    expect(code).toBe(1);
+    expect((await run(words, { fails: 400 })).err).not.toContain("there is no rule");
+  },
+);
 
 test("pause and remove take a rule that acts; resume says where an owner reads its card", async () => {
   expect(await run(["pause", ACTS.id], { acting: [] })).toMatchObject({

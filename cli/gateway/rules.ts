@@ -1,9 +1,9 @@
 /** `edgecall rules` lists what a home watches for, reminds of and does by itself; the others pause, resume and remove one of these. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { actingRuleTable, readActingRules } from "./acting-rules.ts";
+import { type ActingList, actingRuleTable, readActingRules } from "./acting-rules.ts";
 import { readConnection } from "./connection.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, GatewayError } from "./gateway.ts";
 import { printableLine } from "./printable.ts";
 import { table } from "./table.ts";
 import { ago } from "./times.ts";
@@ -26,18 +26,30 @@ export async function listRules({ positionals, flag, env, io }: CommandCall): Pr
   if (positionals.length > 0) throw new UsageError("takes nothing");
   const gateway = new Gateway(readConnection(env));
   const { rules } = await gateway.json(Rules, "GET /v1/rules");
-  const acting = await readActingRules(gateway);
-  if (flag("json")) io.out(`${JSON.stringify([...rules, ...acting.rules])}\n`);
-  else if (rules.length + acting.rules.length === 0)
-    io.err('there is no rule; for one: edgecall ask "Tell me when the freezer is above -15"\n');
-  else {
+  const acting = await readOrMiss(gateway, io);
+  const acts = acting?.rules ?? [];
+  if (flag("json"))
+    io.out(`${JSON.stringify([...rules, ...acts.map((rule) => ({ kind: "automation", ...rule }))])}\n`);
+  else if (rules.length + acts.length > 0) {
     const tables = [
       ...(rules.length > 0 ? [ruleTable(rules, io.width)] : []),
-      ...(acting.rules.length > 0 ? [actingRuleTable(acting, io.width)] : []),
+      ...(acting && acts.length > 0 ? [actingRuleTable(acting, io.width)] : []),
     ];
     io.out(tables.join("\n"));
+  } else if (acting)
+    io.err('there is no rule; for one: edgecall ask "Tell me when the freezer is above -15"\n');
+  return acting ? EXIT.ok : EXIT.failed;
+}
+
+/** @returns undefined: the gateway did not list them, which is said. The other rules are listed without them. */
+async function readOrMiss(gateway: Gateway, io: CommandCall["io"]): Promise<ActingList | undefined> {
+  try {
+    return await readActingRules(gateway);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    io.err(`the rules that act are missing here: ${printableLine(error.message)}\n`);
+    return undefined;
   }
-  return EXIT.ok;
 }
 
 function ruleTable(rules: readonly Rule[], width: number | undefined): string {

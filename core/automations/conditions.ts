@@ -63,7 +63,7 @@ export function combinedOf(
 }
 
 /**
- * When what is so counts as over: its values say the opposite already, and that has to last.
+ * The time at which a rule that waits is armed, if its values stay false.
  * @returns epoch ms; undefined: a value is so still, or is not known
  */
 export function overAt(rule: Automation, { conditions }: AutomationState): number | undefined {

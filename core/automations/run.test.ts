@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Automation } from "../protocol/automation.ts";
-import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
-import { advance, canUndo, nextDue } from "./run.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
+import { advance, nextDue } from "./run.ts";
 import {
   type AutomationInput,
   type AutomationState,
@@ -15,6 +15,7 @@ import {
   type Surroundings,
 } from "./state.ts";
 import { around, conditionOf, NOON, pressed, ruleOf, stepOf } from "./testkit/rules.ts";
+import { canUndo } from "./turn.ts";
 
 /** A rule with the effects that came, and a clock that is moved by hand. */
 class Bench {
@@ -616,6 +617,38 @@ describe("a person's undo", () => {
     bench.ends(outcome);
     expect(bench.canUndo(1)).toBe(false);
     expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
+  });
+
+  test("holds for a day after the run's end, also while those after it change nothing", () => {
+    const bench = new Bench();
+    bench.fire();
+    bench.ends("confirmed");
+    const ended = bench.at;
+    bench.around = { is_so: () => true };
+    bench.fire();
+    bench.ends("confirmed");
+    bench.pass(DAY_MS - (bench.at - ended));
+    bench.restart("none", 0);
+    expect(bench.canUndo(1)).toBe(true);
+    bench.pass(1);
+    expect(bench.canUndo(1)).toBe(false);
+    expect(bench.give({ of: "undo", firing: 1 })).toEqual([]);
+    expect(bench.state.run).toBeUndefined();
+  });
+
+  test("counts the day from the end, however long the run took", () => {
+    const later = stepOf({ key: "fan", wait_minutes: 12 * 60 });
+    const bench = new Bench({ do: [stepOf(), later], only_if: { presence: "nobody_home" } });
+    bench.around = { presence: "nobody" };
+    bench.fire();
+    bench.ends("confirmed");
+    bench.around = { presence: "somebody" };
+    bench.pass(12 * HOUR_MS);
+    expect(bench.state.run).toBeUndefined();
+    bench.pass(DAY_MS);
+    expect(bench.canUndo(1)).toBe(true);
+    bench.pass(1);
+    expect(bench.canUndo(1)).toBe(false);
   });
 
   test("is of no run that was undone, also while those after it change nothing", () => {

@@ -16,7 +16,7 @@ import type { Advanced, AutomationInput, AutomationState, Run, Surroundings } fr
 import { carryOn, LATE_MS, onLate, onOutcome, onUndo, stop } from "./steps.ts";
 import { nextMoment } from "./times.ts";
 import { heldTruth } from "./truth.ts";
-import { endedOf, isHeld, isUndoable, type Turn, tellNotRun } from "./turn.ts";
+import { isHeld, type Turn, tellNotRun } from "./turn.ts";
 
 /** A step to true that was not seen has to last for so long. */
 const MISSED_HOLD_MS = windowMs(MINUTE_MS, 2_000);
@@ -86,19 +86,6 @@ export function nextDue(
   }
   const first = Math.min(...times.filter((time) => time !== undefined));
   return Number.isFinite(first) ? Math.max(first, at) : undefined;
-}
-
-/** Tells whether a person can undo this firing: something of it can be brought back now, and it was not ended. */
-export function canUndo(
-  rule: Automation,
-  state: AutomationState,
-  firing: number,
-  now: Pick<Surroundings, "has_way_back">,
-): boolean {
-  const { run } = state;
-  if (run) return run.firing === firing && run.phase !== "end" && !run.ending && isUndoable(rule, run, now);
-  const ended = endedOf(state, firing);
-  return ended !== undefined && isUndoable(rule, ended, now);
 }
 
 type Moment = { led: readonly string[]; because: string[] };

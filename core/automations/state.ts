@@ -94,6 +94,8 @@ const Run = z.object({
   why: z.optional(Why),
   /** Why it ends, and since when. */
   ending: z.optional(z.object({ why: Why, at: instant })),
+  /** Of one that is over. A person may undo it for a day from then. */
+  ended: z.optional(instant),
 });
 export type Run = z.infer<typeof Run>;
 
@@ -124,7 +126,7 @@ export const AutomationState = z.object({
   run: z.optional(Run),
   /** The run before: a late confirmation and a person's "undo" are about it. */
   last: z.optional(Run),
-  /** The run that changed something, where those after it did not: a person may still undo it. */
+  /** The run that changed something, where those after it did not: a person may still undo it, for a day after its end. */
   changed: z.optional(Run),
   /** Of `at`: the next time, and the days (20261128) of which it was done, the newest last. */
   next: z.optional(z.object({ at: instant, day: z.int() })),

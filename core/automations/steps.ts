@@ -6,6 +6,7 @@ import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 import { isAllowedNow } from "./only-if.ts";
 import { type AutomationInput, actionId, type Effect, type Run, type StepEnded, type Why } from "./state.ts";
 import {
+  canUndo,
   endedOf,
   hasFailed,
   isChanged,
@@ -13,7 +14,6 @@ import {
   isHeld,
   isTouched,
   isUndo,
-  isUndoable,
   isWithoutChange,
   needsEnd,
   type Turn,
@@ -143,11 +143,12 @@ function isWorthSaying({ rule }: Turn, run: Run): boolean {
 }
 
 function end(turn: Turn, run: Run): true {
-  const { last, changed } = turn.state;
-  const before = last && isWithoutChange(last) ? changed : last;
+  const { last: former, changed } = turn.state;
+  const before = former && isWithoutChange(former) ? changed : former;
   // A run that changed nothing leaves the one before it to be undone.
   const isKept = isWithoutChange(run);
-  turn.state = { ...turn.state, run: undefined, last: run, changed: isKept ? before : undefined };
+  const last = { ...run, ended: turn.now.at };
+  turn.state = { ...turn.state, run: undefined, last, changed: isKept ? before : undefined };
   return true;
 }
 
@@ -310,7 +311,7 @@ export function onUndo(turn: Turn, firing: number): void {
   const { run, last } = state;
   if (run?.firing === firing && run.phase !== "end" && !run.ending) set(turn, { ...run, ending });
   const undone = endedOf(state, firing);
-  if (run || !undone || !isUndoable(rule, undone, now)) return;
+  if (run || !undone || !canUndo(rule, state, firing, now)) return;
   turn.state = { ...state, last: undone === last ? undefined : last, changed: undefined };
   set(turn, { ...undone, phase: "held", ending });
 }

@@ -1,5 +1,6 @@
 /** The state that the parts of the machine share while it takes one step, and how a run is told. */
 import type { Automation, AutomationRun, StepOutcome } from "../protocol/automation.ts";
+import { DAY_MS } from "../time/zone.ts";
 import { combinedOf } from "./conditions.ts";
 import type { AutomationState, Effect, Run, Surroundings, Why } from "./state.ts";
 import { heldTruth, type Truth } from "./truth.ts";
@@ -11,6 +12,9 @@ export type Turn = {
   state: AutomationState;
   readonly effects: Effect[];
 };
+
+/** A person can undo a run for so long after its end. */
+const UNDO_MS = DAY_MS;
 
 /** Outcomes that do not say that the step did its work. */
 const FAILURES: readonly StepOutcome[] = ["not_sent", "unconfirmed", "unknown"];
@@ -47,7 +51,7 @@ export function isChanged(run: Run, step: number): boolean {
   return isTouched(run, step) && !run.unchanged?.includes(step);
 }
 
-/** It left all as it was. */
+/** The run changed nothing. */
 export function isWithoutChange({ steps, unchanged = [] }: Run): boolean {
   return steps.every(
     ({ step, outcome }) => outcome === "not_sent" || (outcome === "confirmed" && unchanged.includes(step)),
@@ -112,8 +116,8 @@ function toldState(rule: Automation, run: Run, isEnded: boolean): AutomationRun[
   return ending && !["over", "at_most"].includes(ending.why) && isCut ? "stopped" : "done";
 }
 
-/** A person can undo what it did: something of it can be brought back now, and no end did so. */
-export function isUndoable(
+/** Something of what it did can be brought back now, and no end did so. */
+function isUndoable(
   rule: Automation,
   run: Run,
   { has_way_back }: Pick<Surroundings, "has_way_back">,
@@ -125,7 +129,28 @@ export function isUndoable(
   });
 }
 
-/** A run that has ended and that a person may still undo, as far as nothing was changed after it. */
+/**
+ * Tells whether a person can undo this firing: something of it can be brought back now, it was not ended, and its end is no more than a
+ * day ago. Later a person may have chosen anew what it once changed to, and values alone do not tell that.
+ */
+export function canUndo(
+  rule: Automation,
+  state: AutomationState,
+  firing: number,
+  now: Pick<Surroundings, "at" | "has_way_back">,
+): boolean {
+  const { run } = state;
+  if (run) return run.firing === firing && run.phase !== "end" && !run.ending && isUndoable(rule, run, now);
+  const ended = endedOf(state, firing);
+  return ended !== undefined && !isLongOver(ended, now.at) && isUndoable(rule, ended, now);
+}
+
+/** @param at epoch ms @returns whether a run that has ended is over for too long to be undone */
+export function isLongOver(run: Run, at: number): boolean {
+  return at - (run.ended ?? run.at) > UNDO_MS;
+}
+
+/** @returns the last run, or the last one that changed something, if it is this firing. Not all of them can be undone */
 export function endedOf(
   { last, changed }: Pick<AutomationState, "last" | "changed">,
   firing: number,

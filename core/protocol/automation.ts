@@ -184,7 +184,7 @@ export const AutomationRun = z.object({
   steps: z.array(StepRun).check(z.maxLength(STEPS_MAX * 2)),
   /** Why it did not run, or stopped. */
   why: z.optional(z.string().check(z.maxLength(300))),
-  /** It can be undone now: values before are known, nothing changed them since, and no person has to be asked for the way back. */
+  /** It can be undone now: it ended within a day, values before are known, nothing changed since, and no person has to be asked for it. */
   undo: z.optional(z.boolean()),
 });
 export type AutomationRun = z.infer<typeof AutomationRun>;
@@ -210,14 +210,14 @@ export type AutomationNews = z.infer<typeof AutomationNews>;
 export const AutomationStatus = z.object({
   rule: z.string().check(z.regex(AUTOMATION_ID)),
   version: z.int().check(z.minimum(1)),
-  /** `armed`: its step to true counts. `waiting`: it was true from the start, and has to become false first. */
+  /** `armed`: its step to true counts. `waiting`: it ran, or was true from the start, and has to become false first. */
   state: z.enum(["armed", "waiting", "unknown", "running", "resting", "stopped"]),
   /** The present values, in the language of the rule's maker; of a time of the sun, that there is none these days. */
   now: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CONDITIONS_MAX)),
   runs: z.array(AutomationRun).check(z.maxLength(20)),
   /** The times at which it runs next, of `at`. */
   next: z.optional(Instant),
-  /** Of `waiting`, when its values are false already: when it is armed, if they stay so. */
+  /** The time at which a rule that waits is armed, if its values stay false. */
   over_at: z.optional(Instant),
 });
 export type AutomationStatus = z.infer<typeof AutomationStatus>;

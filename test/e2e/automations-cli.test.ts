@@ -71,7 +71,7 @@ test("/away and /back are a person's word", async () => {
 
 test("what takes a model says where the answer is", async () => {
   const { err } = await run("ask", "why did the water valve close?");
-  expect(err).toContain("What happened is in the console (Record, Rules).");
+  expect(err).toContain("If you ask what happened here: see the console (Rules, Record).");
 });
 
 test("a paused one is listed as such, and a removed one is not", async () => {

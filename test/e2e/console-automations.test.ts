@@ -117,10 +117,13 @@ describe("rules that act in the console", { tags: ["needs/chromium"], timeout: 3
     await look();
     // The newest stands above, the one before is folded below it.
     await card(LEAK.name).locator("summary", { hasText: "1 run" }).click();
-    await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).click();
+    const undo = page.getByRole("button", { name: `Undo: ${LEAK.name}` });
+    // It names the time of the run that it takes back.
+    expect(await undo.textContent()).toMatch(/^Undo: .*\d:\d\d/);
+    await undo.click();
     await shows(LEAK.name, "undone");
     expect(house.get("Reading lamp").on).toBe(false);
-    await page.getByRole("button", { name: `Undo: ${LEAK.name}` }).waitFor({ state: "detached" });
+    await undo.waitFor({ state: "detached" });
   });
 
   test("Home and the record name the rule for what it did; when it is dry the rule says what it waits for", async () => {

@@ -106,6 +106,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Nejde to vrátit: mezitím se to změnilo, nebo se neví, jak to bylo předtím.",
+  undoOver: "Skončilo to před více než dnem, takže to už nejde vrátit.",
   backAsks: "Žádné tlačítko to nevrátí, protože návrat může uškodit. Požádej o to slovy.",
   undoLate: "Nepodařilo se to vrátit včas. Další zpráva pravidla řekne, jak to dopadlo.",
   nothingToUndo: "Nebylo co vracet.",

@@ -108,7 +108,8 @@ export const card: CardWords = {
 export const home: HomeWords = {
   notUndoable:
     "Das lässt sich nicht rückgängig machen: Es wurde seither geändert, oder der Stand davor ist nicht bekannt.",
-  backAsks: "Dafür gibt es keine Taste, denn der Weg zurück kann schaden. Bitte mit Worten darum.",
+  undoOver: "Das ist mehr als einen Tag her und lässt sich nicht mehr rückgängig machen.",
+  backAsks: "Das nimmt keine Taste zurück, denn der Weg zurück kann schaden. Sag es mir in Worten.",
   undoLate:
     "Es wurde nicht rechtzeitig rückgängig gemacht. Die nächste Nachricht der Regel sagt, was daraus wurde.",
   nothingToUndo: "Es gab nichts rückgängig zu machen.",

@@ -110,6 +110,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "No se puede deshacer: se cambió después, o no se sabe cómo estaba antes.",
+  undoOver: "Terminó hace más de un día, así que ya no se puede deshacer.",
   backAsks: "Ningún botón lo deshace, porque volver atrás puede causar daño. Pídelo con palabras.",
   undoLate: "No se deshizo a tiempo. El próximo mensaje de la regla dirá qué pasó.",
   nothingToUndo: "No había nada que deshacer.",

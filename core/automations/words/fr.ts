@@ -108,6 +108,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Impossible d'annuler : cela a été changé depuis, ou l'état d'avant n'est pas connu.",
+  undoOver: "C'est fini depuis plus d'un jour, donc cela ne peut plus être annulé.",
   backAsks:
     "Aucun bouton n'annule cela, car revenir en arrière peut faire des dégâts. Demande-le avec des mots.",
   undoLate: "L'annulation n'a pas abouti à temps. Le prochain message de la règle dira ce qu'il en est.",

@@ -4,6 +4,7 @@
  */
 export const HOME_WORDS = {
   notUndoable: "It cannot be undone: what it changed was changed since, or how it was before is not known.",
+  undoOver: "It ended more than a day ago, so it cannot be undone any more.",
   backAsks: "No button undoes this, since the way back may do harm. Ask for it in words.",
   undoLate: "It was not undone in time. The rule's next message says what became of it.",
   nothingToUndo: "There was nothing to undo.",

@@ -110,6 +110,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Non si può annullare: è stato cambiato nel frattempo, o non si sa com'era prima.",
+  undoOver: "È finito da più di un giorno, quindi non si può più annullare.",
   backAsks: "Nessun pulsante lo annulla, perché tornare indietro può fare danni. Chiedilo a parole.",
   undoLate: "Non è stato annullato in tempo. Il prossimo messaggio della regola dirà com'è andata.",
   nothingToUndo: "Non c'era niente da annullare.",

@@ -108,6 +108,7 @@ export const card: CardWords = {
 export const home: HomeWords = {
   notUndoable:
     "Dit kan niet ongedaan worden gemaakt: het is daarna veranderd, of het is niet bekend hoe het daarvoor was.",
+  undoOver: "Het is meer dan een dag geleden, dus het kan niet meer ongedaan worden gemaakt.",
   backAsks: "Geen knop maakt dit ongedaan, want de weg terug kan schade doen. Vraag er in woorden om.",
   undoLate:
     "Het is niet op tijd ongedaan gemaakt. Het volgende bericht van de regel vertelt hoe het is afgelopen.",

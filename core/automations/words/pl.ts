@@ -109,6 +109,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Nie da się tego cofnąć: później to zmieniono albo nie wiadomo, jak było wcześniej.",
+  undoOver: "Skończyło się ponad dzień temu, więc nie da się już tego cofnąć.",
   backAsks: "Żaden przycisk tego nie cofnie, bo powrót może wyrządzić szkodę. Poproś o to słowami.",
   undoLate: "Nie udało się cofnąć na czas. Następna wiadomość reguły powie, co się stało.",
   nothingToUndo: "Nie było nic do cofnięcia.",

@@ -109,6 +109,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "Não se pode desfazer: foi alterado entretanto, ou não se sabe como estava antes.",
+  undoOver: "Terminou há mais de um dia, por isso já não se pode desfazer.",
   backAsks: "Nenhum botão desfaz isto, porque voltar atrás pode causar danos. Pede-o por palavras.",
   undoLate: "Não foi desfeito a tempo. A próxima mensagem da regra dirá o que aconteceu.",
   nothingToUndo: "Não havia nada para desfazer.",

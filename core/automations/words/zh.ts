@@ -106,6 +106,7 @@ export const card: CardWords = {
 
 export const home: HomeWords = {
   notUndoable: "无法撤销：之后又被改动过，或者不知道之前的状态。",
+  undoOver: "它结束已超过一天，无法再撤销。",
   backAsks: "没有按钮能撤销它，因为恢复原状可能造成危害。请用文字提出。",
   undoLate: "没有及时撤销。这条规则的下一条消息会说明结果。",
   nothingToUndo: "没有需要撤销的内容。",

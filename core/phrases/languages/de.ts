@@ -316,11 +316,11 @@ export const de: PhraseData = {
     notUnderstood: "Das habe ich nicht verstanden.",
     nothingDone: "Ich habe nichts getan.",
     saysNot: "Ich tue nichts, wenn in einem Satz „{word}“ steht.",
-    noConditions: "Diese Bedingung („{word}“) braucht ein Modell.",
+    noConditions: "Ohne Modell verstehe ich diese Bedingung nicht („{word}“).",
     notLater: "Später kann ich das noch nicht tun. Ich kann dich dann erinnern.",
     noQuotations: "Was in Anführungszeichen steht, führe ich nicht aus.",
     noAnswerTo:
-      "Auf „{word}“ weiß ich ohne Modell keine Antwort. Was geschah, steht in der Konsole (Protokoll, Regeln).",
+      "Auf „{word}“ weiß ich ohne Modell keine Antwort. Falls du wissen willst, was hier geschah: Das steht in der Konsole (Regeln, Protokoll).",
     noGeneralAnswer: "Ich kenne nur dieses Haus. Andere Fragen brauchen ein Modell.",
     tooLong: "Das ist mir ohne Modell zu lang. Sag es bitte kürzer.",
     empty: "Sag mir, was du wissen willst oder was ich tun soll.",

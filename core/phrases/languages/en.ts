@@ -356,11 +356,11 @@ export const en = {
     notUnderstood: "I did not understand that.",
     nothingDone: "Nothing was done.",
     saysNot: "I do nothing when a sentence says “{word}”.",
-    noConditions: "This condition (“{word}”) needs a model.",
+    noConditions: "I cannot read this condition without a model (“{word}”).",
     notLater: "I cannot do that later yet. I can remind you then.",
     noQuotations: "I do nothing that stands in quotation marks.",
     noAnswerTo:
-      "I have no answer to “{word}” without a model. What happened is in the console (Record, Rules).",
+      "I have no answer to “{word}” without a model. If you ask what happened here: see the console (Rules, Record).",
     noGeneralAnswer: "I know only this home. Other questions need a model.",
     tooLong: "That is too long for me without a model. Please say it shorter.",
     empty: "Please say what you want to know or have done.",

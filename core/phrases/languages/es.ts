@@ -315,11 +315,11 @@ export const es: PhraseData = {
     notUnderstood: "No lo he entendido.",
     nothingDone: "No he hecho nada.",
     saysNot: "No hago nada cuando una frase dice «{word}».",
-    noConditions: "Esta condición («{word}») necesita un modelo.",
+    noConditions: "Sin un modelo no entiendo esta condición («{word}»).",
     notLater: "Todavía no puedo hacerlo más tarde. Puedo recordártelo entonces.",
     noQuotations: "No ejecuto lo que está entre comillas.",
     noAnswerTo:
-      "Sin un modelo no tengo respuesta a «{word}». Lo que ocurrió está en la consola (Registro, Reglas).",
+      "Sin un modelo no tengo respuesta a «{word}». Si preguntas qué ocurrió aquí: está en la consola (Reglas, Registro).",
     noGeneralAnswer: "Solo conozco esta casa. Para otras preguntas hace falta un modelo.",
     tooLong: "Es demasiado largo para mí sin un modelo. Dilo más corto, por favor.",
     empty: "Dime qué quieres saber o qué hago.",

@@ -315,11 +315,11 @@ export const fr: PhraseData = {
     notUnderstood: "Je n'ai pas compris.",
     nothingDone: "Je n'ai rien fait.",
     saysNot: "Je ne fais rien quand une phrase contient « {word} ».",
-    noConditions: "Pour cette condition (« {word} »), il faut un modèle.",
+    noConditions: "Sans modèle, je ne comprends pas cette condition (« {word} »).",
     notLater: "Je ne sais pas encore le faire plus tard. Je peux te le rappeler à ce moment-là.",
     noQuotations: "Je n'exécute pas ce qui est entre guillemets.",
     noAnswerTo:
-      "Sans modèle, je n'ai pas de réponse à « {word} ». Ce qui s'est passé est dans la console (Journal, Règles).",
+      "Sans modèle, je n'ai pas de réponse à « {word} ». Si tu demandes ce qui s'est passé ici : c'est dans la console (Règles, Journal).",
     noGeneralAnswer: "Je ne connais que cette maison. Pour le reste, il faut un modèle.",
     tooLong: "C'est trop long pour moi sans modèle. Dis-le plus court, s'il te plaît.",
     empty: "Dis-moi ce que tu veux savoir ou ce que je dois faire.",

@@ -315,11 +315,11 @@ export const it: PhraseData = {
     notUnderstood: "Non ho capito.",
     nothingDone: "Non ho fatto nulla.",
     saysNot: "Non faccio nulla quando in una frase c'è «{word}».",
-    noConditions: "Per questa condizione («{word}») serve un modello.",
+    noConditions: "Senza un modello non capisco questa condizione («{word}»).",
     notLater: "Non so ancora farlo più tardi. Posso ricordartelo allora.",
     noQuotations: "Non eseguo ciò che sta tra virgolette.",
     noAnswerTo:
-      "Senza un modello non ho risposta a «{word}». Che cosa è successo è nella console (Registro, Regole).",
+      "Senza un modello non ho risposta a «{word}». Se chiedi che cosa è successo qui: è nella console (Regole, Registro).",
     noGeneralAnswer: "Conosco solo questa casa. Per altre domande serve un modello.",
     tooLong: "È troppo lungo per me senza un modello. Dillo più in breve, per favore.",
     empty: "Dimmi che cosa vuoi sapere o che cosa devo fare.",

@@ -313,11 +313,11 @@ export const nl: PhraseData = {
     notUnderstood: "Dat heb ik niet begrepen.",
     nothingDone: "Ik heb niets gedaan.",
     saysNot: "Ik doe niets als er “{word}” in een zin staat.",
-    noConditions: "Voor deze voorwaarde (“{word}”) is een model nodig.",
+    noConditions: "Zonder model begrijp ik deze voorwaarde niet (“{word}”).",
     notLater: "Later kan ik dat nog niet doen. Ik kan je er dan wel aan herinneren.",
     noQuotations: "Wat tussen aanhalingstekens staat, voer ik niet uit.",
     noAnswerTo:
-      "Op “{word}” heb ik zonder model geen antwoord. Wat er gebeurde staat in de console (Logboek, Regels).",
+      "Op “{word}” heb ik zonder model geen antwoord. Vraag je wat hier gebeurde: dat staat in de console (Regels, Logboek).",
     noGeneralAnswer: "Ik ken alleen dit huis. Voor andere vragen is een model nodig.",
     tooLong: "Dat is zonder model te lang voor me. Zeg het korter, alsjeblieft.",
     empty: "Zeg maar wat je wilt weten of wat ik moet doen.",

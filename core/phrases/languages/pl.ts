@@ -321,10 +321,11 @@ export const pl: PhraseData = {
     notUnderstood: "Nie rozumiem tego.",
     nothingDone: "Nic nie zrobiono.",
     saysNot: "Nic nie robię, gdy w zdaniu jest „{word}”.",
-    noConditions: "Do tego warunku („{word}”) potrzebny jest model.",
+    noConditions: "Bez modelu nie rozumiem tego warunku („{word}”).",
     notLater: "Nie umiem jeszcze zrobić tego później. Mogę wtedy przypomnieć.",
     noQuotations: "Nie wykonuję tego, co jest w cudzysłowie.",
-    noAnswerTo: "Bez modelu nie mam odpowiedzi na „{word}”. Co się stało, jest w konsoli (Dziennik, Reguły).",
+    noAnswerTo:
+      "Bez modelu nie mam odpowiedzi na „{word}”. Jeśli pytasz, co się tu stało: jest to w konsoli (Reguły, Dziennik).",
     noGeneralAnswer: "Znam tylko ten dom. Do innych pytań potrzebny jest model.",
     tooLong: "Bez modelu to dla mnie za długie. Powiedz krócej, proszę.",
     empty: "Powiedz, co chcesz wiedzieć albo co mam zrobić.",

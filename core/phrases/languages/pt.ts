@@ -314,11 +314,11 @@ export const pt: PhraseData = {
     notUnderstood: "Não percebi.",
     nothingDone: "Não fiz nada.",
     saysNot: "Não faço nada quando uma frase diz «{word}».",
-    noConditions: "Para esta condição («{word}») é preciso um modelo.",
+    noConditions: "Sem um modelo não percebo esta condição («{word}»).",
     notLater: "Ainda não sei fazer isso mais tarde. Posso lembrar-te nessa altura.",
     noQuotations: "Não executo o que está entre aspas.",
     noAnswerTo:
-      "Sem um modelo não tenho resposta a «{word}». O que aconteceu está na consola (Registo, Regras).",
+      "Sem um modelo não tenho resposta a «{word}». Se perguntas o que aconteceu aqui: está na consola (Regras, Registo).",
     noGeneralAnswer: "Só conheço esta casa. Para outras perguntas é preciso um modelo.",
     tooLong: "É demasiado longo para mim sem um modelo. Diz de forma mais curta, por favor.",
     empty: "Diz o que queres saber ou o que devo fazer.",

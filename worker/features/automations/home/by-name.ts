@@ -39,13 +39,9 @@ function meant(
   home: HomeContext,
   { args: { id, name }, viewer, from }: HomeToolRequest,
 ): AutomationRow | undefined {
-  const given = { ...(typeof id === "string" ? { id } : { name: String(name) }) };
+  const given = typeof id === "string" ? { id } : { name: String(name) };
   const found = findRule(spokenRules(home, { viewer, conversation: from.conversation ?? "" }), given);
-  return found.ok
-    ? automationsOf(home)
-        .all()
-        .find(({ automation }) => automation.id === found.value.id)
-    : undefined;
+  return found.ok ? automationsOf(home).get(found.value.id) : undefined;
 }
 
 async function change(home: HomeContext, request: HomeToolRequest, row: AutomationRow): Promise<ToolReply> {
@@ -94,11 +90,13 @@ async function historyText(
   if (!runs) return "The home's bridge, which keeps its runs, did not answer.";
   if (runs.length === 0) return phrases.say("neverFired", { id });
   const { zone } = clockOf(home).read();
-  const lines = runs.slice(0, SHOWN_RUNS).map(({ at, state, because, why }) => {
-    const reason = why === undefined ? [] : whyText(why, phrases);
-    const words = plainText([...because, reason].flat().join("; "), 300);
-    return `${phrases.time(at, zone, Date.now())}: ${MARKS[state]}${words && ` (${words})`}`;
-  });
+  const lines = runs
+    .slice(-SHOWN_RUNS)
+    .toReversed()
+    .map(({ at, state, because, why }) => {
+      const words = plainText([...because, why ? whyText(why, phrases) : []].flat().join("; "), 300);
+      return `${phrases.time(at, zone, Date.now())}: ${MARKS[state]}${words && ` (${words})`}`;
+    });
   return [phrases.say("newestFirst", { id }), ...lines].join("\n");
 }
 
@@ -131,16 +129,17 @@ export async function listed(home: HomeContext, { viewer, language }: HomeToolRe
   return rows.map(({ automation: { id, name }, status, why, card }) => {
     const is = said?.status.find(({ rule }) => rule === id);
     const state =
-      status === "active"
-        ? is && phrases.sayOf(NEWS_WORDS, `is_${is.state}`)
-        : phrases.parts(phrases.say("statePaused"), why ?? "");
+      status !== "active"
+        ? phrases.parts(phrases.say("statePaused"), why ?? "")
+        : // With a time its values are false already: it has not to be over any more.
+          is && !is.over_at && phrases.sayOf(NEWS_WORDS, `is_${is.state}`);
     const named = `${id}: “${plainText(name, 60)}”${state ? ` (${state})` : ""}`;
     return [named, ...card.slice(1, 4), ...(is?.now ?? [])].join("\n  ");
   });
 }
 
 async function sayByTool(home: HomeContext, request: HomeToolRequest, away: boolean): Promise<ToolReply> {
-  // Others' words may ask for it.
+  // A program may ask for it, or a stranger's words.
   if (!mayAsk(request) || request.sources.includes(STRANGER))
     return refused(
       "permission_denied",

@@ -350,6 +350,15 @@ describe("by name, with the tool of rules", () => {
     ]);
   });
 
+  test("one that waits, and whose values are false already, is not said to have to be over", async () => {
+    const now = ["Front door: closed"];
+    const status = { rule: id, version: 1, state: "waiting" as const, now, runs: [] };
+    bridge.onOrder = () => ({ status: [{ ...status, over_at: Date.now() + 30_000 }] });
+    const lines = (await rules({ do: "list" }))?.split("\n");
+    expect(lines?.[0]).toBe(`${id}: “Door open, lamp on”`);
+    expect(lines?.at(-1)).toBe("  Front door: closed");
+  });
+
   test("/away, /back and /rules are understood where a chat reads no commands, also beside a model", async () => {
     const text = async (words: string) => (await say("console", words)).body;
     expect(await text("/away")).toMatchObject({ answer: "You count as away.", model: "edgecall" });
@@ -361,9 +370,9 @@ describe("by name, with the tool of rules", () => {
 
   test("its runs are told by their reasons in words", async () => {
     const runs = [
-      run(id, { firing: 3 }),
-      run(id, { firing: 2, state: "stopped", why: "unconfirmed" }),
       run(id, { state: "not_run", why: "only_if", because: [] }),
+      run(id, { firing: 2, state: "stopped", why: "unconfirmed" }),
+      run(id, { firing: 3 }),
     ];
     bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state: "armed", now: [], runs }] });
     const text = await rules({ do: "history", id });
@@ -371,6 +380,16 @@ describe("by name, with the tool of rules", () => {
     expect(text).toContain("⚠ (Front door: open; a device did not report in time)");
     expect(text).toContain("⚠ (it was to run only if something else is so)");
     expect(text).not.toMatch(/not_run|only_if|unconfirmed/);
+  });
+
+  test("of many runs the last ten are told, the newest first", async () => {
+    const runs = Array.from({ length: 12 }, (_, at) =>
+      run(id, { firing: at + 1, because: [`run ${at + 1} of 12`] }),
+    );
+    bridge.onOrder = () => ({ status: [{ rule: id, version: 1, state: "armed", now: [], runs }] });
+    const text = await rules({ do: "history", id });
+    const told = text?.match(/run \d+ of 12/g);
+    expect(told).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3].map((firing) => `run ${firing} of 12`));
   });
 
   test("to resume it asks an owner with its card", async () => {

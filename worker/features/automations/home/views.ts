@@ -114,11 +114,8 @@ const forbidden = refused(
 
 /** Guests see none. */
 function found(home: HomeContext, id: string, viewer: Viewer): AutomationRow | undefined {
-  return viewer.role === "guest"
-    ? undefined
-    : automationsOf(home)
-        .all()
-        .find(({ automation }) => automation.id === id);
+  const row = automationsOf(home).get(id);
+  return viewer.role === "guest" || row?.status === "gone" ? undefined : row;
 }
 
 function mayAllow({ role, scopes }: Viewer): boolean {

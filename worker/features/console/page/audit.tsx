@@ -11,7 +11,7 @@ import { Small } from "./controls.tsx";
 import type { AuditLine } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Me } from "./me.ts";
-import { personText } from "./person-text.ts";
+import { callerText } from "./person-text.ts";
 import { duration } from "./times.ts";
 import { useNames } from "./use-names.ts";
 import { useRuleNames } from "./use-rule-names.ts";
@@ -183,7 +183,7 @@ function Lines({ entries, more, onChain }: LinesProps) {
                 })}
               </td>
               <td>
-                {personText(entry.caller.principal, me, ruleName)}{" "}
+                {callerText(entry.caller.principal, me, ruleName)}{" "}
                 {entry.caller.channel !== "rule" && <small>over {entry.caller.channel}</small>}
                 {entry.approval && (
                   <div>

@@ -19,6 +19,11 @@ export function personText(principal: string, me: string, ruleName: RuleName = (
   return name === undefined ? say("aRule") : say("ruleNamed", { name: visible(name) });
 }
 
+/** For the record: a rule without a name is told by its id. */
+export function callerText(principal: string, me: string, ruleName: RuleName): string {
+  return personText(principal, me, (id) => ruleName(id) ?? id);
+}
+
 type Answered = { answer: string; by: string | undefined; name?: string | undefined; me: string };
 
 /** The gateway's own answer to a question that nobody answered in time. */

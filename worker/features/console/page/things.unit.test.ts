@@ -5,6 +5,7 @@ import { newestRuns, stateOf } from "./automations/automation.ts";
 import { happeningsOf } from "./home/happenings.ts";
 import { areasOf, chipsOf, needsOf } from "./home/summary.ts";
 import { whoText } from "./permission-text.ts";
+import { callerText } from "./person-text.ts";
 import { climateOf, nameWithin, thingsOf } from "./things.ts";
 
 type Reading = NonNullable<DeviceView["readings"]>[number];
@@ -348,10 +349,10 @@ describe("what a rule did", () => {
       ...{ id: "a-1234", name: "Leak, close valve", changes: [valve.id] },
       now: runs && { runs },
     }) as unknown as Parameters<typeof newestRuns>[0] & { id: string; name: string; changes: string[] };
-  const line = (id: string) => ({
-    timestamp: new Date(NOW - 60_000).toISOString(),
+  const line = (id: string, call_id = "c", at = NOW - 60_000) => ({
+    timestamp: new Date(at).toISOString(),
     ...{ agent_id: valve.id, tool: "close", parameters: {}, result: "success" as const, exit_code: null },
-    ...{ elapsed_ms: 1, call_id: "c", request_id: "r" },
+    ...{ elapsed_ms: 1, call_id, request_id: "r" },
     caller: { principal: `rule:${id}`, role: "member", channel: "rule" },
   });
   const said = (given: Partial<Parameters<typeof happeningsOf>[0]>) =>
@@ -385,6 +386,26 @@ describe("what a rule did", () => {
     expect(lately).toEqual([["Water valve: closed", "the rule “Leak, close valve”", false]]);
   });
 
+  test("the record tells of runs that are not listed any more", () => {
+    const lines = [
+      line("a-1234", "a-1234:1:3:0", NOW - 60_000),
+      line("a-1234", "a-1234:1:2:0", NOW - 90_000),
+      line("a-1234", "of the gateway", NOW - 120_000),
+    ];
+    const automations = [acting([run({ firing: 3 })])];
+    const ran = ["Leak, close valve: done", "Water valve; because Leak sensor, Water leak: wet", false];
+    const recorded = ["Water valve: closed", "the rule “Leak, close valve”", false];
+    expect(said({ lines, automations })).toEqual([ran, recorded]);
+    expect(said({ lines: lines.slice(0, 1), automations })).toEqual([ran]);
+    expect(said({ lines: lines.slice(2), automations })).toEqual([ran, recorded]);
+  });
+
+  test("the record names it, or has its id where it is gone", () => {
+    expect(callerText("rule:a-1234", "ann", () => "Leak, close valve")).toBe("the rule “Leak, close valve”");
+    expect(callerText("rule:a-1234", "ann", () => undefined)).toBe("the rule “a-1234”");
+    expect(callerText("ann", "ann", () => undefined)).toBe("you");
+  });
+
   test("its permission names it", () => {
     const who = { rule: "a-1234", version: 2 };
     expect(whoText(who, "ann", () => "Leak, close valve")).toBe("the rule “Leak, close valve”");
@@ -392,7 +413,8 @@ describe("what a rule did", () => {
   });
 
   test("its newest run comes first; it says what it waits for", () => {
-    const runs = [run({ at: 1, firing: 1 }), run({ at: 3, firing: 3 }), run({ at: 2, firing: 2 })];
+    // The bridge had no clock when it began the second one.
+    const runs = [run({ at: 2, firing: 1 }), run({ at: 1, firing: 2 }), run({ at: 3, firing: 3 })];
     expect(newestRuns(acting(runs)).map(({ firing }) => firing)).toEqual([3, 2, 1]);
     expect(newestRuns(acting(null))).toEqual([]);
     const stateWith = (now: object | null, status: "active" | "paused" = "active") =>

@@ -35,7 +35,7 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
   const me = useContext(Me);
   const runs = newestRuns(automation);
   const [last, ...earlier] = runs;
-  // Runs after it may have changed nothing.
+  // Runs after it may have changed nothing, so its button names its time.
   const undoable = runs.find((run) => run.undo);
   const undo = (firing: number) =>
     attempt(async () => {
@@ -90,8 +90,13 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
       <Problem text={failed} />
       <div class="row">
         {undoable && mayAllow && (
-          <Small {...of("undo")} kind="main" disabled={busy} onClick={() => undo(undoable.firing)}>
-            {say("undo")}
+          <Small
+            aria-label={`${of("undo")["aria-label"]}, ${time(undoable.at)}`}
+            kind="main"
+            disabled={busy}
+            onClick={() => undo(undoable.firing)}
+          >
+            {say("named", { name: say("undo"), text: time(undoable.at) })}
           </Small>
         )}
         {status === "active" ? (

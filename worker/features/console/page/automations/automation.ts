@@ -6,9 +6,9 @@ export type Automation = AnswerOf<"GET /v1/automations">["automations"][number];
 
 type Status = NonNullable<Automation["now"]>;
 
-/** The bridge has the oldest first. */
+/** The bridge has the oldest first. Their times tell no order: a bridge may begin without a clock. */
 export function newestRuns({ now }: Pick<Automation, "now">): Status["runs"] {
-  return (now?.runs ?? []).toSorted((a, b) => b.at - a.at);
+  return (now?.runs ?? []).toReversed();
 }
 
 const STATES: Record<Status["state"], TextKey> = {

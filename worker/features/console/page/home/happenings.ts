@@ -21,7 +21,7 @@ type Given = {
   lines: readonly Line[];
   things: readonly Thing[];
   rules: readonly Rule[];
-  /** Their runs stand for the lines of what they did. */
+  /** Their runs stand for the lines of what those did. */
   automations?: readonly Automation[];
   /** Of rules that are not in `automations`. */
   ruleName?: RuleName;
@@ -45,11 +45,13 @@ export function happeningsOf({
 }: Given): Happening[] {
   const known = new Map(things.map((thing) => [thing.id, thing]));
   const nameOf: RuleName = (id) => automations.find((one) => one.id === id)?.name ?? ruleName?.(id);
-  const told = new Set(automations.filter(({ now }) => now).map(({ id }) => ruleCaller(id)));
+  const told = new Map(automations.map((one) => [ruleCaller(one.id), one]));
   const from = since ?? new Date(now).setHours(0, 0, 0, 0);
   const all = [
     ...lines.flatMap((line) =>
-      told.has(line.caller.principal) ? [] : (happeningOf(line, known.get(line.agent_id), me, nameOf) ?? []),
+      isOfRun(line, told.get(line.caller.principal))
+        ? []
+        : (happeningOf(line, known.get(line.agent_id), me, nameOf) ?? []),
     ),
     ...automations.flatMap((one) => runsOf(one, known)),
     ...rules.flatMap((rule) => firingsOf(rule)),
@@ -60,6 +62,15 @@ export function happeningsOf({
     ),
   ];
   return withoutRepeated(all.filter(({ at }) => at >= from && at <= now).sort((a, b) => b.at - a.at));
+}
+
+/** A rule's last runs alone are listed: what it did before them stands in the record. */
+function isOfRun({ call_id, timestamp }: Line, rule: Automation | undefined): boolean {
+  const runs = rule?.now?.runs ?? [];
+  // The id of a rule's step names its run.
+  return call_id.split(":").length === 4
+    ? runs.some((run) => call_id.startsWith(`${run.rule}:${run.version}:${run.firing}:`))
+    : runs.some(({ at }) => at <= Date.parse(timestamp));
 }
 
 function withoutRepeated(all: readonly Happening[]): Happening[] {

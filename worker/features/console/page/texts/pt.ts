@@ -332,7 +332,7 @@ export const spoken: Spoken = {
     actRuns: "{count} execução|{count} execuções",
     actValues: "Valores",
     actBy: "Pedida por {by}, permitida por {name} em {date}, até {until}.",
-    asYouAllowed: "Como permitida por você, {date}:",
+    asYouAllowed: "Tal como a permitiu, {date}:",
     asTheyAllowed: "Como permitida por {name}, {date}:",
     actAgain: "Permitir esta regra de novo?",
     actOwner: "Um proprietário pode retomá-la.",
