@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import { type Step, script } from "../scripted-model.ts";
 import { useStack } from "./stack.ts";
 
+/** So long that a busy machine's own pauses are not taken for an endpoint's silence. */
 const TIMEOUTS = {
-  MODEL_FIRST_BYTE_MS: "1000",
-  MODEL_BETWEEN_BYTES_MS: "1000",
+  MODEL_FIRST_BYTE_MS: "4000",
+  MODEL_BETWEEN_BYTES_MS: "4000",
   MODEL_TOTAL_MS: "30000",
   MAX_TOOL_ITERATIONS: "4",
 };
