@@ -31,12 +31,14 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
   const title = useId();
   const path = { automation: id };
   const time = (at: number) => timeIn(zone, at);
-  const of = (key: TextKey) => ({ "aria-label": say("named", { name: say(key), text: visible(name) }) });
+  const named = (text: string) => ({ "aria-label": say("named", { name: text, text: visible(name) }) });
+  const of = (key: TextKey) => named(say(key));
   const me = useContext(Me);
   const runs = newestRuns(automation);
   const [last, ...earlier] = runs;
   // Runs after it may have changed nothing, so its button names its time.
   const undoable = runs.find((run) => run.undo);
+  const undoes = undoable && say("named", { name: say("undo"), text: time(undoable.at) });
   const undo = (firing: number) =>
     attempt(async () => {
       setUndone(await client.json("POST /v1/automations/{automation}/undo", { path, body: { firing } }));
@@ -89,14 +91,9 @@ export function AutomationCard({ automation, mayAllow, zone, onChange }: Props) 
       )}
       <Problem text={failed} />
       <div class="row">
-        {undoable && mayAllow && (
-          <Small
-            aria-label={`${of("undo")["aria-label"]}, ${time(undoable.at)}`}
-            kind="main"
-            disabled={busy}
-            onClick={() => undo(undoable.firing)}
-          >
-            {say("named", { name: say("undo"), text: time(undoable.at) })}
+        {undoes && mayAllow && (
+          <Small {...named(undoes)} kind="main" disabled={busy} onClick={() => undo(undoable.firing)}>
+            {undoes}
           </Small>
         )}
         {status === "active" ? (
