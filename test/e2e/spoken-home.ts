@@ -59,7 +59,7 @@ export const SPOKEN: readonly Spoken[] = [
       "why is the sky blue?",
       [
         "I could not get an answer from the model:",
-        "I have no answer to “why” without a model. What happened is in the console (Record, Rules).",
+        "I have no answer to “why” without a model. If you ask what happened here: see the console (Rules, Record).",
         "This works here:",
       ],
     ],
