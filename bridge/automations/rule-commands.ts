@@ -87,8 +87,7 @@ export class RuleCommands {
 
   /** Tells whether a person has to be asked for the way back of a step, which is there. */
   asksForWayBack(step: AutomationStep, before: ValuesBefore): boolean {
-    const back = this.#wayBack(step, before);
-    return "asks" in back && back.asks === true;
+    return "asks" in this.#wayBack(step, before);
   }
 
   /** Tells whether the device reports already what a step asks for. */

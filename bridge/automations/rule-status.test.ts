@@ -11,6 +11,7 @@ import { statusOf, undoneOf, undoRefusal } from "./rule-status.ts";
 
 const AT = Date.parse("2026-11-29T12:00Z");
 const rule = { ...ruleOf(), do: [stepOf({ key: "lamp" }), stepOf({ key: "fan" })] };
+const done = { rule: rule.id, version: 1, firing: 1, state: "done" as const, at: AT, because: [] };
 const nameOf = ({ key }: { key: string }) => ({ lamp: "Flurlicht", fan: "Lüfter" })[key] ?? key;
 
 function undone(outcomes: readonly StepOutcome[]): AutomationRun {
@@ -60,17 +61,8 @@ test("a refused undo says so in a sentence, and why a person has to ask where th
 test("an undo is neither offered nor done a day after the run's end, and the refusal says so", async () => {
   const last = { ...lastOf([0, 1]), ended: AT + MINUTE_MS };
   const state = { ...initialAutomation(rule, AT), last };
-  const run = {
-    rule: rule.id,
-    version: 1,
-    firing: 1,
-    state: "done" as const,
-    at: AT,
-    because: [],
-    steps: [],
-  };
   const shownAt = (at: number) =>
-    statusOf(rule, state, { runs: [run], now: [], at, has_way_back: () => true }).runs[0];
+    statusOf(rule, state, { runs: [{ ...done, steps: [] }], now: [], at, has_way_back: () => true }).runs[0];
   const saidAt = async (at: number, asks = false) =>
     undoRefusal(rule, state, { firing: 1, asks: () => asks, at }, await phrasesIn("en"));
   const over = last.ended + DAY_MS;
@@ -83,18 +75,9 @@ test("an undo is neither offered nor done a day after the run's end, and the ref
 
 test("a run can be undone as far as it is so now, and has no step that its undo did not send", () => {
   const state = { ...initialAutomation(rule, AT), last: lastOf([0, 1]) };
-  const told = {
-    rule: rule.id,
-    version: 1,
-    firing: 1,
-    state: "done" as const,
-    at: AT,
-    because: [],
-    undo: true,
-  };
   const shownOf = (run: AutomationRun, hasWay: boolean, last = state.last) =>
     statusOf(rule, { ...state, last }, { runs: [run], now: [], at: AT, has_way_back: () => hasWay }).runs[0];
-  const run = { ...told, steps: lastOf([0, 1]).steps };
+  const run = { ...done, undo: true, steps: lastOf([0, 1]).steps };
   expect(shownOf(run, true)?.undo).toBe(true);
   expect(shownOf(run, false)).not.toHaveProperty("undo");
   expect(shownOf({ ...run, version: 2 }, true)).not.toHaveProperty("undo");

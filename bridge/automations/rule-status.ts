@@ -46,12 +46,12 @@ export function statusOf(
   };
 }
 
-/** What could be undone when it was told may be changed by now. */
+/** A run that could be undone when it was told may not be any more. */
 function withoutUndo({ undo: _, ...run }: AutomationRun): AutomationRun {
   return run;
 }
 
-/** What a person's undo did not send is no part of the run: the answer to it said so. */
+/** Steps of a person's undo that were not sent are left out: the answer to it told them. */
 function shownSteps({ do: steps, end, over }: Automation, { steps: all, why }: AutomationRun): StepRun[] {
   const isPersons = why === "undo" || (over === "leave" && end.length === 0);
   return all.filter(({ step, outcome }) => step < steps.length || !isPersons || outcome !== "not_sent");

@@ -61,7 +61,7 @@ test("the run that can still be undone stays among 20, and is shown beside the n
   expect(firings).toEqual([3, ...Array.from({ length: 19 }, (_, nth) => nth + 12)]);
   expect(records.newest(held, 1).map(({ firing }) => firing)).toEqual([3, 30]);
   expect(records.newest(held, 20).map(({ firing }) => firing)).toEqual(firings);
-  // What was undone is the machine's last run from then on.
+  // The undone run is the machine's last one from then on.
   records.set(heldOf("a-0001", { last: 3 }), { ...runOf("a-0001", 3), state: "undone" });
   expect(records.newest(heldOf("a-0001", { last: 3 }), 1).map(({ state }) => state)).toEqual([
     "undone",

@@ -104,7 +104,7 @@ test("an undo that takes too long is told when it has ended, as its answer says"
   held.state = { ...held.state, last: undoneRun() };
   tells(undone);
   expect(news.content.news).toMatchObject([{ run: undone }]);
-  // What the rule does next is no part of it.
+  // The rule's next run is no part of it.
   tells(runOf(2));
   expect(news.content.news).toHaveLength(1);
 });

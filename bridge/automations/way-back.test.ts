@@ -137,7 +137,7 @@ test("a device that is not known yet after a start has a way back, and the undo 
     text: "Its device is not known here yet.",
     again: true,
   });
-  // What went through the gateway has none in any case, nor has a device that is known and another one.
+  // A step of the gateway has none in any case, nor has a device that is known and is another one.
   expect(commands.hasWayBack({ ...away, danger: "way_in" }, { switch: true })).toBe(false);
   const other = stepOf("hall-light", "set", { ...off, allow: "other" });
   expect(commands.hasWayBack(other, { switch: true })).toBe(false);

@@ -3,6 +3,13 @@ import type { Command } from "../command.ts";
 
 const JSON_OPTION = { about: "for programs" };
 
+const LIST_PERMISSIONS: Command = {
+  name: "permissions",
+  about: "list what devices may be told without a question, with values, uses and end",
+  options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
+  load: async () => (await import("./permissions.ts")).listPermissions,
+};
+
 export const GATEWAY_COMMANDS: readonly Command[] = [
   {
     name: "ask",
@@ -162,18 +169,8 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     options: { json: JSON_OPTION },
     load: async () => (await import("./tokens.ts")).rotateToken,
   },
-  {
-    name: "permissions",
-    about: "list what devices may be told without a question, with values, uses and end",
-    options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
-    load: async () => (await import("./permissions.ts")).listPermissions,
-  },
-  {
-    name: "permissions list",
-    about: "the same as `edgecall permissions`",
-    options: { ended: { about: "also those that ended, with the reason" }, json: JSON_OPTION },
-    load: async () => (await import("./permissions.ts")).listPermissions,
-  },
+  LIST_PERMISSIONS,
+  { ...LIST_PERMISSIONS, name: "permissions list", about: "the same as `edgecall permissions`" },
   {
     name: "permissions end",
     about: "end a permission, or all of a device or a person: its changes ask again",

@@ -146,9 +146,9 @@ function end(turn: Turn, run: Run): true {
   const { last: former, changed } = turn.state;
   const before = former && isWithoutChange(former) ? changed : former;
   // A run that changed nothing leaves the one before it to be undone.
-  const isKept = isWithoutChange(run);
+  const changedBefore = isWithoutChange(run) ? before : undefined;
   const last = { ...run, ended: turn.now.at };
-  turn.state = { ...turn.state, run: undefined, last, changed: isKept ? before : undefined };
+  turn.state = { ...turn.state, run: undefined, last, changed: changedBefore };
   return true;
 }
 

@@ -106,7 +106,7 @@ function toldState(rule: Automation, run: Run, isEnded: boolean): AutomationRun[
   const first = rule.do.length;
   if (!rule.do.some((_, step) => isTouched(run, step)) && (why !== undefined || ending !== undefined))
     return steps.length === 0 ? "not_run" : "stopped";
-  // What a person's undo does not bring back is no fault of the run.
+  // A person's undo that fails is no fault of the run.
   const until = ending?.why === "undo" ? first : undefined;
   if (why !== undefined || hasFailed(run, 0, until)) return "stopped";
   if (!isEnded) return "running";

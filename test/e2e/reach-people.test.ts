@@ -157,7 +157,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   let cdp: CDPSession;
   let registrationId: string;
-  /** How often the browser has shown a notification. */
+  /** Notifications that the browser has shown, also those that are closed. */
   let shows = 0;
   useChromium(async (browser) => {
     page = await openWindow(browser);

@@ -1,4 +1,4 @@
-/** How a run of a rule that acts ended, in words. */
+/** Words for the ends of runs of rules that act. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { TextKey } from "./texts/say.ts";
 

@@ -20,7 +20,7 @@ const STATES: Record<Status["state"], TextKey> = {
   stopped: "stopped",
 };
 
-/** What it does now, or what it waits for. @param clock writes a time of day */
+/** The rule's state in words: running, or waiting for something. @param clock writes a time of day */
 export function stateOf(
   { status, now }: Pick<Automation, "status" | "now">,
   clock: (at: number) => string,

@@ -134,7 +134,7 @@ const CHANNELS: Readonly<Record<string, string>> = {
   mcp: "MCP",
 };
 
-/** What it changes, and why it ran; of a run that stopped or was none, why. */
+/** The changes of a run and why it ran, or why it stopped or did not run. */
 function runsOf({ name, changes, now }: Automation, things: ReadonlyMap<string, Thing>): Happening[] {
   const changed = changes.map((id) => things.get(id)?.name ?? visible(id)).join(", ");
   return (now?.runs ?? []).map(({ at, state, because, why }) => ({
