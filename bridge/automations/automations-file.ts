@@ -1,10 +1,10 @@
 /**
- * The file of the rules that act: the signed texts, what the machine knows of each, and what the gateway is to be told. One write holds
- * a firing, the beginning of its run and what is told of it.
+ * The file of the rules that act: the signed texts, what the machine knows of each, what the gateway is to be told, and the runs that
+ * their own file does not have yet (run-records.ts). One write holds a firing, the beginning of its run and what is told of it.
  */
 import { readFile } from "node:fs/promises";
 import { HomeCommands, NO_COMMANDS } from "@edgecall/core/automations/home-limits.ts";
-import { AutomationNews, SaidPresence } from "@edgecall/core/protocol/automation.ts";
+import { AutomationNews, AutomationRun, SaidPresence } from "@edgecall/core/protocol/automation.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -45,6 +45,7 @@ const File = z.object({
   welcomed: z.optional(z.number()),
   /** The number of the newest presence of each agent that conditions are of, by its key. */
   agents: z.optional(z.record(z.string(), count)),
+  records: z.optional(z.array(z.unknown())),
 });
 
 export type AutomationsContent = {
@@ -57,6 +58,7 @@ export type AutomationsContent = {
   said: readonly SaidPresence[];
   welcomed: number | undefined;
   agents: Readonly<Record<string, number>>;
+  records: readonly AutomationRun[];
 };
 
 const NOTHING: AutomationsContent = {
@@ -69,6 +71,7 @@ const NOTHING: AutomationsContent = {
   said: [],
   welcomed: undefined,
   agents: {},
+  records: [],
 };
 
 /** The text of the file, which `readAutomations` reads. */
@@ -88,7 +91,7 @@ export async function readAutomations(path: string, log: Log): Promise<Automatio
     log("warn", "automations.unreadable", { error: cutText(file.error, 300) });
     return NOTHING;
   }
-  const { rules, seen, commands, news, n, lost, said, welcomed, agents = {} } = file.value;
+  const { rules, seen, commands, news, n, lost, said, welcomed, agents = {}, records = [] } = file.value;
   const read = check(HomeCommands, commands);
   return {
     rules,
@@ -100,6 +103,7 @@ export async function readAutomations(path: string, log: Log): Promise<Automatio
     said,
     welcomed,
     agents,
+    records: valid(AutomationRun, records),
   };
 }
 

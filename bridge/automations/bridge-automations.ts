@@ -145,7 +145,7 @@ export class BridgeAutomations {
     const records = await RunRecords.open(join(parts.folder, RUNS_FILE), parts.log);
     const automations = new BridgeAutomations(parts, content, records);
     parts.presence.said(content.said);
-    automations.#intake.restore(content.rules);
+    automations.#intake.restore(content);
     await automations.#readLanguages();
     await automations.#held.updateHash();
     automations.#machines.arm();
@@ -382,6 +382,7 @@ export class BridgeAutomations {
       said: this.#said,
       welcomed: this.#lastWelcome.at,
       agents: this.#truths.content,
+      records: this.#records.unwritten,
     });
     return { text, onWritten: () => this.#news.written(content.n) };
   }

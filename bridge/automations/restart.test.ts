@@ -98,6 +98,27 @@ describe("a bridge that ends", { tags: ["needs/mosquitto"], timeout: TEST_MS }, 
     await until(() => (acting.content().rules as unknown[]).length === 0, { within: WITHIN_MS });
   });
 
+  test("after a firing of which nothing was done has it in its record", async () => {
+    await hosted.publisher.plug("fan");
+    await acting.run();
+    const [dial, fan] = [await acting.device("dial"), await acting.device("plug-fan")];
+    const rule = acting.rule({
+      when: [acting.above(dial, 50)],
+      only_if: { presence: "nobody_home" },
+      do: [acting.step(fan)],
+    });
+    acting.place(rule);
+    await acting.isIn(rule.id, "armed");
+    await acting.turn(60);
+    await onDisk('"firing":1');
+    await acting.kill();
+    // Nothing fires it again.
+    await acting.turn(10);
+    await acting.run();
+    const run = await acting.ran(rule.id, () => true);
+    expect(run).toMatchObject({ firing: 1, state: "not_run", why: "only_if", because: [expect.any(String)] });
+  });
+
   test("with nothing to do has its rules and their arming, and its hello says so", async () => {
     await hosted.publisher.plug("fan");
     await acting.run();

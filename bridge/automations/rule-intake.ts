@@ -41,13 +41,13 @@ export class RuleIntake {
     this.#parts = parts;
   }
 
-  /** Takes the rules of the file up again. @param stored as the file has them */
-  restore(stored: AutomationsContent["rules"]): void {
+  /** Takes the rules of the file up again, and the runs of them that it has. */
+  restore({ rules, records }: Pick<AutomationsContent, "rules" | "records">): void {
     const { calls, counters, held, machines, telling } = this.#parts;
     const now = machines.now();
     counters.restarted(now);
-    for (const one of stored) this.#restoreOne(one, now);
-    telling.forgetAllBut(new Set(held.all.map(({ rule }) => rule.id)));
+    for (const one of rules) this.#restoreOne(one, now);
+    telling.restore(held.all, records);
     const wanted = held.all.flatMap(({ rule, state: { run } }) =>
       run ? numbersOf(rule).map((step) => actionId(rule, run.firing, step)) : [],
     );
@@ -86,7 +86,7 @@ export class RuleIntake {
 
   #restoreOne(stored: AutomationsContent["rules"][number], now: number): void {
     const { text, state, silent, told, leaving } = stored;
-    const { held, log, pin, seen, telling } = this.#parts;
+    const { held, log, pin, seen } = this.#parts;
     const read = readSignedRule(text, pin, 0);
     if (!read.ok) {
       log("warn", "automations.refused", { reason: read.error });
@@ -105,7 +105,6 @@ export class RuleIntake {
       return;
     }
     held.add({ text, rule, state: begun, silent, told, isLeaving: leaving || isOver });
-    telling.recordLast({ rule, state: begun });
   }
 
   #ledger({ rule, state: { run } }: HeldRule, id: string): LedgerSays {

@@ -1,6 +1,6 @@
 /**
  * The last runs of each rule that acts, for people. They have a file of their own, written some seconds later: the file by which rules
- * act is written at each step, and stays small.
+ * act is written at each step, and stays small. It holds a run until this one does, so no kill loses one.
  */
 import { readFile } from "node:fs/promises";
 import { AutomationRun } from "@edgecall/core/protocol/automation.ts";
@@ -23,6 +23,8 @@ export class RunRecords {
   readonly #path: string;
   readonly #log: Log;
   readonly #runs = new Map<string, AutomationRun[]>();
+  /** Runs that the file has as they are. */
+  readonly #written = new WeakSet<AutomationRun>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -45,12 +47,18 @@ export class RunRecords {
           return run.ok ? [run.value] : [];
         }),
       );
+    records.#areWritten(records.#all);
     return records;
   }
 
   /** The runs of a rule, oldest first. */
   of(rule: string): readonly AutomationRun[] {
     return this.#runs.get(rule) ?? [];
+  }
+
+  /** Runs that the file does not have yet. */
+  get unwritten(): AutomationRun[] {
+    return this.#all.filter((run) => !this.#written.has(run));
   }
 
   /** The newest runs of a rule, oldest first, and those that the machine has, which may be older: one of them may still be undone. */
@@ -98,10 +106,20 @@ export class RunRecords {
     this.#timer = undefined;
     this.#writing = this.#writing.then(async () => {
       const text = JSON.stringify({ version: 1, runs: Object.fromEntries(this.#runs) });
-      await writeAtomic(this.#path, text).catch((error: unknown) =>
-        this.#log("warn", "automations.runs_not_written", { error: messageOf(error) }),
+      const all = this.#all;
+      await writeAtomic(this.#path, text).then(
+        () => this.#areWritten(all),
+        (error: unknown) => this.#log("warn", "automations.runs_not_written", { error: messageOf(error) }),
       );
     });
+  }
+
+  get #all(): AutomationRun[] {
+    return [...this.#runs.values()].flat();
+  }
+
+  #areWritten(runs: readonly AutomationRun[]): void {
+    for (const run of runs) this.#written.add(run);
   }
 }
 

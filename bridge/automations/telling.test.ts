@@ -15,14 +15,15 @@ const AT = Date.parse("2026-11-29T12:00Z");
 const allowed = { by: "anna", at: AT, until: AT + 1 };
 const rule: AllowedAutomation = { ...ruleOf(), home: "h1", allowed };
 
+let file: string;
 let records: RunRecords;
 let news: NewsQueue;
 let telling: Telling;
 let held: HeldRule;
 
 beforeEach(async () => {
-  const folder = mkdtempSync(join(tmpdir(), "telling-"));
-  records = await RunRecords.open(join(folder, "runs.json"), () => {});
+  file = join(mkdtempSync(join(tmpdir(), "telling-")), "runs.json");
+  records = await RunRecords.open(file, () => {});
   news = new NewsQueue({ send: () => false }, { news: [], n: 0, lost: 0 });
   telling = new Telling({ news, records, nameOf: (id) => `Rule ${id}`, log: () => {} });
   const rules = new HeldRules();
@@ -143,29 +144,34 @@ test("a loop is told with the names of its rules, in their order", () => {
   ]);
 });
 
-test("after a start the record has how the last run ended, also one that had stopped before its end", () => {
-  const steps = [
-    { step: 0, outcome: "unconfirmed" as const, text: "", at: AT },
-    { step: 1, outcome: "confirmed" as const, text: "", at: AT + 9 },
-  ];
-  const last = {
-    ...{
-      firing: 1,
-      at: AT,
-      because: [],
-      led: [],
-      moment: false,
-      phase: "end" as const,
-      step: 1,
-      out: false,
-    },
-    ...{ recheck: false, tries: 0, steps, kept: [], before: {}, ends: [1] },
-  };
-  const { ended: _, ...stopped } = runOf(1, { state: "stopped", why: "unconfirmed" }, "unconfirmed");
-  for (const known of [undefined, stopped, { ...stopped, state: "running" as const }]) {
-    records.forget(rule.id);
-    if (known) tells(known);
-    telling.recordLast({ rule, state: { ...held.state, last } });
-    expect(records.of(rule.id)).toMatchObject([{ state: "stopped", ended: AT + 9, steps }]);
-  }
+/** The record as it is after a kill now: the runs' file of before, and what the other file holds. */
+async function afterKill(rules: readonly HeldRule[] = [held]): Promise<readonly AutomationRun[]> {
+  const { unwritten } = records;
+  const later = await RunRecords.open(file, () => {});
+  new Telling({ news, records: later, nameOf: String, log: () => {} }).restore(rules, unwritten);
+  await later.stop();
+  return later.of(rule.id);
+}
+
+test("a kill loses nothing of the record: neither a run, nor how it ended, nor what a device took back", async () => {
+  const notRun = runOf(1, { state: "not_run", why: "only_if", steps: [] });
+  tells(notRun);
+  expect(await afterKill()).toEqual([notRun]);
+  const { ended: _, ...running } = runOf(2, { state: "running" });
+  tells(running);
+  expect(await afterKill()).toEqual([notRun, running]);
+  tells(runOf(2));
+  expect(await afterKill()).toEqual([notRun, runOf(2)]);
+  telling.tellTakenBack(held, { firing: 2, step: 0, text: "It took it back.", at: AT });
+  expect((await afterKill())[1]).toMatchObject({ state: "stopped", steps: [{ outcome: "unconfirmed" }] });
+});
+
+test("what the record's own file has is held by the other one no longer, and a start does not bring it back", async () => {
+  for (const firing of [1, 2]) tells(runOf(firing));
+  await records.stop();
+  expect(records.unwritten).toEqual([]);
+  tells(runOf(2, { state: "undone", why: "undo" }));
+  expect(records.unwritten.map(({ firing }) => firing)).toEqual([2]);
+  expect((await afterKill()).map(({ state }) => state)).toEqual(["done", "undone"]);
+  expect(await afterKill([])).toEqual([]);
 });

@@ -1,6 +1,5 @@
 /** Tells what rules that act have done: to the record, to the gateway where it is news, and to a person who waits for an undo. */
 import type { Effect, Why } from "@edgecall/core/automations/state.ts";
-import { endedRun } from "@edgecall/core/automations/turn.ts";
 import type { AutomationRun } from "@edgecall/core/protocol/automation.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { HeldRule } from "./held-rules.ts";
@@ -73,22 +72,18 @@ export class Telling {
     news.add({ rule: id, version, run });
   }
 
-  /** Drops the records of rules that are not held. */
-  forgetAllBut(rules: ReadonlySet<string>): void {
-    this.#parts.records.keepOnly(rules);
-  }
-
-  /** Records how the last run ended. The records are written later than the file by which rules act, and a kill may come between. */
-  recordLast(held: Pick<HeldRule, "rule" | "state">): void {
-    const { rule, state } = held;
-    const { last } = state;
-    if (!last) return;
+  /**
+   * Brings the record to what it was before a start, since its own file may have been written before the last runs. Runs of rules that are
+   * not held are dropped.
+   */
+  restore(held: readonly HeldRule[], runs: readonly AutomationRun[]): void {
     const { records } = this.#parts;
-    const isOf = ({ firing, version }: AutomationRun) => firing === last.firing && version === rule.version;
-    const known = records.of(rule.id).find(isOf);
-    if (known?.ended !== undefined) return;
-    const at = Math.max(last.at, ...last.steps.map((step) => step.at));
-    records.set(held, endedRun(rule, last, at));
+    for (const run of runs) {
+      const ofIt = held.filter(({ rule }) => rule.id === run.rule);
+      const one = ofIt.find(({ rule }) => rule.version === run.version) ?? ofIt[0];
+      if (one) records.set(one, run);
+    }
+    records.keepOnly(new Set(held.map(({ rule }) => rule.id)));
   }
 
   /** @returns the run when it has ended; undefined: it has not in time */

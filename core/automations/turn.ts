@@ -80,11 +80,6 @@ export function tellNotRun(turn: Turn, why: Why, because: string[], aloud: boole
   turn.effects.push({ of: "tell", run, aloud, critical: false });
 }
 
-/** A run that has ended, as it is told. */
-export function endedRun(rule: Automation, run: Run, at: number): AutomationRun {
-  return told({ rule, now: { at, has_way_back: () => false } }, run, true);
-}
-
 function told(
   { rule, now }: { rule: Automation; now: Pick<Surroundings, "at" | "has_way_back"> },
   run: Run,
