@@ -264,8 +264,9 @@ class HouseRun {
       const now = JSON.stringify([...(rules ?? [])]);
       if (now !== before) [before, since] = [now, performance.now()];
       const isOver = [...this.#records.values()].every(({ name, trigger }) => {
-        const runs = rules?.get(name)?.runs ?? [];
-        if (rules && runs.length === 0 && trigger === "event") return true;
+        const { runs = [], state } = rules?.get(name) ?? {};
+        // A moment may be missed. A run shows only when it is told, which may be at its end.
+        if (runs.length === 0 && trigger === "event") return state !== undefined && state !== "running";
         // A run that failed is told as stopped before its end is carried out.
         return runs.every(({ ended }) => ended !== undefined) && runs.length > 0;
       });
