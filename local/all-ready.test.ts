@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { timersLeftBy } from "../test/timers-left.ts";
 import { allReady } from "./all-ready.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -42,7 +43,6 @@ test("own broker, slow machine: it waits as long as its programs run, says for w
   expect(end()).toBe("ready");
   await vi.advanceTimersByTimeAsync(60_000);
   expect(said).toHaveLength(3);
-  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a program that ends fails the start at once", async () => {
@@ -51,7 +51,20 @@ test("a program that ends fails the start at once", async () => {
   agent.reject(new Error("agent ended before it was ready (exit code 2)"));
   await vi.advanceTimersByTimeAsync(0);
   expect(end()).toBe("agent ended before it was ready (exit code 2)");
-  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("no timer outlives the wait, whatever ends it", async () => {
+  vi.useRealTimers();
+  const left = await timersLeftBy(async () => {
+    const one = starting();
+    one.bridge.resolve({});
+    one.agent.resolve({});
+    await vi.waitFor(() => expect(one.end()).toBe("ready"));
+    const other = starting();
+    other.agent.reject(new Error("agent ended"));
+    await vi.waitFor(() => expect(other.end()).toBe("agent ended"));
+  });
+  expect(left).toBe(0);
 });
 
 test("after five minutes it gives up with the same words", async () => {
