@@ -53,7 +53,7 @@ test("a program that ends fails the start at once", async () => {
   expect(end()).toBe("agent ended before it was ready (exit code 2)");
 });
 
-test("no timer outlives the wait, whatever ends it", async () => {
+test("no timer outlives the wait, whether all are ready or one has ended", async () => {
   vi.useRealTimers();
   const left = await timersLeftBy(async () => {
     const one = starting();

@@ -45,6 +45,7 @@ const File = z.object({
   welcomed: z.optional(z.number()),
   /** The number of the newest presence of each agent that conditions are of, by its key. */
   agents: z.optional(z.record(z.string(), count)),
+  /** Runs that their own file does not have yet. */
   records: z.optional(z.array(z.unknown())),
 });
 

@@ -80,11 +80,7 @@ export function tellNotRun(turn: Turn, why: Why, because: string[], aloud: boole
   turn.effects.push({ of: "tell", run, aloud, critical: false });
 }
 
-function told(
-  { rule, now }: { rule: Automation; now: Pick<Surroundings, "at" | "has_way_back"> },
-  run: Run,
-  isEnded: boolean,
-): AutomationRun {
+function told({ rule, now }: Turn, run: Run, isEnded: boolean): AutomationRun {
   const { firing, at, because, steps, ending } = run;
   const why = run.why ?? ending?.why;
   return {
