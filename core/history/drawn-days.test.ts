@@ -63,6 +63,21 @@ test.each([60, 150, 400])("of %i days", (days) => {
       );
       expect(quickFacts).toEqual(facts);
     }),
-    { numRuns: 30 },
+    {
+      numRuns: 30,
+      // Two values of one time, with which the period begins.
+      examples: [
+        [
+          ["heat", "off"],
+          [
+            [
+              { at: 0, state: 0 },
+              { at: 0, state: 1 },
+              { at: 1, state: 0 },
+            ],
+          ],
+        ],
+      ],
+    },
   );
 });

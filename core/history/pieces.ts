@@ -31,20 +31,20 @@ export function piecesOf(
 ): Piece[] {
   const pieces: Piece[] = [];
   // Of a moment nothing is missing before the first one.
-  let now: Pick<Change, "value" | "why"> = { value: isMoment ? false : null, why: "none" };
+  let now: Change = { at: Number.NEGATIVE_INFINITY, value: isMoment ? false : null, why: "none" };
   let since = from;
   for (const change of changesOf(samplesIn(samples, { from, to }), gaps, isMoment)) {
     if (change.at >= to) break;
     const { before } = change;
-    if (before && before.to > from) {
+    if (before && (before.to > from || before.from === from)) {
       if (before.from > from) pieces.push(pieceOf(now, since, before.from));
       pieces.push({ from: before.from, to: before.to, value: before.first, stretch: before });
       since = change.at;
       now = change;
       continue;
     }
-    // One that held for no time is a piece too: a door that was opened and shut at once was opened.
-    if (change.at > from) {
+    // A value that held for no time is a piece too, also where the period begins: a door that was opened and shut at once was opened.
+    if (change.at > from || (now.at === from && now.value !== null)) {
       pieces.push(pieceOf(now, since, change.at));
       since = change.at;
     }
@@ -115,9 +115,11 @@ function drawnStates(stretch: Stretch, states: readonly StateAbout[], stepMs: nu
   const { from, to, first, end, endFrom, about } = stretch;
   const firstTo = about.of === "states" ? about.firstTo : from;
   const drawn: Piece[] = [{ from, to: firstTo, value: first }];
-  for (let at = firstTo; at < endFrom; ) {
+  let at = firstTo;
+  // Once also where no time is between them: states that held for none are drawn too.
+  do {
     const until = Math.min(Math.floor(at / stepMs) * stepMs + stepMs, endFrom);
-    const seen = states.filter((state) => wasIn(state, at, until));
+    const seen = states.filter((state) => wasIn(state, at, Math.max(until, at + 1)));
     const [wide, ms] = [until - at, seen.reduce((sum, state) => sum + state.ms, 0)];
     for (const [nth, { value, ms: own }] of seen.entries()) {
       const share = ms > 0 ? own / ms : 1 / seen.length;
@@ -126,7 +128,7 @@ function drawnStates(stretch: Stretch, states: readonly StateAbout[], stepMs: nu
       at = Math.min(next, until);
     }
     at = until;
-  }
+  } while (at < endFrom);
   drawn.push({ from: endFrom, to, value: end });
   return joined(drawn, (a, b) => a.value === b.value);
 }
@@ -152,9 +154,10 @@ export function momentsIn(
   });
 }
 
-/** Those that tell of a part of time: the one that held at its beginning, and those within it. A year has a hundred thousand. */
+/** Those that tell of a part of time: the first one that held at its beginning, and those within it. A year has a hundred thousand. */
 function samplesIn(samples: readonly Sample[], { from, to }: Period): readonly Sample[] {
-  const held = countWhile(samples, ({ at }) => at <= from) - 1;
+  const before = countWhile(samples, ({ at }) => at < from);
+  const held = samples[before]?.at === from ? before : before - 1;
   const end = countWhile(samples, ({ at }) => at < to);
   return samples.slice(Math.max(0, held), end);
 }
