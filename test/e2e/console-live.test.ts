@@ -1,5 +1,5 @@
 /** Several pages on one conversation, and hidden pages. */
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
@@ -80,6 +80,25 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     expect(await phone.locator(".answer", { hasText: "Said while nobody looked." }).count()).toBe(0);
     await hide(false);
     await phone.locator(".answer", { hasText: "Said while nobody looked." }).waitFor();
+    expect(await answersOn(phone)).toEqual(await answersOn(desk));
+  });
+
+  test("what is asked and answered while a page loads its turns is shown there too", async () => {
+    const read = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const hold = async (route: Route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await answered.promise;
+      await route.fulfill({ response });
+    };
+    await phone.route(/\/v1\/conversations\/[^/]+$/, hold, { times: 1 });
+    await phone.reload();
+    await read.promise;
+    await askIn(desk, script({ text: "Told meanwhile." }));
+    await desk.locator(".answer", { hasText: "Told meanwhile." }).waitFor();
+    answered.resolve();
+    await phone.locator(".answer", { hasText: "Told meanwhile." }).waitFor();
     expect(await answersOn(phone)).toEqual(await answersOn(desk));
   });
 

@@ -46,7 +46,7 @@ export type Pause = { until: number; text: string };
 type Said = { text: string; before: number };
 
 /** `turn` starts a turn again; all its events follow. */
-type FollowedEvent = Exclude<ConversationEvent, { event: "open" }>;
+export type FollowedEvent = Exclude<ConversationEvent, { event: "open" }>;
 export type TurnEvent = Exclude<FollowedEvent, { event: "turn" }>;
 
 /** Characters kept of the end of a call's output, since a device may print for an hour. */
@@ -119,18 +119,27 @@ export function followed(turns: readonly TurnView[], event: FollowedEvent, now: 
   if (event.event === "turn") {
     const { text, images } = event.data;
     // The turn was sent from this page a moment ago; the answer to that request may arrive after this event.
-    const same = (one: TurnView) =>
-      one.id === id || (one.status === "sending" && one.id === "" && one.text === text);
+    const isSent = (one: TurnView) => one.status === "sending" && one.id === "" && one.text === text;
     const begun = (pictures: string[], key: string): TurnView => ({
       ...newTurn(text, pictures, key),
       id,
       status: "running",
     });
-    return turns.some(same)
-      ? turns.map((one) => (same(one) ? begun(one.pictures, one.key) : one))
+    const again = ({ pictures, key }: TurnView) => begun(pictures, key);
+    // The gateway's list may have brought it before.
+    if (turns.some((one) => one.id === id))
+      return turns.filter((one) => !isSent(one)).map((one) => (one.id === id ? again(one) : one));
+    return turns.some(isSent)
+      ? turns.map((one) => (isSent(one) ? again(one) : one))
       : [...turns, begun(picturesOf(images), id)];
   }
   return turns.map((one) => (one.id === id ? applied(one, event, now) : one));
+}
+
+/** Applies several, in their order. */
+export function followedAll(shown: Shown, events: readonly FollowedEvent[], now: number): Shown {
+  const turns = events.reduce<readonly TurnView[]>((all, event) => followed(all, event, now), shown.turns);
+  return { ...shown, turns };
 }
 
 /** Returns stored pictures. Others are not loaded, because that would tell their host who reads. */

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import {
   applied,
   followed,
+  followedAll,
   isNotice,
   merged,
   newTurn,
@@ -175,6 +176,9 @@ test("C4 a turn of another page appears, and continues here; a question from her
   expect(turns).toMatchObject([{ id: "t2", saying: "so far, and on" }]);
   const own = followed([newTurn("asked t2", ["data:,"], "key")], begun, 0);
   expect(own).toMatchObject([{ id: "t2", key: "key", pictures: ["data:,"] }]);
+  // Asked while the page loads: the list has it, then the stream tells it, and the request is not answered yet.
+  const listed = merged([newTurn("asked t2", [], "key")], [past("t2", "running")]);
+  expect(followed(listed, begun, 0)).toMatchObject([{ id: "t2", status: "running" }]);
 });
 
 test("C4 the gateway's list fills every gap, and removes deleted turns", () => {
@@ -187,6 +191,19 @@ test("C4 the gateway's list fills every gap, and removes deleted turns", () => {
   expect(turns[1]).toBe(running);
   expect(merged([running], [past("t2", "done")])).toMatchObject([{ status: "done", answer: "answer t2" }]);
   expect(merged([running], [])).toEqual([running]);
+});
+
+test("what the stream told since the list was asked for is shown with it", () => {
+  const begun = {
+    event: "turn",
+    data: { turn: "t2", status: "running", text: "asked t2", created_at: 0 },
+  } as const;
+  const done = { event: "done", data: past("t2", "done") } as const;
+  const shown = refreshed({ turns: [], before: null }, { turns: [past("t1", "done")], before: 7 });
+  expect(followedAll(shown, [begun, done], 0)).toMatchObject({
+    turns: [{ id: "t1" }, { id: "t2", answer: "answer t2" }],
+    before: 7,
+  });
 });
 
 const ended = (...names: string[]) => names.map((name) => past(name, "done"));

@@ -1,11 +1,13 @@
 /** A live conversation: sends and stops turns, and follows all turns, wherever they were started. */
 import { ResponseError } from "@edgecall/client/client.ts";
 import { startTurn } from "@edgecall/client/turns.ts";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
 import { useStream } from "./stream.ts";
 import {
+  type FollowedEvent,
   followed,
+  followedAll,
   isOver,
   newTurn,
   type Page,
@@ -37,12 +39,21 @@ export function useConversation(id: string): Conversation {
   const running = turns.findLast((turn) => !isOver(turn));
   const busy = running !== undefined;
 
-  const load = useCallback(async () => {
-    const page = await pageOf(id);
-    setShown((shown) => refreshed(shown, page));
-    setLoaded(true);
-    setProblem(undefined);
-  }, [id]);
+  /** What the stream tells while the turns are loaded is newer than they are, so it waits for them. */
+  const newer = useRef<FollowedEvent[]>(undefined);
+
+  async function load() {
+    const waiting: FollowedEvent[] = [];
+    newer.current = waiting;
+    const loading = await pageOf(id).catch(errorText);
+    // The stream was opened again meanwhile, which loads anew.
+    if (newer.current !== waiting) return;
+    newer.current = undefined;
+    const isPage = typeof loading !== "string";
+    setShown((shown) => followedAll(isPage ? refreshed(shown, loading) : shown, waiting, Date.now()));
+    if (isPage) setLoaded(true);
+    setProblem(isPage ? undefined : loading);
+  }
 
   useStream(
     "GET /v1/conversations/{id}/events",
@@ -52,7 +63,8 @@ export function useConversation(id: string): Conversation {
       keep: busy,
       onEvent: (event) => {
         // The stream sends what happens from now on; earlier turns are loaded.
-        if (event.event === "open") load().catch((error: unknown) => setProblem(errorText(error)));
+        if (event.event === "open") void load();
+        else if (newer.current) newer.current.push(event);
         else setTurns((all) => followed(all, event, Date.now()));
       },
       onRefused: (error) => setProblem(errorText(error)),
