@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildPrograms } from "../gateway-setup.ts";
 import { actingTable, isSoundActing } from "./acting/report.ts";
 import { actingRun } from "./acting/run.ts";
 import { assistantRun, assistantTable, isSoundAssistant } from "./assistant/run.ts";
@@ -128,8 +129,18 @@ async function runOf(options: Options, dir: string): Promise<Run> {
   return options.assistant ? commandsRun(options, options.assistant, dir) : await turnsRun(options, dir);
 }
 
+/** Each start of the Worker would build it again, and some of them come while all else starts. */
+async function build({ acting }: Options, dir: string): Promise<void> {
+  say(`building the programs, with ${acting ? "the short times of tests" : "their true times"}`);
+  const folder = mkdtempSync(join(dir, "built-"));
+  await buildPrograms(folder, acting !== undefined);
+  process.env.EDGECALL_BUILT = folder;
+}
+
 const options = optionsOrExit();
 const dir = mkdtempSync(join(tmpdir(), "edgecall-chaos-"));
+say(`seed ${options.seed}; logs in ${dir}`);
+await build(options, dir);
 const run = await runOf(options, dir);
 let stopping: Promise<unknown> | undefined;
 const stop = () => {
@@ -139,7 +150,6 @@ const stop = () => {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => void stop().then(() => process.exit(EXIT_INTERRUPTED)));
 
-say(`seed ${options.seed}; logs in ${dir}`);
 let sound = false;
 try {
   const result = await run.result();

@@ -4,10 +4,10 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { stringify as toToml } from "smol-toml";
 import { enrol } from "../../local/enrol.ts";
 import { freePort } from "../../local/port.ts";
+import { plainEnvironment, programFile } from "../e2e/program.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { type Broker, makeBroker } from "./broker.ts";
@@ -78,9 +78,6 @@ const idAtHome = (agent: AgentId) => agent.slice(agent.indexOf("/") + 1);
 /** The lender's name for the home that borrows. */
 export const BORROWER = "borrower";
 const ONLINE_WITHIN_MS = 20_000;
-
-/** The path of one of our programs. */
-export const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export async function makeStack(options: StackOptions): Promise<ChaosStack> {
   const { dir, random } = options;
@@ -170,14 +167,14 @@ async function makeHome(
     });
 
   const broker = makeBroker({ dir, port: brokerPort, onDied: died("broker") });
-  const worker = program("worker", [script("local/worker.ts")], {
+  const worker = program("worker", [programFile("local/worker.ts")], {
     ...testVars,
     ...modelVars,
     PUBLIC_URL: `http://127.0.0.1:${links.public.port}`,
     PORT: String(gatewayPort),
     EDGECALL_DIR: join(dir, "gateway"),
   });
-  const bridge = program("bridge", [script("bridge/main.ts")], {
+  const bridge = program("bridge", [programFile("bridge/main.ts")], {
     BRIDGE_ID: "chaos",
     GATEWAY_URL: `http://127.0.0.1:${links.gateway.port}`,
     BRIDGE_TOKEN: TOKENS.bridge,
@@ -208,7 +205,7 @@ async function makeHome(
     return {
       id,
       gatewayUrl,
-      program: program(id, [script("pi-agent/main.ts"), "--config", config], env),
+      program: program(id, [programFile("pi-agent/main.ts"), "--config", config], env),
       link,
       disk,
       recordDir: join(state, "audit"),
@@ -254,10 +251,4 @@ export function linesOf(file: string): string[] {
   return readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => line !== "");
-}
-
-/** The environment without the personal settings of this user. */
-export function plainEnvironment(): Record<string, string | undefined> {
-  const { PATH, HOME, TMPDIR, LANG } = process.env;
-  return { PATH, HOME, TMPDIR, LANG };
 }

@@ -34,7 +34,7 @@ export class Program {
   constructor({ name, script, args = [], env = {} }: ProgramOptions) {
     this.name = name;
     // When the test's own process is killed, the IPC channel closes and the program stops.
-    this.#child = spawn(process.execPath, [builtFile(script) ?? resolve(ROOT, script), ...args], {
+    this.#child = spawn(process.execPath, [programFile(script), ...args], {
       env: { ...plainEnvironment(), ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
@@ -105,15 +105,15 @@ export class Program {
   }
 }
 
-/** The file that the run's setup built of a program, as it is installed; undefined: the script runs as it is. */
-function builtFile(script: string): string | undefined {
+/** The file that the run's setup built of a program, as it is installed; without one, the script as it is. */
+export function programFile(script: string): string {
   const folder = process.env.EDGECALL_BUILT;
   const file = {
     "pi-agent/main.ts": "agent.cjs",
     "bridge/main.ts": "bridge.mjs",
     "local/worker.ts": "worker.mjs",
   }[script];
-  return folder && file && join(folder, file);
+  return folder && file ? join(folder, file) : resolve(ROOT, script);
 }
 
 /** The environment without the personal settings of this user. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { stringify as toToml } from "smol-toml";
 import { enrol } from "../../../local/enrol.ts";
 import { put } from "../../../pi-agent/testing/skill-folder.ts";
+import { programFile } from "../../e2e/program.ts";
 import { TOKENS } from "../../tokens.ts";
 import { Link } from "../link.ts";
 import type { Program } from "../program.ts";
@@ -35,13 +36,12 @@ type = "string"
 /** @param options.marked called with each line: epoch ms, and what the action was told */
 export async function makeAgent(options: {
   dir: string;
-  built: string;
   brokerPort: number;
   random: () => number;
   program: (name: string, command: string[], env: Record<string, string>) => Program;
   marked: (at: number, id: string) => void;
 }): Promise<ActingAgent> {
-  const { built, brokerPort, random } = options;
+  const { brokerPort, random } = options;
   const dir = join(options.dir, AGENT);
   const [state, workspace, skills, marks] = ["state", "workspace", "skills", "marks"].map((name) =>
     join(dir, name),
@@ -74,7 +74,7 @@ export async function makeAgent(options: {
     }
   };
   const watcher = watch(marks, read);
-  const agent = options.program(AGENT, [join(built, "agent.cjs"), "--config", config], {});
+  const agent = options.program(AGENT, [programFile("pi-agent/main.ts"), "--config", config], {});
   return {
     program: agent,
     link,

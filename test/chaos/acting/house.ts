@@ -6,13 +6,13 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { freePort } from "../../../local/port.ts";
+import { plainEnvironment, programFile, ROOT } from "../../e2e/program.ts";
 import { WireTap } from "../../e2e/wire-tap.ts";
 import { TOKENS, testVars } from "../../tokens.ts";
 import { type Broker, makeBroker } from "../broker.ts";
 import { type Disk, mountDisk } from "../disk.ts";
 import { Link } from "../link.ts";
 import { Program } from "../program.ts";
-import { plainEnvironment, script } from "../stack.ts";
 import { type ActingAgent, makeAgent } from "./agent.ts";
 import { ActingDevices } from "./devices.ts";
 import { BridgeFiles } from "./files.ts";
@@ -44,20 +44,16 @@ export type ActingHouse = {
   stop(): Promise<void>;
 };
 
-const imported = (path: string) => ["--import", pathToFileURL(script(path)).href];
+const imported = (path: string) => ["--import", pathToFileURL(join(ROOT, path)).href];
 
-/**
- * @param options.built the folder of the built programs @param options.modelUrl plays the scripts that the questions hold; undefined: the
- * gateway is played
- */
+/** @param options.modelUrl plays the scripts that the questions hold; undefined: the gateway is played */
 export async function makeHouse(options: {
   dir: string;
-  built: string;
   modelUrl: string | undefined;
   random: () => number;
   onDied: (name: string, how: string) => void;
 }): Promise<ActingHouse> {
-  const { dir, built, modelUrl, random } = options;
+  const { dir, modelUrl, random } = options;
   const bridgeDir = join(dir, "bridge");
   mkdirSync(bridgeDir, { recursive: true });
   const disk = mountDisk(bridgeDir);
@@ -68,12 +64,7 @@ export async function makeHouse(options: {
     new Program({
       name,
       command,
-      env: {
-        ...plainEnvironment(),
-        EDGECALL_BUILT: built,
-        NODE_COMPILE_CACHE: join(built, "compiled"),
-        ...env,
-      },
+      env: { ...plainEnvironment(), ...env },
       log: join(dir, `${name}.log`),
       ready: "says so",
       onDied: (how) => options.onDied(name, how),
@@ -88,7 +79,11 @@ export async function makeHouse(options: {
   const broker = makeBroker({ dir, port: brokerPort, onDied: (how) => options.onDied("broker", how) });
   const bridge = program(
     "bridge",
-    [...imported("test/power/synced.ts"), ...imported("test/settable-clock.mjs"), join(built, "bridge.mjs")],
+    [
+      ...imported("test/power/synced.ts"),
+      ...imported("test/settable-clock.mjs"),
+      programFile("bridge/main.ts"),
+    ],
     {
       BRIDGE_ID: "acting",
       GATEWAY_URL: `http://127.0.0.1:${links.gateway.port}`,
@@ -107,7 +102,7 @@ export async function makeHouse(options: {
   const agent =
     modelUrl === undefined
       ? undefined
-      : await makeAgent({ dir, built, brokerPort, random, program, marked: devices.marked.bind(devices) });
+      : await makeAgent({ dir, brokerPort, random, program, marked: devices.marked.bind(devices) });
 
   async function gatewayOf(): Promise<ActingGateway> {
     if (modelUrl === undefined) {
@@ -116,7 +111,7 @@ export async function makeHouse(options: {
       return played;
     }
     const port = await freePort();
-    const worker = program("worker", [join(built, "worker.mjs")], {
+    const worker = program("worker", [programFile("local/worker.ts")], {
       ...testVars,
       GATEWAY_TOOLS: "rules",
       TIMEZONE: "Europe/Berlin",

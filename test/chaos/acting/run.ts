@@ -1,7 +1,6 @@
 /** A run of rules that act: houses one after the other, several at once, each a home of its own. */
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildPrograms } from "../../gateway-setup.ts";
 import { startScriptedModel } from "../../scripted-model.ts";
 import { dice } from "../dice.ts";
 import type { ActingFault } from "./fault-names.ts";
@@ -45,9 +44,6 @@ async function run(options: ActingRun, houses: Set<ActingHouse>): Promise<Acting
   const seconds = () => Math.round((performance.now() - began) / 1_000);
   const left = planHouses(seed, count, faults, only, isPlayed);
   const planned = left.reduce((sum, { rules }) => sum + rules.length, 0);
-  say("building the programs, with the short times of tests");
-  const built = mkdtempSync(join(dir, "built-"));
-  await buildPrograms(built, true);
   const model = await startScriptedModel();
   const done: ActingHistory[] = [];
   const violations: ActingViolation[] = [];
@@ -61,7 +57,6 @@ async function run(options: ActingRun, houses: Set<ActingHouse>): Promise<Acting
       mkdirSync(folder, { recursive: true });
       const house = await makeHouse({
         dir: folder,
-        built,
         modelUrl: isPlayed ? undefined : model.url,
         random: dice(seed, `acting links ${n}`).next,
         onDied: (name, how) => violations.push({ kind: "died", house: n, what: `${name}: ${how}` }),

@@ -3,13 +3,13 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../local/port.ts";
 import { HomeAssistant } from "../../e2e/home-assistant.ts";
+import { plainEnvironment, programFile } from "../../e2e/program.ts";
 import { type ScriptedModel, startScriptedModel } from "../../scripted-model.ts";
 import { TOKENS, testVars } from "../../tokens.ts";
 import { until } from "../../wait.ts";
 import { request } from "../client.ts";
 import { Link } from "../link.ts";
 import { Program } from "../program.ts";
-import { plainEnvironment, script } from "../stack.ts";
 
 export type AssistantHouse = {
   gatewayUrl: string;
@@ -53,7 +53,7 @@ export async function startHouse(options: {
   const program = (name: string, path: string, env: Record<string, string>) =>
     new Program({
       name,
-      command: [script(path)],
+      command: [programFile(path)],
       env: { ...plainEnvironment(), ...env },
       log: join(dir, `${name}.log`),
       ready: "says so",

@@ -6,6 +6,7 @@ import { stringify as toToml } from "smol-toml";
 import { enrol } from "../../../local/enrol.ts";
 import { freePort } from "../../../local/port.ts";
 import { put } from "../../../pi-agent/testing/skill-folder.ts";
+import { plainEnvironment, programFile } from "../../e2e/program.ts";
 import { onGeneric } from "../../platforms/on-generic.ts";
 import { onTelegram } from "../../platforms/on-telegram.ts";
 import { OWNER } from "../../platforms/person.ts";
@@ -13,7 +14,6 @@ import { sha256, TOKENS, testVars } from "../../tokens.ts";
 import { type Broker, makeBroker } from "../broker.ts";
 import { Link } from "../link.ts";
 import { Program } from "../program.ts";
-import { plainEnvironment, script } from "../stack.ts";
 
 /** A person may have 20 rules, and a season has more. */
 export const OWNERS = [TOKENS.owner, "test-second-owner-of-home-a", "test-third-owner-of-home-a"] as const;
@@ -85,7 +85,7 @@ export async function makeHouse(options: {
     { ...people.generic.settings, callback_url: `http://127.0.0.1:${links.generic.port}/told` },
   ];
   const broker = makeBroker({ dir, port: brokerPort, onDied: died("broker") });
-  const worker = program("worker", [script("local/worker.ts")], {
+  const worker = program("worker", [programFile("local/worker.ts")], {
     ...testVars,
     API_TOKENS: JSON.stringify(OWNERS.map(ownerRecord)),
     CHANNELS: JSON.stringify(channels),
@@ -94,7 +94,7 @@ export async function makeHouse(options: {
     PORT: String(gatewayPort),
     EDGECALL_DIR: join(dir, "gateway"),
   });
-  const bridge = program("bridge", [script("bridge/main.ts")], {
+  const bridge = program("bridge", [programFile("bridge/main.ts")], {
     BRIDGE_ID: "firings",
     GATEWAY_URL: `http://127.0.0.1:${links.gateway.port}`,
     BRIDGE_TOKEN: TOKENS.bridge,
@@ -122,7 +122,7 @@ export async function makeHouse(options: {
       },
     }),
   );
-  const agent = program(AGENT, [script("pi-agent/main.ts"), "--config", config], {});
+  const agent = program(AGENT, [programFile("pi-agent/main.ts"), "--config", config], {});
   const devices = new Devices(`mqtt://127.0.0.1:${brokerPort}`, dials);
   const files = { bridge: join(dir, "bridge/device-rules.json"), agent: join(state, "rules.json") };
   const contentOf = (at: "bridge" | "agent") => {
