@@ -279,6 +279,8 @@ export class HomeAssistantLink {
     const [entities, devices, areas, floors, labels, manifests, config] = answers.map(resultOf);
     const entity_ids = exposedIds(entities);
     const more = await this.#connection.command({ type: "config/entity_registry/get_entries", entity_ids });
+    // What an event has told meanwhile is newer than these lists, and has them read anew.
+    if (this.#hasRead && this.#refresh !== undefined) return true;
     const lists = { entities, devices, areas, floors, labels, manifests, config, details: resultOf(more) };
     catalog.homeAssistant.known(lists, clock.wall());
     onDevices();

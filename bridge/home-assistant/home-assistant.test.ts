@@ -157,6 +157,25 @@ test("what one with push takes back after it was told as done is told once more"
   });
 });
 
+test("an entity that is removed while the registries are read gets no call: lists that are older than the event do not count", async () => {
+  const assistant = await assistantWith(["lamp", "other"]);
+  await hosted.started({ homeAssistant: settingsOf(assistant) });
+  await hosted.agentIn("other");
+  const first = assistant.hold("config/device_registry/list");
+  assistant.registered("lamp", "update");
+  await first.asked;
+  const next = assistant.hold("config/entity_registry/list");
+  assistant.remove("other");
+  first.release();
+  await next.asked;
+  expect(await hosted.report(hosted.call("other", "set", { on: true }))).toMatchObject({
+    error: expect.stringContaining("no more"),
+  });
+  expect(assistant.calls).toEqual([]);
+  next.release();
+  await until(() => !hosted.told().has("other"), { what: "it is gone" });
+});
+
 test("a person's browser signs in there: the bridge keeps what it got over a restart, and says when it was revoked", async () => {
   const assistant = await assistantWith(["lamp"]);
   const first = await hosted.started();

@@ -37,6 +37,10 @@ export class PlayedAssistant {
   readonly #administrators = new WeakSet<WebSocket>();
   /** The sockets that are told of states, with the id of the subscription. */
   readonly #subscribed = new Map<WebSocket, number>();
+  /** The same for changes of the entity registry. */
+  readonly #registryHeard = new Map<WebSocket, number>();
+  /** By the command whose next answer waits. */
+  readonly #held = new Map<string, { asked: () => void; released: Promise<void> }>();
 
   private constructor(http: Server, lights: readonly string[]) {
     this.#http = http;
@@ -65,6 +69,26 @@ export class PlayedAssistant {
     this.#states.set(entity, state);
     const event = { c: { [entity]: { "+": { s: state, lc: Date.now() / 1_000 } } } };
     for (const [socket, id] of this.#subscribed) send(socket, { id, type: "event", event });
+  }
+
+  /** The entity is gone, and its registry says so. */
+  remove(light: string): void {
+    this.#states.delete(`light.${light}`);
+    this.registered(light, "remove");
+  }
+
+  /** The registry says that something of an entity changed. */
+  registered(light: string, action: "update" | "remove"): void {
+    const event = { data: { action, entity_id: `light.${light}` } };
+    for (const [socket, id] of this.#registryHeard) send(socket, { id, type: "event", event });
+  }
+
+  /** The next answer to this command is made as it is asked for, and waits. */
+  hold(command: string): { asked: Promise<void>; release: () => void } {
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    this.#held.set(command, { asked: asked.resolve, released: released.promise });
+    return { asked: asked.promise, release: released.resolve };
   }
 
   /** Ends all connections. */
@@ -107,7 +131,10 @@ export class PlayedAssistant {
 
   #accept(socket: WebSocket): void {
     send(socket, { type: "auth_required", ha_version: "2026.11.0" });
-    socket.on("close", () => this.#subscribed.delete(socket));
+    socket.on("close", () => {
+      this.#subscribed.delete(socket);
+      this.#registryHeard.delete(socket);
+    });
     socket.on("message", (data) => {
       const message = JSON.parse(String(data)) as Message;
       if (message.type === "auth") {
@@ -116,13 +143,21 @@ export class PlayedAssistant {
         send(socket, { type: isRight ? "auth_ok" : "auth_invalid", ha_version: "2026.11.0" });
         if (!isRight) socket.close(1000);
       } else if (message.type === "ping") send(socket, { id: message.id, type: "pong" });
-      else this.#answer(socket, message);
+      else void this.#answer(socket, message);
     });
   }
 
-  #answer(socket: WebSocket, message: Message): void {
+  async #answer(socket: WebSocket, message: Message): Promise<void> {
     const { id, type } = message;
-    send(socket, { id, type: "result", success: true, result: this.#resultOf(socket, type) });
+    const result = this.#resultOf(socket, type);
+    const held = this.#held.get(type);
+    if (held) {
+      this.#held.delete(type);
+      held.asked();
+      await held.released;
+    }
+    send(socket, { id, type: "result", success: true, result });
+    if (message.event_type === "entity_registry_updated") this.#registryHeard.set(socket, id);
     if (type === "subscribe_entities") {
       this.#subscribed.set(socket, id);
       const all = [...this.#states].map(([entity, s]) => [entity, { s, a: {}, c: CONTEXT, lc: 1 }]);
