@@ -25,7 +25,7 @@ function sourcesOf(presence: string): HomePresenceSources {
     entityState: (id) => entities[id],
     readingOf: (agent, reading) => readings[`${agent}:${reading}`],
     ping: async (host) => answers[host],
-    clock: { now: () => now },
+    clock: { now: () => now, wall: () => now },
   });
 }
 
@@ -92,8 +92,21 @@ test("a person's word is a source as others are", () => {
   expect(home.now).toBe("unknown");
   home.said([{ person: "u-1", name: "Anna", away: true, at: 1 }]);
   expect(passes(home, 11)).toBe("nobody");
-  home.said([{ person: "u-1", name: "Anna", away: false, at: 2 }]);
+  const at = now;
+  home.said([{ person: "u-1", name: "Anna", away: false, at }]);
   expect(home.now).toBe("somebody");
+});
+
+test("that somebody is back holds for a day, and that they are away until they say otherwise", () => {
+  const home = sourcesOf("");
+  home.said([
+    { person: "u-1", name: "Anna", away: false, at: now },
+    { person: "u-2", name: "Mia", away: true, at: now },
+  ]);
+  expect(passes(home, 24 * 60 - 1)).toBe("somebody");
+  expect(passes(home, 10)).toBe("unknown");
+  expect(passes(home, 60)).toBe("nobody");
+  expect(says(home)).toEqual(["Mia away"]);
 });
 
 test("a source that is none is an error that says what is one", () => {

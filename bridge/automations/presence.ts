@@ -6,11 +6,14 @@ import { execFile } from "node:child_process";
 import type { Presence } from "@edgecall/core/automations/only-if.ts";
 import type { HomePresence, SaidPresence } from "@edgecall/core/protocol/automation.ts";
 import { windowMs } from "@edgecall/core/test-clock.ts";
+import { DAY_MS } from "@edgecall/core/time/zone.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { PresenceSource } from "../settings.ts";
 
 /** Nobody is home when all have said so for so long: a phone loses its network for some minutes. */
 const AWAY_MS = windowMs(10 * 60_000, 2_000);
+/** Who is away says when they are back; who is at home may leave without a word. */
+const BACK_FOR_MS = DAY_MS;
 const PING_EVERY_MS = windowMs(60_000, 500);
 const PING_WAIT_S = 2;
 
@@ -27,7 +30,7 @@ export type PresenceParts = {
   readingOf(agent: string, reading: string): unknown;
   /** @returns whether the host answers; undefined: that cannot be found out */
   ping?(host: string): Promise<boolean | undefined>;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "wall">;
 };
 
 export class HomePresenceSources {
@@ -59,7 +62,7 @@ export class HomePresenceSources {
     return sources.length === 0 ? undefined : { home: this.now, sources };
   }
 
-  /** Persons' words: all that hold. */
+  /** Persons' last words. */
   said(all: readonly SaidPresence[]): void {
     this.#said = all;
   }
@@ -85,10 +88,11 @@ export class HomePresenceSources {
 
   #all(): HomePresence["sources"] {
     const named = this.#parts.sources.map((source) => ({ name: source.name, says: this.#saysOf(source) }));
-    const words = this.#said.map(({ name, away }) => ({
-      name,
-      says: away ? ("away" as const) : ("home" as const),
-    }));
+    const now = this.#parts.clock.wall();
+    const words = this.#said.flatMap(({ name, away, at }) => {
+      if (away) return { name, says: "away" as const };
+      return now < at + BACK_FOR_MS ? { name, says: "home" as const } : [];
+    });
     return [...named, ...words];
   }
 

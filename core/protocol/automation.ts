@@ -280,6 +280,6 @@ export const ActOutcome = z.object({
 });
 export type ActOutcome = z.infer<typeof ActOutcome>;
 
-/** A person's word: "I am away", "I am back". */
+/** A person's last word, "I am away" or "I am back", at a time in epoch ms. */
 export const SaidPresence = z.object({ person: text(200), name: text(60), away: z.boolean(), at: Instant });
 export type SaidPresence = z.infer<typeof SaidPresence>;

@@ -1,4 +1,4 @@
-/** The part of Home's alarm that rules that act need. Without a word of a person, and with nothing critical, it is due when an allowance is over soon. */
+/** The part of Home's alarm that rules that act need. With nothing critical it is due when an allowance is over soon. */
 import { NEWS_WORDS } from "@edgecall/core/automations/words/news-words.ts";
 import { plainText } from "@edgecall/core/rules/plain-text.ts";
 import { DAY_MS } from "@edgecall/core/time/zone.ts";
@@ -9,7 +9,6 @@ import { readLanguage } from "../../../kernel/phrases.ts";
 import { type AutomationRow, automationsOf } from "./automation-store.ts";
 import { tellAgain } from "./news.ts";
 import { tellAll } from "./pause.ts";
-import { sendPresence } from "./sync.ts";
 
 /** People are told so long before the time of a rule is over. */
 const SOON_MS = 7 * DAY_MS;
@@ -21,17 +20,12 @@ function dueOf({ allowed, status, critical, isEndTold }: AutomationRow): number 
 }
 
 export function nextDue(home: HomeContext): number | undefined {
-  const store = automationsOf(home);
-  const due = Math.min(store.backEnds() ?? Infinity, ...store.whole().map(dueOf));
+  const due = Math.min(...automationsOf(home).whole().map(dueOf));
   return due === Infinity ? undefined : due;
 }
 
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   const store = automationsOf(home);
-  if ((store.backEnds() ?? Infinity) <= now) {
-    store.forgetBack(now);
-    sendPresence(home);
-  }
   if (!store.whole().some((row) => dueOf(row) <= now)) return;
   await tellAgain(home, now);
   for (const { automation, maker, isEndTold, allowed } of store.active())

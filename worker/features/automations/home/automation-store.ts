@@ -39,9 +39,6 @@ export type AutomationRow = {
   critical?: { n: number; text: string; times: number; due: number };
 };
 
-/** "I am back" says for so long that a person is at home. */
-const BACK_FOR_MS = DAY_MS;
-
 class AutomationStore extends SqlStore {
   #rows: Map<string, AutomationRow> | undefined;
   #said: SaidPresence[] | undefined;
@@ -102,11 +99,11 @@ class AutomationStore extends SqlStore {
     this.sql.insert("OR REPLACE INTO automation_news", { one: 1, n });
   }
 
-  /** The words that hold. Who is away says when they are back; who is at home may leave without a word. */
+  /** Persons' last words. None goes, so that a bridge that was away hears that what it knows holds no more. */
   said(): SaidPresence[] {
     this.#said ??= this.sql
       .all<{ person: string; name: string; away: number; at: number }>(
-        "SELECT * FROM said_presence ORDER BY at",
+        "SELECT * FROM said_presence ORDER BY at DESC LIMIT 50",
       )
       .map((row) => ({ ...row, away: row.away === 1 }));
     return this.#said;
@@ -114,17 +111,6 @@ class AutomationStore extends SqlStore {
 
   say({ away, ...said }: SaidPresence): void {
     this.sql.insert("OR REPLACE INTO said_presence", { ...said, away: away ? 1 : 0 });
-    this.#said = undefined;
-  }
-
-  /** When the first word "back" holds no more, epoch ms. */
-  backEnds(): number | undefined {
-    const first = this.said().find(({ away }) => !away);
-    return first && first.at + BACK_FOR_MS;
-  }
-
-  forgetBack(now: number): void {
-    this.sql.exec("DELETE FROM said_presence WHERE away = 0 AND at <= ?", now - BACK_FOR_MS);
     this.#said = undefined;
   }
 }

@@ -52,7 +52,7 @@ async function hashOf(rows: readonly AutomationRow[]): Promise<string> {
   return await rulesHash(rows.map(({ automation }) => automation));
 }
 
-/** Persons' words about who is at home: all that hold. */
+/** Persons' last words about who is at home. */
 export function sendPresence(home: HomeContext): void {
   const now = Date.now();
   const all = automationsOf(home).said();
