@@ -177,6 +177,28 @@ test("what is critical is told on where its rule was paused or ended meanwhile, 
   expect(await times()).toBeGreaterThanOrEqual(before + 2);
 });
 
+test("what is answered while its language is read is told no more", async () => {
+  tells(bridge, { n: 1, rule: id, version: 1, critical: true, run: run(id, { state: "stopped" }) });
+  await stored(1);
+  expect(await heard()).toHaveLength(1);
+  let reads = 0;
+  await runInDurableObject(ruleHome(), (instance: Home) => {
+    const store = automationsOf(instance.access.home);
+    const row = store.get(id) as AutomationRow;
+    store.put({ ...row, maker: { ...row.maker, language: "fr" } });
+    const fetch = async () => {
+      reads += 1;
+      const { critical: _, ...answered } = store.get(id) as AutomationRow;
+      store.put(answered);
+      return new Response("not found", { status: 404 });
+    };
+    setVariables({ ASSETS: { fetch } });
+  });
+  await passUntil(T0 + 60 * MINUTE);
+  expect(reads).toBe(1);
+  expect(await heard()).toHaveLength(1);
+});
+
 test("who stops the rule under a critical message has answered it", async () => {
   tells(bridge, { n: 1, rule: id, version: 1, critical: true, run: run(id) });
   await stored(1);

@@ -156,10 +156,13 @@ function isPlain(home: HomeContext, { automation: { when, do: steps, end } }: Au
 
 /** Tells again what is critical, until a person answers. */
 export async function tellAgain(home: HomeContext, now: number): Promise<void> {
-  for (const row of automationsOf(home).whole()) {
-    const { critical, maker } = row;
-    if (!critical || critical.due > now) continue;
+  for (const { automation, maker, critical: told } of automationsOf(home).whole()) {
+    if (!told || told.due > now) continue;
     await readLanguage(home.env, maker.language);
+    // It may have been answered or stopped meanwhile.
+    const row = automationsOf(home).get(automation.id);
+    const critical = row?.critical;
+    if (!critical) continue;
     const due = now + Math.min(AGAIN_MS * 2 ** critical.times, AGAIN_MAX_MS);
     automationsOf(home).put({ ...row, critical: { ...critical, times: critical.times + 1, due } });
     send(home, row, critical.n, critical.text, { critical: true });
