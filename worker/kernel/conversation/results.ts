@@ -152,10 +152,11 @@ export async function onQuestionClosed(
   const { transcript, chat, subscribers, env } = context;
   const turn = transcript.closeQuestion(id, answer, answered);
   if (!turn) return;
-  const { session } = turn.origin;
-  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name, how);
+  // At once: what happens in an `await` is told for itself, and then this would not be.
   subscribers.changed(turn);
   chat?.closed(turn, id);
+  const { session } = turn.origin;
+  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name, how);
   const closed = transcript.question(id)?.question;
   for (const call of closed ? callsOf(closed) : []) resumeCall(context, call);
   askHomeAgain(context, closed?.call);
