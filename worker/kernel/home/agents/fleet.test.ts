@@ -131,6 +131,16 @@ describe("1,000 agents without keys", () => {
     expect((await status()).agents).toEqual({ known: 6, online: 6 });
   });
 
+  test("one that comes right after the last part is not taken for absent", async () => {
+    const bridge = await connected();
+    // They do not know the gateway's version yet, and are told it after they were stored.
+    const greeted = ["one", "two", "three"].map((id) => agent(id, { features: ["tool", "gateway"] }));
+    bridge.send({ t: "snapshot", agents: greeted, last: true });
+    bridge.send({ t: "agents", agents: [agent("late")] });
+    await passed(bridge);
+    expect((await status()).agents).toEqual({ known: 4, online: 4 });
+  });
+
   test(
     "that leave and come back cost two rows each, and calls of others go on",
     async () => {

@@ -45,9 +45,9 @@ export async function onSnapshot(
   const { named } = snapshot.begun;
   bridge.snapshotBegun(socket, frame.over);
   for (const { id } of frame.agents) named.add(id);
-  await apply(home, socket, frame.agents);
+  // In the order of the frames: who comes after the last part is not absent.
+  await apply(home, socket, frame.agents, () => frame.last && agentRowsOf(home).setAbsentExcept(named));
   if (!frame.last) return;
-  agentRowsOf(home).setAbsentExcept(named);
   delete snapshot.begun;
   bridge.snapshotStored(socket);
   await resend(home, undefined);
@@ -98,10 +98,15 @@ async function remove(home: HomeContext, agent: string): Promise<void> {
 }
 
 /**
- * Stores what counts of the bridge's word about these agents.
+ * Stores what counts of the bridge's word about these agents, and does `after` before the next word.
  * @returns the agents that came online, and those that can ask a person by now: their open calls have to be sent again
  */
-async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[]): Promise<string[]> {
+async function apply(
+  home: HomeContext,
+  socket: WebSocket,
+  reported: AgentState[],
+  after?: () => void,
+): Promise<string[]> {
   const rows = agentRowsOf(home);
   const keys = keysOf(home);
   const arrived: string[] = [];
@@ -130,6 +135,7 @@ async function apply(home: HomeContext, socket: WebSocket, reported: AgentState[
       if (isServed && state.online) served.push(id);
       if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) missing.push(id);
     }
+    after?.();
     // Many frames may be waiting. Without this, all would be applied before any other request.
     if (reported.length > 1) await scheduler.wait(0);
   });
