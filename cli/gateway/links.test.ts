@@ -1,30 +1,18 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { Gateway } from "./gateway.ts";
 import { findAgents, findGroups } from "./links.ts";
 import type { Agent } from "./shapes.ts";
+import { playGateway } from "./testing/played-gateway.ts";
 
 /** Returns the doctor's findings for an agent whose ping has this answer. */
 async function saysOf(payload: object) {
-  const server = createServer((_, response) => {
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ request_id: "1", agent: "pi", report_type: "result", payload }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    const gateway = new Gateway({ url: `http://127.0.0.1:${port}`, token: "x".repeat(16) });
-    const agents = [{ id: "pi", online: true, foreign: true } as Agent];
-    const [found] = await findAgents(
-      gateway,
-      { agents, finding: { link: "token", is: "fine", says: "" } },
-      undefined,
-    );
-    return found;
-  } finally {
-    server.close();
-  }
+  const { client } = await playGateway(() => ({
+    body: { request_id: "1", agent: "pi", report_type: "result", payload },
+  }));
+  const agents = [{ id: "pi", online: true, foreign: true } as Agent];
+  const home = { agents, finding: { link: "token", is: "fine", says: "" } } as const;
+  const [found] = await findAgents(client, home, undefined);
+  return found;
 }
 
 test("G1 an agent that refuses the gateway's key is a fault, although it answers", async () => {

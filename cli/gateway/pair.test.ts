@@ -1,46 +1,12 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
-import { afterEach, expect, test } from "vitest";
-import { COMMANDS } from "../commands.ts";
-import { runCommandLine } from "../run-command-line.ts";
+import { expect, test } from "vitest";
+import { playGateway } from "./testing/played-gateway.ts";
 
-const closing: Array<() => void> = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-
-/** Runs `edgecall pair` against a server with this answer; each request for the code's state gets the next state. */
+/** Runs `edgecall pair` against a gateway with this answer; each request for the code's state gets the next state. */
 async function pair(status: number, body: unknown, options: string[] = [], states: unknown[] = []) {
-  const requests: string[] = [];
-  const bodies: unknown[] = [];
-  const server = createServer(async (request, response) => {
-    requests.push(`${request.method} ${request.url} ${request.headers.authorization}`);
-    if (request.method === "POST") bodies.push(await json(request));
-    const [code, said] = request.method === "GET" ? [200, states.shift()] : [status, body];
-    response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(said));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const said = { out: "", err: "" };
-  const io = {
-    out: (text: string) => {
-      said.out += text;
-    },
-    err: (text: string) => {
-      said.err += text;
-    },
-    ...{ terminal: false, watched: false, person: false },
-  };
-  const env = { EDGECALL_URL: url, EDGECALL_TOKEN: "a-token-of-the-test" };
-  return {
-    code: await runCommandLine(COMMANDS, ["pair", ...options], env, io),
-    ...said,
-    url,
-    requests,
-    bodies,
-  };
+  const { url, run, requests } = await playGateway(({ method }) =>
+    method === "GET" ? { body: states.shift() } : { status, body },
+  );
+  return { ...(await run("pair", ...options)), url, requests };
 }
 
 test("only the command for the device is on stdout", async () => {
@@ -48,7 +14,9 @@ test("only the command for the device is on stdout", async () => {
     code: "ABCD-EFGH",
     expires_at: Date.now() + 600_000,
   });
-  expect(requests).toEqual(["POST /v1/device-codes Bearer a-token-of-the-test"]);
+  expect(requests).toMatchObject([
+    { method: "POST", path: "/v1/device-codes", authorization: "Bearer a-token-of-the-test" },
+  ]);
   expect({ code, out }).toEqual({ code: 0, out: `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH\n` });
   expect(err).toContain("within 10 minutes");
   expect(err).toContain("`edgecall start` prints the ssh command");
@@ -57,8 +25,8 @@ test("only the command for the device is on stdout", async () => {
 });
 
 test("--with-bridge makes a code for the home's bridge, and the command contains it", async () => {
-  const { code, out, err, url, bodies } = await pair(201, { code: "ABCD-EFGH" }, ["--with-bridge"]);
-  expect(bodies).toEqual([{ agent: "@bridge" }]);
+  const { code, out, err, url, requests } = await pair(201, { code: "ABCD-EFGH" }, ["--with-bridge"]);
+  expect(requests.map(({ body }) => body)).toEqual(['{"agent":"@bridge"}']);
   const command = `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH --with-bridge\n`;
   expect({ code, out }).toEqual({ code: 0, out: command });
   expect(err).toContain("becomes the home's bridge");
@@ -90,7 +58,7 @@ test("--wait reports when the device is paired and online", async () => {
   const { code, err, requests } = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], states);
   expect(code).toBe(0);
   expect(err).toMatch(/kitchen has its keys; waiting until it is online…\nkitchen is online\n$/);
-  expect(requests.at(-1)).toMatch(/^GET \/v1\/device-codes\/home-ABCDEFGHJKLM /);
+  expect(requests.at(-1)).toMatchObject({ method: "GET", path: "/v1/device-codes/home-ABCDEFGHJKLM" });
 });
 
 test("--wait ends when the code was not used", async () => {

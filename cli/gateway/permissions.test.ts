@@ -1,9 +1,6 @@
 /** `edgecall permissions`: what it asks the gateway, and what it writes. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { COMMANDS } from "../commands.ts";
-import { runCommandLine } from "../run-command-line.ts";
+import { playGateway } from "./testing/played-gateway.ts";
 
 const DAY_MS = 86_400_000;
 const HEAT = {
@@ -30,38 +27,12 @@ const NOTES = {
 
 /** @param answer of the gateway; `rules`: its rules that act, which it does not know otherwise @returns the requests, and what was written */
 async function run(words: readonly string[], answer: object, status = 200, rules?: object) {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    const isRules = request.url === "/v1/automations";
-    response.statusCode = isRules && !rules ? 404 : status;
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(isRules ? (rules ?? {}) : answer));
+  const { run, requests } = await playGateway(({ path }) => {
+    if (path !== "/v1/automations") return { status, body: answer };
+    return rules ? { body: rules } : { status: 404, body: {} };
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const said = { out: "", err: "" };
-  const io = {
-    out: (text: string) => {
-      said.out += text;
-    },
-    err: (text: string) => {
-      said.err += text;
-    },
-    terminal: false,
-    watched: false,
-    person: false,
-  };
-  try {
-    const { port } = server.address() as AddressInfo;
-    const env = {
-      EDGECALL_URL: `http://127.0.0.1:${port}`,
-      EDGECALL_TOKEN: "t".repeat(20),
-      HOME: "/nowhere",
-    };
-    return { code: await runCommandLine(COMMANDS, ["permissions", ...words], env, io), asked, ...said };
-  } finally {
-    server.close();
-  }
+  const ended = await run("permissions", ...words);
+  return { ...ended, asked: requests.map(({ method, path }) => `${method} ${path}`) };
 }
 
 test("list has a line for each, with values, uses, end and id, and no control of the terminal", async () => {

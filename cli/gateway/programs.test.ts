@@ -1,8 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { Gateway } from "./gateway.ts";
 import { findPrograms } from "./programs.ts";
+import { playGateway } from "./testing/played-gateway.ts";
 
 const NOW = 1_800_000_000_000;
 const hour = 3_600_000;
@@ -17,22 +15,11 @@ const grant = {
 
 /** @param answers by path; a text that is no JSON is a page. At other paths the gateway answers with an error. */
 async function findingsOf(answers: (url: string) => Record<string, object | string>) {
-  const server = createServer((request, response) => {
-    const { port } = server.address() as AddressInfo;
-    const answer = answers(`http://127.0.0.1:${port}`)[request.url ?? ""];
-    response.statusCode = answer === undefined ? 404 : 200;
-    response.setHeader("content-type", typeof answer === "string" ? "text/html" : "application/json");
-    response.end(
-      typeof answer === "string" ? answer : JSON.stringify(answer ?? { error: { message: "no" } }),
-    );
+  const { client } = await playGateway(({ path }, url) => {
+    const body = answers(url)[path];
+    return body === undefined ? { status: 404, body: { error: { message: "no" } } } : { body };
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    return await findPrograms(new Gateway({ url: `http://127.0.0.1:${port}`, token: "x".repeat(16) }), NOW);
-  } finally {
-    server.close();
-  }
+  return await findPrograms(client, NOW);
 }
 
 const metadata = "/.well-known/oauth-protected-resource/mcp";

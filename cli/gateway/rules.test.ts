@@ -1,9 +1,6 @@
 /** `edgecall rules`: watches and reminders, and the rules that act, with what the bridge says of them. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { COMMANDS } from "../commands.ts";
-import { runCommandLine } from "../run-command-line.ts";
+import { playGateway } from "./testing/played-gateway.ts";
 
 const WATCH = {
   ...{ id: "w-1a2b3c", name: "Freezer", status: "active", why: null, condition: "above -15 °C" },
@@ -28,42 +25,17 @@ async function run(
   words: readonly string[],
   { watches = [], acting, bridge = "online", fails = 404 }: Rules,
 ) {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    const isActing = request.url?.startsWith("/v1/automations") ?? false;
-    const list = isActing ? { automations: acting, bridge } : { rules: watches };
-    const isUnknown = isActing && !acting;
-    const code = fails === 404 ? "not_found" : "unavailable";
-    const missing = { error: { code, message: `answer ${fails}` } };
-    response.statusCode = isUnknown ? fails : 200;
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(isUnknown ? missing : request.method === "GET" ? list : { name: "Leak" }));
+  const { run, requests } = await playGateway(({ method, path }) => {
+    const isActing = path.startsWith("/v1/automations");
+    if (isActing && !acting) {
+      const code = fails === 404 ? "not_found" : "unavailable";
+      return { status: fails, body: { error: { code, message: `answer ${fails}` } } };
+    }
+    if (method !== "GET") return { body: { name: "Leak" } };
+    return { body: isActing ? { automations: acting, bridge } : { rules: watches } };
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const said = { out: "", err: "" };
-  const io = {
-    out: (text: string) => {
-      said.out += text;
-    },
-    err: (text: string) => {
-      said.err += text;
-    },
-    terminal: false,
-    watched: false,
-    person: false,
-  };
-  try {
-    const { port } = server.address() as AddressInfo;
-    const env = {
-      EDGECALL_URL: `http://127.0.0.1:${port}`,
-      EDGECALL_TOKEN: "t".repeat(20),
-      HOME: "/nowhere",
-    };
-    return { code: await runCommandLine(COMMANDS, ["rules", ...words], env, io), asked, ...said };
-  } finally {
-    server.close();
-  }
+  const ended = await run("rules", ...words);
+  return { ...ended, asked: requests.map(({ method, path }) => `${method} ${path}`) };
 }
 
 test("rules that act are listed with their state and last run, also where nothing is watched", async () => {
