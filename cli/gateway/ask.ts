@@ -139,11 +139,12 @@ class TerminalQuestions {
 
   note(question: Question): void {
     const { view, person } = this.#asking;
-    // Each event comes once, so a second one means that the question is answered or closed.
-    if (this.#open.has(question.id) || question.answer !== undefined) {
+    if (question.answer !== undefined) {
       this.#open.get(question.id)?.abort();
       return;
     }
+    // It comes again when more people were asked.
+    if (this.#open.has(question.id)) return;
     const answered = new AbortController();
     this.#open.set(question.id, answered);
     if (!person) {

@@ -18,6 +18,7 @@ import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { addressInBrowser, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
+import { edgecallOnTerminal } from "./command.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { button } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
@@ -41,7 +42,7 @@ const vars: Record<string, string> = { PUSH_SERVERS: service.url, TIMEZONE: "Eur
 const person = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
 vars.CHANNELS = JSON.stringify([{ ...person.settings, role_of: { [OWNER]: "owner", [MEMBER]: "member" } }]);
 /** Each test has its own: the first yes to one is for its other changes too. */
-const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug", "cellar-plug", "lamp-plug"];
+const PLUGS = ["coffee-plug", "desk-plug", "fan-plug", "hall-plug", "cellar-plug", "lamp-plug", "attic-plug"];
 
 let publisher: MqttClient;
 const stack = useStack(
@@ -151,6 +152,21 @@ describe("a call of a member", () => {
       await takenBack(message);
     },
   );
+});
+
+test("a question in a terminal stays there when more people were asked", WITHIN, async () => {
+  const owners = await person.say(script({ text: "Hello again." }), OWNER);
+  await waitForText(owners, "Hello again.");
+  const env = { EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner, HOME: tmpdir() };
+  const command = edgecallOnTerminal(["ask", "-c", "terminal", switchOn("attic-plug")], env);
+  await command.writes("[y/n]");
+  const isAsked = async () =>
+    (await (await stack.gateway.fetch("/v1/conversations/terminal")).text()).includes('"asked":[');
+  await until(isAsked, { what: "others are asked", ...PUSHED });
+  command.types("y\r");
+  const { code, out } = await command.ended;
+  expect(code).toBe(0);
+  expect(out).toMatch(/so: .*on/s);
 });
 
 describe("the service worker", { tags: ["needs/chromium"] }, () => {
