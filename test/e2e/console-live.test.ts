@@ -3,6 +3,7 @@ import type { Page, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
 import { askIn, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
@@ -100,6 +101,25 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     answered.resolve();
     await phone.locator(".answer", { hasText: "Told meanwhile." }).waitFor();
     expect(await answersOn(phone)).toEqual(await answersOn(desk));
+  });
+
+  test("a question that the gateway has is not told as failed, though no answer to its request arrives", async () => {
+    let tries = 0;
+    const lose = async (route: Route) => {
+      // It is an open stream, whose end is not waited for.
+      void route.fetch().catch(() => {});
+      await desk.locator(".asked", { hasText: "Here it is." }).waitFor();
+      await route.abort();
+      tries += 1;
+    };
+    await phone.route(/\/messages$/, lose);
+    await askIn(phone, script({ text: "Here it is.", pause: "lost" }));
+    await until(() => tries === 3, { what: "the page gives its request up" });
+    await phone.unroute(/\/messages$/, lose);
+    stack.model.release("lost");
+    const turn = phone.locator(".turn", { hasText: "Here it is." });
+    await turn.locator(".answer").waitFor();
+    expect(await turn.getByRole("alert").count()).toBe(0);
   });
 
   test("C5 after a reload during the answer, the text is shown from its beginning", async () => {

@@ -104,8 +104,6 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
   const kept = past.map((one): TurnView => {
     const view = views.get(one.turn);
     if (!view) return pastTurn(one);
-    // A button may have been pressed elsewhere.
-    if (isOver(view)) return { ...view, rules: one.rules ?? [] };
     return one.status === "running" ? view : ended(view, one, one.created_at);
   });
   const known = new Set(past.map(({ turn }) => turn));

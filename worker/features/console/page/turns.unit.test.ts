@@ -193,6 +193,21 @@ test("C4 the gateway's list fills every gap, and removes deleted turns", () => {
   expect(merged([running], [])).toEqual([running]);
 });
 
+test("a turn that is over takes what came later: a late result, and the answer to its question", () => {
+  const call = { id: "c1", name: "edge_call", agent: "pi", status: "error" as const };
+  const question = { id: "q1", call: "c1", agent: "pi", text: "Go on?" };
+  const [first] = merged([], [{ ...past("t1", "done"), calls: [call], questions: [question] }]);
+  expect(first?.questions).toMatchObject([{ id: "q1" }]);
+  const now = {
+    ...past("t1", "done"),
+    calls: [{ ...call, status: "success" as const }],
+    questions: [{ ...question, answer: "yes" }],
+  };
+  expect(merged(first ? [first] : [], [now])).toMatchObject([
+    { key: "t1", calls: [{ status: "success" }], questions: [{ answer: "yes" }] },
+  ]);
+});
+
 test("what the stream told since the list was asked for is shown with it", () => {
   const begun = {
     event: "turn",

@@ -108,7 +108,8 @@ export function useConversation(id: string): Conversation {
       );
     } catch (error) {
       const failed = { status: "failed", problem: errorText(error) } as const;
-      setTurns((all) => all.map((one) => (isAsked(one) ? { ...one, ...failed } : one)));
+      // The stream may have brought the turn, and only the answer to this request was lost.
+      setTurns((all) => all.map((one) => (isAsked(one) && one.id === "" ? { ...one, ...failed } : one)));
     }
   }
 
