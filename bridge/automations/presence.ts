@@ -31,6 +31,8 @@ export type PresenceParts = {
   /** @returns whether the host answers; undefined: that cannot be found out */
   ping?(host: string): Promise<boolean | undefined>;
   clock: Pick<Clock, "now" | "wall">;
+  /** The machine's time may be wrong until it was set. */
+  isTimeSure(): boolean;
 };
 
 export class HomePresenceSources {
@@ -88,12 +90,19 @@ export class HomePresenceSources {
 
   #all(): HomePresence["sources"] {
     const named = this.#parts.sources.map((source) => ({ name: source.name, says: this.#saysOf(source) }));
-    const now = this.#parts.clock.wall();
-    const words = this.#said.flatMap(({ name, away, at }) => {
-      if (away) return { name, says: "away" as const };
-      return now < at + BACK_FOR_MS ? { name, says: "home" as const } : [];
+    const words = this.#said.flatMap((said) => {
+      const says = this.#wordOf(said);
+      return says ? { name: said.name, says } : [];
     });
     return [...named, ...words];
+  }
+
+  /** @returns undefined: it holds no more */
+  #wordOf({ away, at }: SaidPresence): Says | undefined {
+    const { clock, isTimeSure } = this.#parts;
+    if (away) return "away";
+    if (!isTimeSure()) return "unknown";
+    return clock.wall() < at + BACK_FOR_MS ? "home" : undefined;
   }
 
   #saysOf(source: PresenceSource): Says {

@@ -5,7 +5,7 @@
 import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
-import { exposedIds } from "@edgecall/discovery/home-assistant/registry.ts";
+import { exposedIds, type RegistryLists } from "@edgecall/discovery/home-assistant/registry.ts";
 import { objectOf } from "@edgecall/discovery/home-assistant/state.ts";
 import type { Snapshot } from "@edgecall/discovery/model/device.ts";
 import type { Past, ServiceCall } from "@edgecall/discovery/model/entity/entity.ts";
@@ -65,6 +65,8 @@ export class HomeAssistantLink {
   #isReading = true;
   /** They were all read once. */
   #hasRead = false;
+  /** While the registries are read: the entity ids that were given up or taken since. */
+  #moved: string[] | undefined;
   #info: { version: string; user?: string; admin?: boolean } | undefined;
   /** The last call to each entity, by its key. What is looked at for an earlier one would count for a later one. */
   readonly #lastCalls = new Map<string, object>();
@@ -236,15 +238,22 @@ export class HomeAssistantLink {
   #registryChanged(event: unknown): void {
     const { action, entity_id: now, old_entity_id: former } = objectOf(objectOf(event).data);
     const { homeAssistant } = this.#parts.catalog;
-    if (typeof now === "string" && typeof former === "string") homeAssistant.renamed(former, now);
-    if (typeof now === "string" && action === "remove") homeAssistant.renamed(now, undefined);
+    if (typeof now === "string" && typeof former === "string") {
+      homeAssistant.renamed(former, now);
+      this.#moved?.push(former, now);
+    } else if (typeof now === "string" && action === "remove") {
+      homeAssistant.renamed(now, undefined);
+      this.#moved?.push(now);
+    }
     this.#readRegistriesSoon();
   }
 
   #readRegistriesSoon(): void {
     this.#refresh ??= setTimeout(async () => {
       this.#refresh = undefined;
-      if (!(await this.#readRegistries()) && this.up) this.#connection.again();
+      // One reading after the other, so that no older one ends last.
+      if (this.#moved) this.#readRegistriesSoon();
+      else if (!(await this.#readRegistries()) && this.up) this.#connection.again();
     }, COLLECT_MS);
   }
 
@@ -260,7 +269,21 @@ export class HomeAssistantLink {
 
   /** @returns whether all of them could be read */
   async #readRegistries(): Promise<boolean> {
-    const { catalog, clock, log, onDevices } = this.#parts;
+    const { catalog, clock, onDevices } = this.#parts;
+    const moved: string[] = [];
+    this.#moved = moved;
+    const lists = await this.#registryLists();
+    this.#moved = undefined;
+    if (!lists) return false;
+    catalog.homeAssistant.known(lists, clock.wall());
+    // Which entity has such an id the lists may not know yet. The event has them read again.
+    for (const id of moved) catalog.homeAssistant.renamed(id, undefined);
+    onDevices();
+    return true;
+  }
+
+  /** @returns undefined: not all of them could be read */
+  async #registryLists(): Promise<RegistryLists | undefined> {
     const of = (type: string) => this.#connection.command({ type });
     const answers = await Promise.all([
       of("config/entity_registry/list"),
@@ -273,18 +296,13 @@ export class HomeAssistantLink {
     ]);
     const failed = answers.find(({ kind }) => kind !== "result");
     if (failed) {
-      log("warn", "home_assistant.registries_unread", { why: failed.kind });
-      return false;
+      this.#parts.log("warn", "home_assistant.registries_unread", { why: failed.kind });
+      return undefined;
     }
     const [entities, devices, areas, floors, labels, manifests, config] = answers.map(resultOf);
     const entity_ids = exposedIds(entities);
     const more = await this.#connection.command({ type: "config/entity_registry/get_entries", entity_ids });
-    // What an event has told meanwhile is newer than these lists, and has them read anew.
-    if (this.#hasRead && this.#refresh !== undefined) return true;
-    const lists = { entities, devices, areas, floors, labels, manifests, config, details: resultOf(more) };
-    catalog.homeAssistant.known(lists, clock.wall());
-    onDevices();
-    return true;
+    return { entities, devices, areas, floors, labels, manifests, config, details: resultOf(more) };
   }
 
   /** Only a template tells when a state was reported last. A device that takes its time is looked at again. */

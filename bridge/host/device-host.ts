@@ -215,18 +215,20 @@ export class DeviceHost {
     const { agents, clock, gateway, log, paired } = this.#parts;
     const [catalog, live] = [this.#catalog, this.#live];
     const pin = await GatewayPin.open(folder, paired, log);
+    // A clock that is set later may be wrong, so it is asked each time.
+    const isTimeSure = () => gateway.timeAgrees ?? isTimeSet();
     const presence = new HomePresenceSources({
       sources: this.#settings.presence ?? [],
       entityState: (id) => (this.#assistant.link?.up ? catalog.homeAssistant.stateOf(id) : undefined),
       readingOf: (agent, reading) => live.of(agents.device(agent)?.key ?? "", reading)?.value,
       clock,
+      isTimeSure,
     });
     this.#presence = presence;
     this.#automations = await BridgeAutomations.open({
       ...{ folder, pin, catalog, live, calls: this.#calls, presence, clock, gateway, log },
       agentSays: (agent, key) => this.#parts.agentSays(agent, key),
-      // A clock that is set later may be wrong, so it is asked each time.
-      isTimeSure: () => gateway.timeAgrees ?? isTimeSet(),
+      isTimeSure,
       isStarting: () => !this.#isKnown,
       isBusy: () => !this.#isKnown || this.#burst !== undefined,
       isUnread: () => this.#assistant.link?.hasRead === false,
