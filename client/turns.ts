@@ -107,7 +107,7 @@ export async function ask(
   for await (const event of turnEvents(client, conversation, message, options.signal)) {
     if (event.event === "done") return event.data;
     if (event.event === "delta") options.text?.(event.data.text);
-    // A second event of a question says that it is answered.
+    // A question comes again with its answer, and when more people are asked.
     if (event.event !== "question" || asked.has(event.data.id) || event.data.answer !== undefined) continue;
     asked.add(event.data.id);
     const answer = await options.answer?.(event.data);

@@ -3,7 +3,7 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { until } from "../wait.ts";
 
-/** A start takes a second; beside all that CI runs at its beginning, 9 s (measured on two cores). */
+/** A start takes a second. On two cores, beside all that CI starts with, it took up to 9 s. */
 const READY_WITHIN_MS = 30_000;
 /** The number of log lines that are shown when a program does not start. */
 const LOG_TAIL = 15;

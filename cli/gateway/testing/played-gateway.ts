@@ -9,11 +9,11 @@ import { Gateway } from "../gateway.ts";
 
 const TOKEN = "a-token-of-the-test";
 
-export type PlayedRequest = { method: string; path: string; authorization: string; body: string };
+type PlayedRequest = { method: string; path: string; authorization: string; body: string };
 /** @property status 200 if it is left out @property body a text is a page, all else is JSON */
 type PlayedAnswer = { status?: number; body: unknown };
 
-export type PlayedGateway = {
+type PlayedGateway = {
   /** Without a slash at its end. */
   url: string;
   /** In their order. */

@@ -152,7 +152,7 @@ export async function onQuestionClosed(
   const { transcript, chat, subscribers, env } = context;
   const turn = transcript.closeQuestion(id, answer, answered);
   if (!turn) return;
-  // At once: what happens in an `await` is told for itself, and then this would not be.
+  // Before any `await`: this sends the last row that was written, and another may be written meanwhile.
   subscribers.changed(turn);
   chat?.closed(turn, id);
   const { session } = turn.origin;

@@ -99,11 +99,11 @@ class AutomationStore extends SqlStore {
     this.sql.insert("OR REPLACE INTO automation_news", { one: 1, n });
   }
 
-  /** Persons' last words. None goes, so that a bridge that was away hears that what it knows holds no more. */
+  /** The last words of at most 50 persons. They stay after their end: a bridge that was away may have older ones. */
   said(): SaidPresence[] {
     this.#said ??= this.sql
       .all<{ person: string; name: string; away: number; at: number }>(
-        "SELECT * FROM said_presence ORDER BY at DESC LIMIT 50",
+        "SELECT * FROM said_presence ORDER BY away DESC, at DESC LIMIT 50",
       )
       .map((row) => ({ ...row, away: row.away === 1 }));
     return this.#said;

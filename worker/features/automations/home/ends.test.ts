@@ -435,6 +435,19 @@ describe("who is at home", () => {
     expect(words()).toMatchObject([{ all: [{ person: "anna", away: false, at: T0 }] }]);
   });
 
+  test("the bridge gets the words of 50 persons: first of those who are away, then the newest", async () => {
+    await runInDurableObject(ruleHome(), (instance: Home) => {
+      const store = automationsOf(instance.access.home);
+      for (let n = 0; n < 60; n += 1)
+        store.say({ person: `p-${n}`, name: `P ${n}`, away: n === 0, at: T0 - 60 + n });
+    });
+    await says(false);
+    const [frame] = words();
+    const persons = frame?.t === "presence_said" ? frame.all.map(({ person }) => person) : [];
+    expect(persons).toHaveLength(50);
+    expect(persons.slice(0, 3)).toEqual(["p-0", "anna", "p-59"]);
+  });
+
   test("is said by members, and not by guests", async () => {
     expect((await says(true, TOKENS.guest)).status).toBe(403);
     expect(words()).toEqual([]);

@@ -162,7 +162,7 @@ export async function tellAgain(home: HomeContext, now: number): Promise<void> {
     // It may have been answered or stopped meanwhile.
     const row = automationsOf(home).get(automation.id);
     const critical = row?.critical;
-    if (!critical) continue;
+    if (!critical || critical.due > now) continue;
     const due = now + Math.min(AGAIN_MS * 2 ** critical.times, AGAIN_MAX_MS);
     automationsOf(home).put({ ...row, critical: { ...critical, times: critical.times + 1, due } });
     send(home, row, critical.n, critical.text, { critical: true });

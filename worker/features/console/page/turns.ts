@@ -46,7 +46,7 @@ export type Pause = { until: number; text: string };
 type Said = { text: string; before: number };
 
 /** `turn` starts a turn again; all its events follow. */
-export type FollowedEvent = Exclude<ConversationEvent, { event: "open" }>;
+type FollowedEvent = Exclude<ConversationEvent, { event: "open" }>;
 export type TurnEvent = Exclude<FollowedEvent, { event: "turn" }>;
 
 /** Characters kept of the end of a call's output, since a device may print for an hour. */
@@ -107,8 +107,14 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
     return one.status === "running" ? view : ended(view, one, one.created_at);
   });
   const known = new Set(past.map(({ turn }) => turn));
+  // Of one that failed here and is the newest there only the answers to its request were lost.
+  const arrived = past.slice(past.findLastIndex(({ turn }) => views.has(turn)) + 1 || -1);
+  const hasArrived = ({ status, text }: TurnView) =>
+    status === "failed" && arrived.some((one) => one.text === text);
   // A finished turn that the gateway lacks was deleted. A running one, or one that was never sent, is known only here.
-  return [...kept, ...shown.filter((turn) => !known.has(turn.id) && (turn.id === "" || !isOver(turn)))];
+  const isOnlyHere = (turn: TurnView) =>
+    turn.id === "" ? !hasArrived(turn) : !known.has(turn.id) && !isOver(turn);
+  return [...kept, ...shown.filter(isOnlyHere)];
 }
 
 /** Applies an event of the conversation's stream to its turns. */
@@ -116,28 +122,31 @@ export function followed(turns: readonly TurnView[], event: FollowedEvent, now: 
   const { turn: id } = event.data;
   if (event.event === "turn") {
     const { text, images } = event.data;
-    // The turn was sent from this page a moment ago; the answer to that request may arrive after this event.
-    const isSent = (one: TurnView) => one.status === "sending" && one.id === "" && one.text === text;
+    // The turn was sent from this page; the answer to that request may arrive after this event, or was lost.
+    const sent = turns.findLast((one) => one.id === "" && one.text === text);
     const begun = (pictures: string[], key: string): TurnView => ({
       ...newTurn(text, pictures, key),
       id,
       status: "running",
     });
-    const again = ({ pictures, key }: TurnView) => begun(pictures, key);
     // The gateway's list may have brought it before.
-    if (turns.some((one) => one.id === id))
-      return turns.filter((one) => !isSent(one)).map((one) => (one.id === id ? again(one) : one));
-    return turns.some(isSent)
-      ? turns.map((one) => (isSent(one) ? again(one) : one))
-      : [...turns, begun(picturesOf(images), id)];
+    const listed = turns.find((one) => one.id === id);
+    const view = listed ?? sent;
+    if (!view) return [...turns, begun(picturesOf(images), id)];
+    return turns
+      .filter((one) => one === view || one !== sent)
+      .map((one) => (one === view ? begun(one.pictures, one.key) : one));
   }
   return turns.map((one) => (one.id === id ? applied(one, event, now) : one));
 }
 
+/** An event, and when it came, on this machine's clock. */
+export type Told = { event: FollowedEvent; at: number };
+
 /** Applies several, in their order. */
-export function followedAll(shown: Shown, events: readonly FollowedEvent[], now: number): Shown {
-  const turns = events.reduce<readonly TurnView[]>((all, event) => followed(all, event, now), shown.turns);
-  return { ...shown, turns };
+export function followedAll(shown: Shown, told: readonly Told[]): Shown {
+  const follow = (turns: readonly TurnView[], { event, at }: Told) => followed(turns, event, at);
+  return { ...shown, turns: told.reduce(follow, shown.turns) };
 }
 
 /** Returns stored pictures. Others are not loaded, because that would tell their host who reads. */

@@ -208,6 +208,25 @@ test("a turn that is over takes what came later: a late result, and the answer t
   ]);
 });
 
+test("a question whose request was answered too late, or never, is one turn", () => {
+  const begun = {
+    event: "turn",
+    data: { turn: "t2", status: "running", text: "asked t2", created_at: 0 },
+  } as const;
+  const lost = { ...newTurn("asked t2", [], "key"), status: "failed" as const, problem: "no answer" };
+  expect(followed([lost], begun, 0)).toMatchObject([
+    { id: "t2", key: "key", status: "running", problem: undefined },
+  ]);
+  const [first] = merged([], [past("t1", "done")]);
+  if (!first) throw new Error("no turn");
+  const known = [past("t1", "done"), past("t2", "done")];
+  expect(merged([first, lost], known)).toMatchObject([{ id: "t1" }, { id: "t2", status: "done" }]);
+  // An equal question of before is another one.
+  const [earlier] = merged([], [past("t2", "done")]);
+  if (!earlier) throw new Error("no turn");
+  expect(merged([earlier, lost], [past("t2", "done")])).toMatchObject([{ id: "t2" }, { id: "" }]);
+});
+
 test("what the stream told since the list was asked for is shown with it", () => {
   const begun = {
     event: "turn",
@@ -215,7 +234,11 @@ test("what the stream told since the list was asked for is shown with it", () =>
   } as const;
   const done = { event: "done", data: past("t2", "done") } as const;
   const shown = refreshed({ turns: [], before: null }, { turns: [past("t1", "done")], before: 7 });
-  expect(followedAll(shown, [begun, done], 0)).toMatchObject({
+  const told = [
+    { event: begun, at: 1 },
+    { event: done, at: 2 },
+  ];
+  expect(followedAll(shown, told)).toMatchObject({
     turns: [{ id: "t1" }, { id: "t2", answer: "answer t2" }],
     before: 7,
   });

@@ -1,11 +1,10 @@
 /** A live conversation: sends and stops turns, and follows all turns, wherever they were started. */
-import { ResponseError } from "@edgecall/client/client.ts";
+import { NoAnswerError, ResponseError } from "@edgecall/client/client.ts";
 import { startTurn } from "@edgecall/client/turns.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
 import { useStream } from "./stream.ts";
 import {
-  type FollowedEvent,
   followed,
   followedAll,
   isOver,
@@ -13,9 +12,13 @@ import {
   type Page,
   refreshed,
   type Shown,
+  type Told,
   type TurnView,
   withEarlier,
 } from "./turns.ts";
+
+/** What happens waits for the turns no longer than this. */
+const LOADED_WITHIN_MS = 15_000;
 
 export type Conversation = {
   turns: readonly TurnView[];
@@ -40,17 +43,20 @@ export function useConversation(id: string): Conversation {
   const busy = running !== undefined;
 
   /** What the stream tells while the turns are loaded is newer than they are, so it waits for them. */
-  const newer = useRef<FollowedEvent[]>(undefined);
+  const newer = useRef<Told[]>(undefined);
 
   async function load() {
-    const waiting: FollowedEvent[] = [];
+    const waiting: Told[] = [];
     newer.current = waiting;
-    const loading = await pageOf(id).catch(errorText);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new NoAnswerError("no turns came")), LOADED_WITHIN_MS);
+    const loading = await pageOf(id, undefined, late.signal).catch(errorText);
+    clearTimeout(timer);
     // The stream was opened again meanwhile, which loads anew.
     if (newer.current !== waiting) return;
     newer.current = undefined;
     const isPage = typeof loading !== "string";
-    setShown((shown) => followedAll(isPage ? refreshed(shown, loading) : shown, waiting, Date.now()));
+    setShown((shown) => followedAll(isPage ? refreshed(shown, loading) : shown, waiting));
     if (isPage) setLoaded(true);
     setProblem(isPage ? undefined : loading);
   }
@@ -64,7 +70,7 @@ export function useConversation(id: string): Conversation {
       onEvent: (event) => {
         // The stream sends what happens from now on; earlier turns are loaded.
         if (event.event === "open") void load();
-        else if (newer.current) newer.current.push(event);
+        else if (newer.current) newer.current.push({ event, at: Date.now() });
         else setTurns((all) => followed(all, event, Date.now()));
       },
       onRefused: (error) => setProblem(errorText(error)),
@@ -138,9 +144,9 @@ export function useConversation(id: string): Conversation {
   };
 }
 
-async function pageOf(id: string, before?: number): Promise<Page> {
+async function pageOf(id: string, before?: number, signal?: AbortSignal): Promise<Page> {
   try {
-    return await client.json("GET /v1/conversations/{id}", { path: { id }, query: { before } });
+    return await client.json("GET /v1/conversations/{id}", { path: { id }, query: { before }, signal });
   } catch (error) {
     if (error instanceof ResponseError && error.status === 404) return { turns: [], before: null };
     throw error;

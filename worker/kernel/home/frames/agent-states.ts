@@ -45,8 +45,9 @@ export async function onSnapshot(
   const { named } = snapshot.begun;
   bridge.snapshotBegun(socket, frame.over);
   for (const { id } of frame.agents) named.add(id);
-  // In the order of the frames: who comes after the last part is not absent.
-  await apply(home, socket, frame.agents, () => frame.last && agentRowsOf(home).setAbsentExcept(named));
+  // Before the next frame is applied: an agent that comes after the last part is not absent.
+  const atEnd = frame.last ? () => agentRowsOf(home).setAbsentExcept(named) : undefined;
+  await apply(home, socket, frame.agents, atEnd);
   if (!frame.last) return;
   delete snapshot.begun;
   bridge.snapshotStored(socket);
@@ -98,14 +99,14 @@ async function remove(home: HomeContext, agent: string): Promise<void> {
 }
 
 /**
- * Stores what counts of the bridge's word about these agents, and does `after` before the next word.
+ * Stores what counts of the bridge's word about these agents, and does `atEnd` before the next word.
  * @returns the agents that came online, and those that can ask a person by now: their open calls have to be sent again
  */
 async function apply(
   home: HomeContext,
   socket: WebSocket,
   reported: AgentState[],
-  after?: () => void,
+  atEnd?: () => void,
 ): Promise<string[]> {
   const rows = agentRowsOf(home);
   const keys = keysOf(home);
@@ -135,7 +136,7 @@ async function apply(
       if (isServed && state.online) served.push(id);
       if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) missing.push(id);
     }
-    after?.();
+    atEnd?.();
     // Many frames may be waiting. Without this, all would be applied before any other request.
     if (reported.length > 1) await scheduler.wait(0);
   });
