@@ -136,6 +136,9 @@ test("a rule acts only if who is at home is so", () => {
   expect(kinds({ rules, commands, home: away(CROSSED) })).toEqual([]);
   expect(kinds({ rules, commands })).toEqual(["disallowed"]);
   expect(kinds({ rules, commands, home: away(CROSSED + 8_000) })).toEqual(["disallowed"]);
+  // The same said again, a moment before.
+  const again = [...away(CROSSED), { at: CROSSED + 8_500, somebody: false }];
+  expect(kinds({ rules, commands, home: again })).toEqual([]);
   const back = [...away(0), { at: CROSSED + 7_000, somebody: true }];
   expect(kinds({ rules, commands, home: back })).toEqual(["disallowed"]);
   const refused = {

@@ -94,10 +94,12 @@ function wasSo(
   from: number,
   to: number,
 ): boolean {
-  return home.some(({ at, somebody }, n) => {
+  // What is said again goes on.
+  const changes = home.filter(({ somebody }, n) => home[n - 1]?.somebody !== somebody);
+  return changes.some(({ at, somebody }, n) => {
     if (somebody !== (needs === "somebody_home")) return false;
     const begins = somebody ? at : at + AWAY_MS;
-    const ends = home[n + 1]?.at ?? Number.POSITIVE_INFINITY;
+    const ends = changes[n + 1]?.at ?? Number.POSITIVE_INFINITY;
     return begins <= to && begins < ends && ends >= from;
   });
 }

@@ -429,7 +429,7 @@ describe("who is at home", () => {
     await says(true);
     await leave(bridge);
     await says(false);
-    await livesUntil(T0 + 2 * DAY_MS);
+    await passUntil(T0 + 2 * DAY_MS);
     bridge = await acting({ hash: await rulesHash([{ id, version: 1 }]) });
     await until(() => words().length === 1);
     expect(words()).toMatchObject([{ all: [{ person: "anna", away: false, at: T0 }] }]);

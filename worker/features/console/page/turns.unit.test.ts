@@ -195,7 +195,7 @@ test("C4 the gateway's list fills every gap, and removes deleted turns", () => {
 
 test("a turn that is over takes what came later: a late result, and the answer to its question", () => {
   const call = { id: "c1", name: "edge_call", agent: "pi", status: "error" as const };
-  const question = { id: "q1", call: "c1", agent: "pi", text: "Go on?" };
+  const question = { id: "q1", call: "c1", agent: "pi", text: "Go on?", options: [], expires_at: 9 };
   const [first] = merged([], [{ ...past("t1", "done"), calls: [call], questions: [question] }]);
   expect(first?.questions).toMatchObject([{ id: "q1" }]);
   const now = {
