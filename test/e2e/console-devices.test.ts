@@ -10,7 +10,16 @@ import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { answerRead, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import {
+  answerRead,
+  axeFinds,
+  holdAnswer,
+  openScreen,
+  openWindow,
+  PHONE,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { action } from "./edge-calls.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
@@ -244,6 +253,35 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await slider.fill("70");
     await lamp.locator("dd", { hasText: "70 %" }).waitFor();
     expect(await lamp.getByRole("group", { name: /\?$/ }).count()).toBe(0);
+  });
+
+  test("a press ends with the state that came of it; a slider that is moved stays where the hand is", async () => {
+    const lamp = await open("kitchen light 9", "Kitchen light 9");
+    const on = lamp.getByRole("button", { name: "On: Kitchen light 9" });
+    const list = await holdAnswer(page, /\/v1\/devices$/);
+    await on.click();
+    await list.read;
+    // The home as it was before the press is shown, so the press is not over.
+    expect(await on.isDisabled()).toBe(true);
+    list.pass();
+    await lamp.getByText(/^done, and confirmed by its state in /).waitFor();
+    expect(await on.getAttribute("aria-pressed")).toBe("true");
+
+    const slider = lamp.getByRole("slider", { name: "brightness of Kitchen light 9" });
+    const moves = (what: "input" | "change") =>
+      slider.evaluate((input: { value?: string; dispatchEvent(event: Event): void }, type) => {
+        input.value = "60";
+        input.dispatchEvent(new Event(type, { bubbles: true }));
+      }, what);
+    await moves("input");
+    await publisher.report("kitchen-light-9", { brightness: 90 });
+    await until(async () => {
+      await refresh();
+      return await lamp.locator("dd", { hasText: "90 %" }).isVisible();
+    }, SLOW_WAIT);
+    expect(await slider.inputValue()).toBe("60");
+    await moves("change");
+    await lamp.locator("dd", { hasText: "60 %" }).waitFor();
   });
 
   test("what a reading was is drawn when it is opened, for a day or a week", async () => {

@@ -18,8 +18,8 @@ export function Rules({ session }: { session: SessionView }) {
   const { value, problem, reload: look } = useLoaded("GET /v1/rules");
   const acting = useLoaded("GET /v1/automations");
   const reload = () => {
-    look();
-    acting.reload();
+    void look();
+    void acting.reload();
   };
   useRepeated(reload);
   const all = value?.rules ?? [];
