@@ -342,6 +342,27 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await page.locator("summary", { hasText: "Wine cellar" }).waitFor();
   });
 
+  test("a permission that ends while a device's settings are open is not given again with a new name", async () => {
+    const id = "cellar-switch-4";
+    const plug = (await devices.list()).find((device) => device.id === id);
+    if (plug) await devices.allow(plug);
+    await open("cellar switch 4", "Cellar switch 4");
+    const settings = page.getByRole("form", { name: "Settings of Cellar switch 4" });
+    const mode = settings.getByLabel("What is allowed");
+    await expect.poll(() => mode.inputValue()).toBe("allowed");
+    const body = JSON.stringify({ mode: "ask" });
+    expect((await stack.gateway.fetch(`/v1/devices/${id}`, { method: "PATCH", body })).ok).toBe(true);
+    await refresh();
+    await settings.getByLabel("Name").fill("Boiler");
+    const sent = page.waitForRequest((request) => request.method() === "PATCH");
+    await settings.getByRole("button", { name: "Save" }).click();
+    expect((await sent).postDataJSON()).toEqual({ name: "Boiler" });
+    await shown("Boiler").waitFor();
+    expect((await devices.list()).find((device) => device.id === id)?.mode).toBe("ask");
+    // What was not changed follows the device.
+    expect(await page.getByLabel("What is allowed").inputValue()).toBe("ask");
+  });
+
   test("a permission stands on the device's page, in Setup and in the record, and ends where it is listed", async () => {
     const id = "hall-switch-1";
     const setOn = () => script(action(id, "set", { on: true }), { text: "on" });
