@@ -303,6 +303,10 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
     expect(await press(snooze?.url)).toBe(410);
     await page.getByRole("button", { name: "Refresh" }).click();
     await card(NAME).getByText("it is snoozed until").waitFor();
+    // The page names the firing that it shows: it may be over, and another one begun.
+    const pressed = page.waitForRequest(/\/press$/);
+    await card(NAME).getByRole("button", { name: "Snooze 1 h" }).click();
+    expect((await pressed).postDataJSON()).toEqual({ do: "snooze", occurrence: expect.any(Number) });
   });
 
   test("whose device is gone has stopped and says why; it is resumed only when the device is back", async () => {
