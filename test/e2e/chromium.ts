@@ -1,7 +1,7 @@
 /** The system's Chromium for tests of the console, as a person uses it but without a window. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page, type Route } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 
 const PATH = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -38,6 +38,26 @@ export async function openWindow(browser: Browser, viewport = { width: 1280, hei
 /** Waits for an answer that the page has read to its end. One that the page gave up, for a newer one, may never be finished. */
 export async function answerRead(page: Page, address: RegExp): Promise<void> {
   await page.waitForEvent("requestfinished", (request) => address.test(request.url()));
+}
+
+/**
+ * The gateway answers the next request for this address, and the page gets the answer when it is passed on.
+ * @returns `read`: the gateway has answered
+ */
+export async function holdAnswer(
+  page: Page,
+  address: RegExp,
+): Promise<{ read: Promise<void>; pass: () => void }> {
+  const read = Promise.withResolvers<void>();
+  const passed = Promise.withResolvers<void>();
+  const hold = async (route: Route) => {
+    const response = await route.fetch();
+    read.resolve();
+    await passed.promise;
+    await route.fulfill({ response });
+  };
+  await page.route(address, hold, { times: 1 });
+  return { read: read.promise, pass: passed.resolve };
 }
 
 /** Asks on the chat screen. @returns the turn on the page */

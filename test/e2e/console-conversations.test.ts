@@ -1,9 +1,18 @@
 /** Conversations in the console: long ones, search and names, and the display of a turn that waits or fails. */
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openCall, openWindow, signIn, useChromium } from "./chromium.ts";
+import {
+  answerRead,
+  askIn,
+  axeFinds,
+  holdAnswer,
+  openCall,
+  openWindow,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
 
@@ -144,5 +153,67 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     await list.getByText("No title contains these words.").waitFor();
     await page.getByLabel("Search conversations").fill("");
     await expect.poll(() => list.getByRole("listitem").count()).toBeGreaterThan(1);
+  });
+
+  describe("the list, which keeps what happens while it is loaded", () => {
+    const LIST = /\/v1\/conversations$/;
+    const list = () => page.getByRole("complementary", { name: "Conversations" }).getByRole("listitem");
+
+    /** Opens the page anew. The gateway has read the list for it, and its answer arrives with the returned function. */
+    async function loading(): Promise<() => Promise<void>> {
+      const { read, pass } = await holdAnswer(page, LIST);
+      await page.reload();
+      await read;
+      return async () => {
+        pass();
+        await list().first().waitFor();
+      };
+    }
+
+    const answered = async (text: string) => {
+      await begin();
+      await ask(script({ text }));
+      await page.locator(".answer", { hasText: text }).waitFor();
+    };
+
+    test("a new name stays, and what was deleted stays away", async () => {
+      await answered("It stays.");
+      await answered("It goes.");
+      const named = await loading();
+      await page.getByRole("button", { name: "Rename this conversation" }).click();
+      await page.getByLabel("Title", { exact: true }).fill("Named meanwhile");
+      const renamed = page.waitForEvent("requestfinished", (request) => request.method() === "PATCH");
+      await page.getByRole("button", { name: "Save" }).click();
+      await renamed;
+      await named();
+      await page.getByRole("heading", { level: 1, name: "Named meanwhile" }).waitFor();
+      expect(await list().filter({ hasText: "Named meanwhile" }).count()).toBe(1);
+
+      const deleted = await loading();
+      await page.getByRole("button", { name: "Delete this conversation" }).click();
+      await page.getByRole("button", { name: "Yes, delete" }).click();
+      await page.locator(".welcome").waitFor();
+      await deleted();
+      expect(await list().filter({ hasText: "Named meanwhile" }).count()).toBe(0);
+    });
+
+    test("a conversation that Home begins is the first one, before the gateway lists it", async () => {
+      await answered("It was before.");
+      const listed = answerRead(page, LIST);
+      const asked = async (route: Route) => {
+        await listed;
+        await route.continue();
+      };
+      await page.evaluate(`location.hash = "#/home"`);
+      const field = page.getByRole("search").getByRole("textbox");
+      await field.fill(script({ text: "Begun on Home." }));
+      await page.route(/\/messages$/, asked, { times: 1 });
+      await field.press("Enter");
+      // It was shown before the answer was.
+      await list().filter({ hasText: "It was before." }).waitFor();
+      expect(await list().first().textContent()).toContain("Begun on Home.");
+      await page.locator(".answer", { hasText: "Begun on Home." }).waitFor();
+      expect(await list().first().textContent()).toContain("Begun on Home.");
+    });
   });
 });

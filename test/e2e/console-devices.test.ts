@@ -10,7 +10,16 @@ import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { answerRead, axeFinds, openScreen, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import {
+  answerRead,
+  axeFinds,
+  holdAnswer,
+  openScreen,
+  openWindow,
+  PHONE,
+  signIn,
+  useChromium,
+} from "./chromium.ts";
 import { action } from "./edge-calls.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
@@ -246,6 +255,35 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     expect(await lamp.getByRole("group", { name: /\?$/ }).count()).toBe(0);
   });
 
+  test("a press ends with the state that came of it; a slider that is moved stays where the hand is", async () => {
+    const lamp = await open("kitchen light 9", "Kitchen light 9");
+    const on = lamp.getByRole("button", { name: "On: Kitchen light 9" });
+    const list = await holdAnswer(page, /\/v1\/devices$/);
+    await on.click();
+    await list.read;
+    // The home as it was before the press is shown, so the press is not over.
+    expect(await on.isDisabled()).toBe(true);
+    list.pass();
+    await lamp.getByText(/^done, and confirmed by its state in /).waitFor();
+    expect(await on.getAttribute("aria-pressed")).toBe("true");
+
+    const slider = lamp.getByRole("slider", { name: "brightness of Kitchen light 9" });
+    const moves = (what: "input" | "change") =>
+      slider.evaluate((input: { value?: string; dispatchEvent(event: Event): void }, type) => {
+        input.value = "60";
+        input.dispatchEvent(new Event(type, { bubbles: true }));
+      }, what);
+    await moves("input");
+    await publisher.report("kitchen-light-9", { brightness: 90 });
+    await until(async () => {
+      await refresh();
+      return await lamp.locator("dd", { hasText: "90 %" }).isVisible();
+    }, SLOW_WAIT);
+    expect(await slider.inputValue()).toBe("60");
+    await moves("change");
+    await lamp.locator("dd", { hasText: "60 %" }).waitFor();
+  });
+
   test("what a reading was is drawn when it is opened, for a day or a week", async () => {
     await publisher.report("hall-sensor-2", { temperature: 21.5 });
     await publisher.report("hall-sensor-2", { temperature: 24.5 });
@@ -302,6 +340,27 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await cooler.getByText(/has changed since you allowed it/).waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Back to all devices" }).click();
     await page.locator("summary", { hasText: "Wine cellar" }).waitFor();
+  });
+
+  test("a permission that ends while a device's settings are open is not given again with a new name", async () => {
+    const id = "cellar-switch-4";
+    const plug = (await devices.list()).find((device) => device.id === id);
+    if (plug) await devices.allow(plug);
+    await open("cellar switch 4", "Cellar switch 4");
+    const settings = page.getByRole("form", { name: "Settings of Cellar switch 4" });
+    const mode = settings.getByLabel("What is allowed");
+    await expect.poll(() => mode.inputValue()).toBe("allowed");
+    const body = JSON.stringify({ mode: "ask" });
+    expect((await stack.gateway.fetch(`/v1/devices/${id}`, { method: "PATCH", body })).ok).toBe(true);
+    await refresh();
+    await settings.getByLabel("Name").fill("Boiler");
+    const sent = page.waitForRequest((request) => request.method() === "PATCH");
+    await settings.getByRole("button", { name: "Save" }).click();
+    expect((await sent).postDataJSON()).toEqual({ name: "Boiler" });
+    await shown("Boiler").waitFor();
+    expect((await devices.list()).find((device) => device.id === id)?.mode).toBe("ask");
+    // What was not changed follows the device.
+    expect(await page.getByLabel("What is allowed").inputValue()).toBe("ask");
   });
 
   test("a permission stands on the device's page, in Setup and in the record, and ends where it is listed", async () => {

@@ -1,5 +1,5 @@
 /** The demo home in the console: what is new, by keyboard alone, what a screen reader says, and a gateway that is gone. */
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
 import { axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
@@ -92,9 +92,25 @@ describe("the home in the console", { tags: ["needs/chromium"], timeout: 120_000
   });
 
   test("the bell lists it, marked as new where it was not seen; another visit shows no toast of it", async () => {
-    await expect.poll(() => bell(other).getAttribute("aria-label"), TOLD).toBe("News, 1 unread");
-    await bell(other).click();
+    const isUnread = () =>
+      expect.poll(() => bell(other).getAttribute("aria-label"), TOLD).toBe("News, 1 unread");
+    await isUnread();
+    // Opened before it is loaded, it has shown nothing.
+    const opened = Promise.withResolvers<void>();
+    const late = async (route: Route) => {
+      await opened.promise;
+      await route.continue();
+    };
+    await other.route(/\/v1\/rules$/, late, { times: 1 });
+    await other.reload();
     const list = other.getByRole("region", { name: "News" });
+    await bell(other).click();
+    await list.waitFor();
+    await bell(other).click();
+    await list.waitFor({ state: "detached" });
+    opened.resolve();
+    await isUnread();
+    await bell(other).click();
     await list
       .locator(".event.new")
       .getByText(/Freezer/)

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { askIn, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { askIn, holdAnswer, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -85,20 +85,12 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
   });
 
   test("what is asked and answered while a page loads its turns is shown there too", async () => {
-    const read = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<void>();
-    const hold = async (route: Route) => {
-      const response = await route.fetch();
-      read.resolve();
-      await answered.promise;
-      await route.fulfill({ response });
-    };
-    await phone.route(/\/v1\/conversations\/[^/]+$/, hold, { times: 1 });
+    const list = await holdAnswer(phone, /\/v1\/conversations\/[^/]+$/);
     await phone.reload();
-    await read.promise;
+    await list.read;
     await askIn(desk, script({ text: "Told meanwhile." }));
     await desk.locator(".answer", { hasText: "Told meanwhile." }).waitFor();
-    answered.resolve();
+    list.pass();
     await phone.locator(".answer", { hasText: "Told meanwhile." }).waitFor();
     expect(await answersOn(phone)).toEqual(await answersOn(desk));
   });

@@ -22,9 +22,10 @@ describe("Setup's page of profiles", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   let german: Page;
   const sent: unknown[] = [];
+  let devices = DEVICES;
   const open = async (one: Page) => {
     await one.route("**/v1/profile", async (route) => {
-      if (route.request().method() === "GET") return await route.fulfill({ json: { devices: DEVICES } });
+      if (route.request().method() === "GET") return await route.fulfill({ json: { devices } });
       sent.push(route.request().postDataJSON());
       await route.fulfill({ status: 204 });
     });
@@ -64,6 +65,26 @@ describe("Setup's page of profiles", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved for 1 device").waitFor();
     expect(sent).toEqual([{ profile: "ask", devices: [{ id: "plug", allow: "allow-plug" }] }]);
+  });
+
+  test("of devices that act, those that were ticked or unticked are sent, whatever another person did meanwhile", async () => {
+    sent.length = 0;
+    await page.reload();
+    const lamp = page.getByRole("checkbox", { name: /lamp/ });
+    const door = page.getByRole("checkbox", { name: /front-door/ });
+    await lamp.check();
+    devices = DEVICES.map((device) => ({ ...device, mode: "allowed", chosen: true }));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved for 1 device").waitFor();
+    expect(await door.isChecked()).toBe(true);
+    await lamp.uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved for 1 device").waitFor();
+    expect(sent).toEqual([
+      { profile: "act", devices: [{ id: "lamp", allow: "allow-lamp" }] },
+      { profile: "ask", devices: [{ id: "lamp", allow: "allow-lamp" }] },
+    ]);
+    devices = DEVICES;
   });
 
   test("only look is for all that are shown, without those that are taken out", async () => {

@@ -39,8 +39,10 @@ export function ClockPanel({ clock, mayChange, onChange }: Props) {
 }
 
 function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean) => void }) {
-  const [before, after] = clock.quiet_hours?.split("-") ?? [];
-  const [zone, setZone] = useState(clock.zone);
+  // What is loaded meanwhile is not what the person changes.
+  const [opened] = useState(clock);
+  const [before, after] = opened.quiet_hours?.split("-") ?? [];
+  const [zone, setZone] = useState(opened.zone);
   const [from, setFrom] = useState(before ?? "");
   const [to, setTo] = useState(after ?? "");
   const { failed, busy, attempt } = useAttempt();
@@ -48,7 +50,11 @@ function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean)
   const save = () =>
     attempt(async () => {
       const quiet_hours = from === "" && to === "" ? "off" : `${from}-${to}`;
-      await client.json("PATCH /v1/home/clock", { body: { zone, quiet_hours } });
+      const body = {
+        ...(zone !== opened.zone && { zone }),
+        ...(quiet_hours !== (opened.quiet_hours ?? "off") && { quiet_hours }),
+      };
+      await client.json("PATCH /v1/home/clock", { body });
       onDone(true);
     });
   return (

@@ -92,7 +92,7 @@ export function Frame({ session, place: address }: { session: SessionView; place
   const talksIn = screen === "chat" ? place.item : undefined;
   useEffect(() => {
     if (talksIn !== undefined) news.see(talksIn);
-  }, [talksIn]);
+  }, [talksIn, news.loaded]);
   const isTold = news.unread.some(({ conversation }) => conversation !== undefined);
   const link = (name: NavName, isWide = false) => (
     <a

@@ -19,7 +19,7 @@ export function HomeAssistantCard() {
     if (body)
       void attempt(async () => {
         await client.json("POST /v1/home-assistant/code", { body });
-        reload();
+        await reload();
       });
   }, []);
   if (!value) return problem ? <Problem text={problem} /> : <Skeleton lines={3} />;

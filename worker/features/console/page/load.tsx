@@ -7,7 +7,7 @@ import {
   type Route,
 } from "@edgecall/client/client.ts";
 import type { ComponentChildren } from "preact";
-import { useCallback, useContext, useEffect, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
 import { ScreenTools } from "./screen-tools.ts";
 import { say } from "./texts/say.ts";
@@ -20,7 +20,8 @@ export type Loaded<T> = {
   /** True while `value` is an earlier address's. */
   stale: boolean;
   problem: string | undefined;
-  reload: () => void;
+  /** Resolves once an answer is shown, or why there is none. */
+  reload: () => Promise<void>;
 };
 
 export function useLoaded<R extends Reading>(route: R, ...[request]: Arguments<R>): Loaded<AnswerOf<R>> {
@@ -28,7 +29,12 @@ export function useLoaded<R extends Reading>(route: R, ...[request]: Arguments<R
   const [{ value, of }, setValue] = useState<{ value?: AnswerOf<R>; of?: string }>({});
   const [problem, setProblem] = useState<string>();
   const [time, setTime] = useState(0);
+  const waiting = useRef<Array<() => void>>([]);
   useEffect(() => {
+    const own = waiting.current.splice(0);
+    const ended = () => {
+      for (const resolve of own.splice(0)) resolve();
+    };
     const control = new AbortController();
     const { signal } = control;
     client.json(route, ...([{ ...request, signal }] as unknown as Arguments<R>)).then(
@@ -37,14 +43,24 @@ export function useLoaded<R extends Reading>(route: R, ...[request]: Arguments<R
         if (signal.aborted) return;
         setValue({ value: loaded, of: address });
         setProblem(undefined);
+        ended();
       },
       (error: unknown) => {
-        if (!signal.aborted) setProblem(saidOf(error));
+        if (signal.aborted) return;
+        setProblem(saidOf(error));
+        ended();
       },
     );
-    return () => control.abort();
+    return () => {
+      control.abort();
+      // The load in place of this one ends them.
+      waiting.current.unshift(...own);
+    };
   }, [address, time]);
-  const reload = useCallback(() => setTime((before) => before + 1), []);
+  const reload = useCallback(() => {
+    setTime((before) => before + 1);
+    return new Promise<void>((resolve) => waiting.current.push(resolve));
+  }, []);
   return { value, stale: of !== address, problem, reload };
 }
 

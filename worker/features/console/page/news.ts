@@ -41,8 +41,26 @@ export function isUnread({ at, conversation }: NewsItem, seen: Seen): boolean {
   return at > seen.all && at > looked;
 }
 
-/** @param text as it was stored @param now where nothing was: what happened before the first visit is not news */
-export function readSeen(text: string | null, now: number): Seen {
+/** @param items that are loaded: what was told since is not seen yet, so no clock says it @param conversation only what was told there */
+export function seenOf(items: readonly NewsItem[], conversation?: string): Seen {
+  const [newest] = items.filter((item) => conversation === undefined || item.conversation === conversation);
+  const at = newest?.at ?? 0;
+  return conversation === undefined
+    ? { all: at, conversations: {} }
+    : { all: 0, conversations: { [conversation]: at } };
+}
+
+/** Of each mark the newer one: another window has marks of its own. */
+export function newestSeen(one: Seen, other: Seen): Seen {
+  const all = Math.max(one.all, other.all);
+  const conversations: Record<string, number> = {};
+  for (const [id, at] of [one, other].flatMap((seen) => Object.entries(seen.conversations)))
+    if (at > all) conversations[id] = Math.max(at, conversations[id] ?? 0);
+  return { all, conversations };
+}
+
+/** @param text as it was stored @returns undefined: nothing was */
+export function readSeen(text: string | null): Seen | undefined {
   try {
     const { all, conversations } = JSON.parse(text ?? "") as Partial<Seen>;
     if (typeof all === "number" && typeof conversations === "object" && conversations !== null)
@@ -50,5 +68,5 @@ export function readSeen(text: string | null, now: number): Seen {
   } catch {
     // Nothing was stored, or something else.
   }
-  return { all: now, conversations: {} };
+  return undefined;
 }

@@ -69,7 +69,7 @@ export function Passkeys({ session }: { session: SessionView }) {
             isFirst={own.length === 0}
             onAdded={() => {
               setShows("");
-              reload();
+              void reload();
             }}
           />
         )

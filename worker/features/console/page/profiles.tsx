@@ -29,7 +29,7 @@ export function Profiles() {
         {devices.length === 0 ? (
           <p class="quiet">{say("profileNone")}</p>
         ) : (
-          <Choice devices={devices} onSaved={reload} />
+          <Choice devices={devices} look={reload} />
         )}
         <p>
           <a href={addressOfPlace("setup", "permissions")}>{say("permissions")}</a>
@@ -45,35 +45,39 @@ function profileOf(devices: readonly Device[]): Profile {
   return devices.every(({ mode }) => mode === "read") ? "look" : "ask";
 }
 
-function Choice({ devices, onSaved }: { devices: readonly Device[]; onSaved: () => void }) {
+function Choice({ devices, look }: { devices: readonly Device[]; look: () => Promise<void> }) {
   const now = profileOf(devices);
   const [profile, setProfile] = useState<Profile>(now);
-  // With `act` nothing is ticked for a person: trust is given to each.
-  const allowed = devices.filter(({ mode }) => mode === "allowed").map(({ id }) => id);
   const [left, setLeft] = useState<readonly string[]>([]);
-  const [trusted, setTrusted] = useState<readonly string[]>(allowed);
+  // With `act` nothing is ticked for a person: trust is given to each. What was not ticked here stays as it is.
+  const [ticked, setTicked] = useState<Readonly<Record<string, boolean>>>({});
   const [saved, setSaved] = useState<number>();
-  const { failed, busy, attempt } = useAttempt(onSaved);
+  const { failed, busy, attempt } = useAttempt();
   const acts = profile === "act";
   const shown = acts ? devices.filter((device) => device.acts.length > 0) : devices;
-  const isChosen = ({ id }: Device) => (acts ? trusted.includes(id) : !left.includes(id));
-  const chosen = shown.filter(isChosen);
+  const isChosen = ({ id, mode }: Device) => (acts ? (ticked[id] ?? mode === "allowed") : !left.includes(id));
+  const chosen = shown.filter((device) => isChosen(device) && !(acts && device.mode === "allowed"));
   // One that is ticked no more asks again.
-  const ended = acts ? shown.filter((device) => allowed.includes(device.id) && !isChosen(device)) : [];
-  const toggle = ({ id }: Device) => {
-    const flip = (before: readonly string[]) =>
-      before.includes(id) ? before.filter((one) => one !== id) : [...before, id];
-    if (acts) setTrusted(flip);
-    else setLeft(flip);
+  const ended = shown.filter((device) => acts && device.mode === "allowed" && !isChosen(device));
+  const toggle = (device: Device) => {
+    const { id } = device;
+    if (acts) setTicked({ ...ticked, [id]: !isChosen(device) });
+    else setLeft(left.includes(id) ? left.filter((one) => one !== id) : [...left, id]);
     setSaved(undefined);
   };
   const save = () =>
     attempt(async () => {
       setSaved(undefined);
       const of = (some: readonly Device[]) => some.map(({ id, allow }) => ({ id, allow }));
-      if (chosen.length > 0) await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
-      if (ended.length > 0)
-        await client.json("PUT /v1/profile", { body: { profile: "ask", devices: of(ended) } });
+      try {
+        if (chosen.length > 0)
+          await client.json("PUT /v1/profile", { body: { profile, devices: of(chosen) } });
+        if (ended.length > 0)
+          await client.json("PUT /v1/profile", { body: { profile: "ask", devices: of(ended) } });
+      } finally {
+        await look();
+      }
+      setTicked((now) => (now === ticked ? {} : now));
       setSaved(chosen.length + ended.length);
     });
   return (

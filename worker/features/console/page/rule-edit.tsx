@@ -20,7 +20,9 @@ const SEVERITIES = {
 type Props = { rule: Rule; role: SessionView["role"]; onDone: () => void };
 
 export function RuleEdit({ rule, role, onDone }: Props) {
-  const [now, setNow] = useState(() => writtenOf(rule));
+  // What is loaded meanwhile is not what the person changes.
+  const [opened] = useState(rule);
+  const [now, setNow] = useState(() => writtenOf(opened));
   const { failed, busy, attempt } = useAttempt();
   const isWatch = rule.kind === "watch";
   const field = (name: keyof Written) => ({
@@ -30,7 +32,7 @@ export function RuleEdit({ rule, role, onDone }: Props) {
   });
   const save = () =>
     attempt(async () => {
-      await client.json("PATCH /v1/rules/{rule}", { path: { rule: rule.id }, body: changesOf(rule, now) });
+      await client.json("PATCH /v1/rules/{rule}", { path: { rule: rule.id }, body: changesOf(opened, now) });
       onDone();
     });
   return (

@@ -18,8 +18,8 @@ export function Rules({ session }: { session: SessionView }) {
   const { value, problem, reload: look } = useLoaded("GET /v1/rules");
   const acting = useLoaded("GET /v1/automations");
   const reload = () => {
-    look();
-    acting.reload();
+    void look();
+    void acting.reload();
   };
   useRepeated(reload);
   const all = value?.rules ?? [];
@@ -84,8 +84,11 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
   const path = { rule: id };
   const change = (next: "active" | "paused") =>
     attempt(() => client.json("PATCH /v1/rules/{rule}", { path, body: { status: next } }));
-  const press = (what: "ack" | "snooze") =>
-    attempt(() => client.json("POST /v1/rules/{rule}/press", { path, body: { do: what } }));
+  // The firing that is shown is answered. A newer one, which the person has not seen, goes on.
+  const press = (what: "ack" | "snooze") => {
+    const body = { do: what, occurrence: history[0]?.occurrence };
+    return attempt(() => client.json("POST /v1/rules/{rule}/press", { path, body }));
+  };
   const time = (at: number) => timeIn(zone, at);
   const resumes = status !== "active";
   const answers = !resumes && rule.state === "firing";

@@ -185,10 +185,13 @@ test("what needs a look: fires first, then what is wrong, then what is away; wha
     ...{
       to: "you here",
       made_at: 0,
-      history: [{ occurrence: 1, at: NOW - 60_000, until: null, acked_by: null }],
+      history: [{ occurrence: 3, at: NOW - 60_000, until: null, acked_by: null }],
     },
   } as unknown as Parameters<typeof needsOf>[1][number];
-  expect(needsOf(things, [firing]).map(({ title }) => title)).toEqual([
+  const needs = needsOf(things, [firing]);
+  // The one that is shown is answered, and none that fires since.
+  expect(needs[0]?.firing).toEqual({ rule: "w-1", occurrence: 3 });
+  expect(needs.map(({ title }) => title)).toEqual([
     "Freezer too warm",
     "Leak: Wet",
     "Away: Offline",

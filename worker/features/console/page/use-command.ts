@@ -19,9 +19,13 @@ export type Command = {
 /**
  * Leaving the screen stops the wait.
  * @param agent whose commands these are; another one is given to `run` where one form serves several
+ * @param look shows what is so now. The command runs until then: an earlier state would be read as what came of it
  * @returns the state to show, and functions to run a command or report a problem
  */
-export function useCommand(agent?: string): {
+export function useCommand(
+  agent?: string,
+  look?: () => Promise<unknown>,
+): {
   command: Command;
   run: (tool: string, parameters: Record<string, unknown>, timeoutMs?: number, of?: string) => Promise<void>;
   fail: (problem: string) => void;
@@ -56,6 +60,7 @@ export function useCommand(agent?: string): {
       }
       return answer;
     };
+    let outcome: Omit<Command, "running">;
     setCommand({ running: true });
     try {
       const payload = { tool, parameters, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) };
@@ -73,10 +78,13 @@ export function useCommand(agent?: string): {
         setCommand({ running: true, begun: String(result ?? "") });
         reply = await ended({ request_id: job, status: "running" }, LOOK_AT_JOB_EVERY_MS);
       }
-      setCommand({ running: false, reply });
+      outcome = { reply };
     } catch (error) {
-      if (!signal.aborted) setCommand({ running: false, problem: errorText(error) });
+      if (signal.aborted) return;
+      outcome = { problem: errorText(error) };
     }
+    await look?.();
+    if (!signal.aborted) setCommand({ running: false, ...outcome });
   }
   return { command, run, fail: (problem) => setCommand({ running: false, problem }) };
 }

@@ -2,6 +2,7 @@
 import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
+import { type Row, withFirstPage, withMessage, withNextPage } from "./conversation-rows.ts";
 import { NewsOfPage } from "./use-news.ts";
 
 export type Conversations = {
@@ -18,28 +19,39 @@ export type Conversations = {
   drop(id: string): void;
 };
 
+type Change = (rows: readonly Row[]) => Row[];
+
 export function useConversations(): Conversations {
-  const [list, setList] = useState<ListedConversation[]>();
+  const [list, setList] = useState<Row[]>();
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<string>();
 
   const words = useRef("");
+  /** Counts the loads of a first page. */
+  const loads = useRef(0);
+  /** What was done here. An answer that was asked for before it does not know of it. */
+  const done = useRef<Change[]>([]);
   const load = useCallback(async (after?: string) => {
     const asked = words.current;
+    if (after === undefined) loads.current += 1;
+    const nth = loads.current;
+    const since = done.current.length;
+    // Another one is loaded meanwhile, or the search text has changed.
+    const isOld = () => asked !== words.current || (after === undefined && nth !== loads.current);
     try {
       const page = await client.json("GET /v1/conversations", { query: { after, q: asked || undefined } });
-      // The search text has changed meanwhile.
-      if (asked !== words.current) return;
+      if (isOld()) return;
+      const meanwhile = done.current.slice(since);
       setList((all = []) => {
-        if (after === undefined && asked !== "") return page.conversations;
-        // Those of the answer are newer than what was listed before.
-        const [first, rest] = after === undefined ? [page.conversations, all] : [all, page.conversations];
-        const known = new Set(first.map(({ id }) => id));
-        return [...first, ...rest.filter(({ id }) => !known.has(id))];
+        // A search lists what has its words, and nothing of before.
+        const known = asked === "" ? all : [];
+        const rows = after === undefined ? withFirstPage(known, page) : withNextPage(all, page);
+        return meanwhile.reduce((before, change) => change(before), rows);
       });
       setNext(page.next);
       setProblem(undefined);
     } catch (error) {
+      if (isOld()) return;
       setProblem(errorText(error));
       setList((before = []) => before);
     }
@@ -56,21 +68,21 @@ export function useConversations(): Conversations {
     void load();
   };
 
+  const change = (made: Change, none?: Row[]) => {
+    done.current.push(made);
+    setList((rows = none) => rows && made(rows));
+  };
+
   return {
     list,
     problem,
     ...(next !== null && { more: () => void load(next) }),
-    note: (id, title) =>
-      setList((before = []) => {
-        const known = before.find((one) => one.id === id);
-        return [
-          { id, title: known?.title ?? title, last_at: Date.now() },
-          ...before.filter((one) => one !== known),
-        ];
-      }),
+    note: (id, title) => {
+      const now = Date.now();
+      change((rows) => withMessage(rows, id, title, now), []);
+    },
     search,
-    rename: (id, title) =>
-      setList((before) => before?.map((one) => (one.id === id ? { ...one, title } : one))),
-    drop: (id) => setList((before) => before?.filter((one) => one.id !== id)),
+    rename: (id, title) => change((rows) => rows.map((row) => (row.id === id ? { ...row, title } : row))),
+    drop: (id) => change((rows) => rows.filter((row) => row.id !== id)),
   };
 }

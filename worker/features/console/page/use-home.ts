@@ -21,7 +21,7 @@ export type HomeThings = {
   machines: { total: number; listed: number } | undefined;
   status: Loaded<StatusAnswer>["value"];
   problem: string | undefined;
-  reload: () => void;
+  reload: () => Promise<unknown>;
 };
 type StatusAnswer = NonNullable<ReturnType<typeof useLoaded<"GET /v1/status">>["value"]>;
 
@@ -30,16 +30,12 @@ export function useHome(session: SessionView): HomeThings {
   const machines = useLoaded("GET /v1/agents", { query: { hosted: "no", limit: MACHINES } });
   const status = useLoaded("GET /v1/status");
   const lent = useBorrowed(session);
-  const reload = () => {
-    devices.reload();
-    machines.reload();
-    status.reload();
-  };
+  const reload = () => Promise.all([devices.reload(), machines.reload(), status.reload()]);
   const lost = useLostSince();
   const wasLost = useRef(false);
   useEffect(() => {
     // The gateway is back.
-    if (lost === undefined && wasLost.current) reload();
+    if (lost === undefined && wasLost.current) void reload();
     wasLost.current = lost !== undefined;
   }, [lost]);
   useRepeated(reload);

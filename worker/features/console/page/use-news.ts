@@ -1,8 +1,17 @@
 /** The news of this browser: asked for again while a person looks, with the marks of what was seen in its storage. */
 import { createContext } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Loaded, useLoaded } from "./load.tsx";
-import { isUnread, type NewsItem, newsOf, type Rule, readSeen, type Seen } from "./news.ts";
+import {
+  isUnread,
+  type NewsItem,
+  newestSeen,
+  newsOf,
+  type Rule,
+  readSeen,
+  type Seen,
+  seenOf,
+} from "./news.ts";
 import { useRepeated } from "./use-repeated.ts";
 
 /** In the browser's storage. */
@@ -14,7 +23,7 @@ export type News = {
   rules: readonly Rule[];
   items: readonly NewsItem[];
   unread: readonly NewsItem[];
-  /** Everything that there is now is seen. */
+  /** Everything that is loaded is seen. */
   seeAll: () => void;
   see: (conversation: string) => void;
   reload: () => void;
@@ -32,28 +41,36 @@ export const NewsOfPage = createContext<News>({
 
 export function useNews(): News {
   const { value, reload }: Loaded<{ rules: Rule[] }> = useLoaded("GET /v1/rules");
-  const [seen, setSeen] = useState<Seen>(() => readSeen(localStorage.getItem(SEEN), Date.now()));
+  const [seen, setSeen] = useState(storedSeen);
   useRepeated(reload);
   useEffect(() => {
     // Another window of this browser has seen something.
-    const onStorage = ({ key, newValue }: StorageEvent) => {
-      if (key === SEEN) setSeen(readSeen(newValue, Date.now()));
+    const onStorage = ({ key }: StorageEvent) => {
+      if (key === SEEN) setSeen(storedSeen());
     };
     addEventListener("storage", onStorage);
     return () => removeEventListener("storage", onStorage);
   }, []);
-  useEffect(() => localStorage.setItem(SEEN, JSON.stringify(seen)), [seen]);
-  const seeAll = useCallback(() => setSeen({ all: Date.now(), conversations: {} }), []);
-  const see = useCallback(
-    (conversation: string) =>
-      setSeen(({ all, conversations }) => ({
-        all,
-        conversations: { ...conversations, [conversation]: Date.now() },
-      })),
-    [],
-  );
+  const loaded = value !== undefined;
   const rules = value?.rules ?? [];
   const items = newsOf(rules);
-  const unread = items.filter((item) => isUnread(item, seen));
-  return { loaded: value !== undefined, rules, items, unread, seeAll, see, reload };
+  const mark = (conversation?: string) => {
+    if (!loaded) return;
+    const own = seenOf(items, conversation);
+    const next = newestSeen(storedSeen() ?? own, own);
+    localStorage.setItem(SEEN, JSON.stringify(next));
+    setSeen(next);
+  };
+  // What happened before the first visit is not news.
+  const isFirst = loaded && seen === undefined;
+  useEffect(() => {
+    if (isFirst) mark();
+  }, [isFirst]);
+  const unread = seen ? items.filter((item) => isUnread(item, seen)) : [];
+  return { loaded, rules, items, unread, seeAll: () => mark(), see: mark, reload };
+}
+
+/** Read each time: another window may have written it. */
+function storedSeen(): Seen | undefined {
+  return readSeen(localStorage.getItem(SEEN));
 }

@@ -17,16 +17,16 @@ export type Pressing = {
   dismiss: () => void;
 };
 
-/** @param after its state is another one now */
-export function usePress(after: () => void): Pressing {
+/** @param look shows the state that came of it */
+export function usePress(look: () => Promise<unknown>): Pressing {
   const [thing, setThing] = useState<Thing>();
-  const { command, run } = useCommand();
+  const { command, run } = useCommand(undefined, look);
   const press = (next: Thing) => {
     const { press: what, device } = next;
     if (!what || command.running) return;
     setThing(next);
     const timeoutMs = device?.actions.find(({ name }) => name === what.action)?.timeout_ms;
-    void run(what.action, what.parameters, timeoutMs, next.id).then(after);
+    void run(what.action, what.parameters, timeoutMs, next.id);
   };
   const text = failureOf(command);
   return {

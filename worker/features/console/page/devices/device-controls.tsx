@@ -15,20 +15,18 @@ const SETTLED_MS = 400;
 type Props = {
   device: DeviceView;
   session: SessionView;
-  look: () => void;
+  look: () => Promise<unknown>;
 };
 
 export function DeviceControls({ device, session, look }: Props) {
-  const { command, run } = useCommand(device.id);
+  const { command, run } = useCommand(device.id, look);
   const { running, call, reply, problem, begun } = command;
   const questions = useQuestionsOf(call);
   const controls = controlsOf(device);
   if (controls.length === 0) return null;
-  const send = async (action: string, parameters: Record<string, unknown>) => {
+  const send = (action: string, parameters: Record<string, unknown>) => {
     const timeoutMs = device.actions.find(({ name }) => name === action)?.timeout_ms;
-    await run(action, parameters, timeoutMs);
-    // Its readings are others now.
-    look();
+    return run(action, parameters, timeoutMs);
   };
   return (
     <>
@@ -132,10 +130,15 @@ type RangeProps = {
 /** It sends when it was let go, or when the keyboard's arrows have come to rest. */
 function Range({ control, about, disabled, tell }: RangeProps) {
   const { parameter, part, isDangerous, label, minimum, maximum, step, unit, value } = control;
-  const [shown, setShown] = useState(value);
+  /** Since it was moved, until what was sent has ended. */
+  const [wanted, setWanted] = useState<number>();
+  const shown = wanted ?? value;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // The device's report is shown again when a command has ended, whatever was asked.
-  useEffect(() => setShown(value), [value, disabled]);
+  // The device's report is shown again then, whatever was asked.
+  useEffect(() => {
+    if (!disabled) setWanted(undefined);
+  }, [disabled]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const send = (wanted: number) => {
     clearTimeout(timer.current);
@@ -155,7 +158,7 @@ function Range({ control, about, disabled, tell }: RangeProps) {
         value={shown ?? minimum}
         disabled={disabled}
         aria-label={`${label} of ${about}`}
-        onInput={({ currentTarget }) => setShown(currentTarget.valueAsNumber)}
+        onInput={({ currentTarget }) => setWanted(currentTarget.valueAsNumber)}
         onChange={({ currentTarget }) => send(currentTarget.valueAsNumber)}
       />
     </label>

@@ -20,7 +20,7 @@ import { DeviceSettings } from "./device-settings.tsx";
 import { Lately } from "./lately.tsx";
 import { ageText } from "./thing-row.tsx";
 
-type Props = { device: DeviceView; thing: Thing; session: SessionView; look: () => void };
+type Props = { device: DeviceView; thing: Thing; session: SessionView; look: () => Promise<unknown> };
 
 export function DevicePage({ device, thing, session, look }: Props) {
   const { id, online, mode, changed, readings, reason } = device;

@@ -6,6 +6,7 @@ import { useAttempt } from "../attempt.ts";
 import { Check, Field, Form, Select } from "../controls.tsx";
 import { Problem } from "../load.tsx";
 import { ago } from "../times.ts";
+import { bodyOf, changedFrom, type Settings, settingsOf } from "./device-changes.ts";
 
 type Mode = DeviceView["mode"];
 
@@ -16,43 +17,44 @@ const MODES: Record<Mode, string> = {
   allowed: "allowed: only dangerous changes ask",
 };
 
-type Props = { device: DeviceView; session: SessionView; look: () => void };
+type Props = { device: DeviceView; session: SessionView; look: () => Promise<unknown> };
 
 export function DeviceSettings({ device, session, look }: Props) {
-  const { id, own, allow, allowed_by: by, allowed_at: since } = device;
-  const [name, setName] = useState(own.name ?? "");
-  const [area, setArea] = useState(own.area ?? "");
-  const [mode, setMode] = useState<Mode | "">(device.chosen ? device.mode : "");
-  const [settings, setSettings] = useState(device.settings.offered);
-  const { failed, busy, attempt } = useAttempt(look);
+  const { id, allow, allowed_by: by, allowed_at: since } = device;
+  const [changes, setChanges] = useState<Partial<Settings>>({});
+  const present = settingsOf(device);
+  // What is not changed here follows the device.
+  const { name, area, mode, settings } = { ...present, ...changes };
+  const change = (one: Partial<Settings>) =>
+    setChanges((before) => changedFrom(present, { ...before, ...one }));
+  const { failed, busy, attempt } = useAttempt();
   const mayAllow = session.scopes?.includes("approve") ?? false;
-  const isNewMode = mode !== (device.chosen ? device.mode : "");
   const save = () =>
-    attempt(() =>
-      client.json("PATCH /v1/devices/{device}", {
-        path: { device: id },
-        body: {
-          name: name.trim() || null,
-          area: area.trim() || null,
-          ...(settings !== device.settings.offered && { settings }),
-          ...(isNewMode && { mode: mode === "" ? null : mode, allow }),
-        },
-      }),
-    );
+    attempt(async () => {
+      const body = bodyOf(changes, allow);
+      await client.json("PATCH /v1/devices/{device}", { path: { device: id }, body }).finally(look);
+      setChanges((now) => changedFrom(changes, now));
+    });
   return (
     <Form class="list" lang="en" aria-label={`Settings of ${device.name}`} onSend={save}>
       <h3>Settings</h3>
       <div class="row">
-        <Field label="Name" value={name} maxLength={60} placeholder="as it calls itself" onValue={setName} />
+        <Field
+          label="Name"
+          value={name}
+          maxLength={60}
+          placeholder="as it calls itself"
+          onValue={(text) => change({ name: text })}
+        />
         <Field
           label="Area"
           value={area}
           maxLength={60}
           list="areas"
           placeholder="as it says"
-          onValue={setArea}
+          onValue={(text) => change({ area: text })}
         />
-        <Select label="What is allowed" value={mode} onChoose={setMode}>
+        <Select label="What is allowed" value={mode} onChoose={(one) => change({ mode: one })}>
           <option value="">as the bridge is set{device.chosen ? "" : ` (${device.mode})`}</option>
           {(Object.keys(MODES) as Mode[]).map((one) => (
             <option value={one} disabled={one === "allowed" && !mayAllow}>
@@ -62,7 +64,7 @@ export function DeviceSettings({ device, session, look }: Props) {
         </Select>
       </div>
       {device.settings.actions.length > 0 && (
-        <Check checked={settings} onCheck={setSettings}>
+        <Check checked={settings} onCheck={(on) => change({ settings: on })}>
           offer its settings, of which each change asks ({device.settings.actions.length})
         </Check>
       )}
@@ -72,7 +74,7 @@ export function DeviceSettings({ device, session, look }: Props) {
         </p>
       )}
       <div class="row">
-        <button type="submit" class="small" disabled={busy}>
+        <button type="submit" class="small" disabled={busy || Object.keys(changes).length === 0}>
           Save
         </button>
       </div>

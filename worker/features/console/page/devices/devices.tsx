@@ -184,7 +184,7 @@ type OneProps = Pick<ScreenProps, "session"> & {
   id: string;
   thing: Thing | undefined;
   gateway: string | undefined;
-  look: () => void;
+  look: () => Promise<unknown>;
 };
 
 function One({ id, thing, session, gateway, look }: OneProps) {

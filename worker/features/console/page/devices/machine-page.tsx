@@ -29,7 +29,7 @@ type Props = {
 export function MachinePage({ id, look, ...more }: Props) {
   const { value, problem, reload } = useLoaded("GET /v1/agents/{agent}", { path: { agent: id } });
   const lookAgain = () => {
-    reload();
+    void reload();
     look();
   };
   if (!value) return problem ? <Problem text={problem} /> : <Skeleton lines={4} />;

@@ -22,17 +22,19 @@ export function NeedsALook({ needs, reload }: { needs: readonly Need[]; reload: 
         {say("needsALook")}
       </h2>
       <ul class="card rows needs">
-        {shown.map(({ key, icon, tone, title, second, rule, href }) => (
+        {shown.map(({ key, icon, tone, title, second, firing, href }) => (
           <Line key={key} mark={<Mark icon={icon} tone={tone} />} title={title} second={second}>
-            {rule !== undefined ? (
+            {firing ? (
               <Small
                 kind="bare"
                 disabled={busy}
                 aria-label={say("gotItOf", { name: title })}
                 onClick={() =>
-                  attempt(() =>
-                    client.json("POST /v1/rules/{rule}/press", { path: { rule }, body: { do: "ack" } }),
-                  )
+                  attempt(() => {
+                    const { rule, occurrence } = firing;
+                    const body = { do: "ack", occurrence } as const;
+                    return client.json("POST /v1/rules/{rule}/press", { path: { rule }, body });
+                  })
                 }
               >
                 {say("gotIt")}

@@ -13,8 +13,8 @@ export type Need = {
   tone: Tone;
   title: string;
   second: string;
-  /** The rule that can be answered. */
-  rule?: string;
+  /** The firing that can be answered. */
+  firing?: { rule: string; occurrence: number };
   href: string;
 };
 
@@ -25,6 +25,7 @@ export function needsOf(things: readonly Thing[], rules: readonly Rule[]): Need[
     .map((rule): Need => {
       // Of the state, which had to last before the rule fired.
       const since = rule.since ?? rule.last_firing;
+      const [newest] = rule.history;
       return {
         key: rule.id,
         icon: "bell",
@@ -37,7 +38,7 @@ export function needsOf(things: readonly Thing[], rules: readonly Rule[]): Need[
           .filter(Boolean)
           .join(" · "),
         href: "#/rules",
-        ...(rule.history[0]?.acked_by === null && { rule: rule.id }),
+        ...(newest?.acked_by === null && { firing: { rule: rule.id, occurrence: newest.occurrence } }),
       };
     });
   const wrong = things

@@ -43,7 +43,7 @@ function WithRecord(props: Listed & Pick<Props, "looks">) {
   const seen = useRef<string>(undefined);
   useEffect(() => {
     if (props.things === undefined) return;
-    if (seen.current !== undefined) reload();
+    if (seen.current !== undefined) void reload();
     seen.current = changes;
   }, [changes]);
   return <List {...props} lines={value?.entries ?? []} />;
