@@ -134,7 +134,6 @@ function Range({ control, about, disabled, tell }: RangeProps) {
   const [wanted, setWanted] = useState<number>();
   const shown = wanted ?? value;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // The device's report is shown again when a command has ended, whatever was asked.
   // The device's report is shown again then, whatever was asked.
   useEffect(() => {
     if (!disabled) setWanted(undefined);
