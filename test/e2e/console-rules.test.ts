@@ -1,6 +1,6 @@
 /** The console's screen of rules, and what rules say outside of it: Web Push to this browser, and ntfy. */
 import { join } from "node:path";
-import type { CDPSession, Page, Worker } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { startPlatform } from "../platforms/server.ts";
 import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
@@ -17,6 +17,7 @@ import {
   signIn,
   useChromium,
 } from "./chromium.ts";
+import { Notifications } from "./notifications.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -64,7 +65,7 @@ const make = (name: string, args: object) => script({ calls: [{ name, arguments:
 
 describe("rules in the console", { tags: ["needs/chromium"] }, () => {
   let page: Page;
-  let cdp: CDPSession;
+  let notifications: Notifications;
   useChromium(async (browser) => {
     page = await openWindow(browser, PHONE);
     await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
@@ -77,7 +78,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
         },
       )}) });`,
     );
-    cdp = await page.context().newCDPSession(page);
+    notifications = await Notifications.of(page, new URL(addressInBrowser(stack.gateway.url)).origin);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
 
@@ -97,11 +98,8 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
     await page.setViewportSize(PHONE);
   }
 
-  async function serviceWorker(): Promise<Worker> {
-    return await until(() => page.context().serviceWorkers()[0]);
-  }
-
   test("the manifest makes the console an app that can be installed", async () => {
+    const cdp = await page.context().newCDPSession(page);
     const { errors } = await cdp.send("Page.getAppManifest");
     expect(errors).toEqual([]);
   });
@@ -260,33 +258,12 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
       }
     await page.setViewportSize(PHONE);
 
-    const registered = new Promise<string>((resolve) =>
-      cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
-        if (first) resolve(first.registrationId);
-      }),
-    );
-    await cdp.send("ServiceWorker.enable");
-    const { origin } = new URL(addressInBrowser(stack.gateway.url));
-    const registrationId = await registered;
-    await cdp.send("ServiceWorker.deliverPushMessage", {
-      origin,
-      registrationId,
-      data: JSON.stringify(message),
-    });
-    const worker = await serviceWorker();
-    const titles = () =>
-      worker.evaluate<string[]>(
-        "registration.getNotifications().then((all) => all.map(({ title }) => title))",
-      );
-    expect(await until(async () => ((await titles()).length > 0 ? await titles() : undefined))).toEqual(
-      message.text.split("\n").slice(0, 1),
-    );
+    const shown = await notifications.showing(() => notifications.deliver(message));
+    expect(shown.map(({ title }) => title)).toEqual(message.text.split("\n").slice(0, 1));
   });
 
   test("a button of the notification answers, with the session of the browser", async () => {
-    const worker = await serviceWorker();
-    await worker.evaluate(`registration.getNotifications().then(([notification]) =>
-      dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "0" })))`);
+    await notifications.press("0");
     await until(async () => {
       await page.getByRole("button", { name: "Refresh" }).click();
       return await card(NAME).getByText("has answered, and it goes on").isVisible();

@@ -7,7 +7,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectAsync, type MqttClient } from "mqtt";
-import type { CDPSession, Page, Worker } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { MEMBER, OWNER, onTelegram } from "../platforms/people.ts";
@@ -20,6 +20,7 @@ import { until } from "../wait.ts";
 import { addressInBrowser, openScreen, openWindow, signIn, useChromium } from "./chromium.ts";
 import { edgecallOnTerminal } from "./command.ts";
 import { HostedDevices } from "./hosted-devices.ts";
+import { Notifications, type Shown } from "./notifications.ts";
 import { button } from "./rule-chats.ts";
 import { useStack } from "./stack.ts";
 
@@ -171,10 +172,7 @@ test("a question in a terminal stays there when more people were asked", WITHIN,
 
 describe("the service worker", { tags: ["needs/chromium"] }, () => {
   let page: Page;
-  let cdp: CDPSession;
-  let registrationId: string;
-  /** Notifications that the browser has shown, also those that are closed. */
-  let shows = 0;
+  let notifications: Notifications;
   useChromium(async (browser) => {
     page = await openWindow(browser);
     await page.context().grantPermissions(["notifications"], { origin: addressInBrowser(stack.gateway.url) });
@@ -183,67 +181,27 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await page.addInitScript(
       `PushManager.prototype.subscribe = async () => ({ toJSON: () => (${JSON.stringify(subscription)}) });`,
     );
-    cdp = await page.context().newCDPSession(page);
-    const registered = new Promise<string>((resolve) =>
-      cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
-        if (first) resolve(first.registrationId);
-      }),
-    );
-    await cdp.send("ServiceWorker.enable");
-    cdp.on("BackgroundService.backgroundServiceEventReceived", ({ backgroundServiceEvent }) => {
-      if (backgroundServiceEvent.eventName === "Notification displayed") shows += 1;
-    });
-    await cdp.send("BackgroundService.setRecording", { service: "notifications", shouldRecord: true });
-    await cdp.send("BackgroundService.startObserving", { service: "notifications" });
+    notifications = await Notifications.of(page, new URL(addressInBrowser(stack.gateway.url)).origin);
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await openScreen(page, "Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
-    registrationId = await registered;
     // An owner whose console is open is at hand, and gets no notification at once.
     await page.goto("about:blank");
   });
-  const worker = () =>
-    until<Worker | undefined>(() => page.context().serviceWorkers()[0], { what: "it runs" });
-  const deliver = (message: Message) =>
-    cdp.send("ServiceWorker.deliverPushMessage", {
-      origin: new URL(addressInBrowser(stack.gateway.url)).origin,
-      registrationId,
-      data: JSON.stringify(message),
-    });
-  const shown = async () =>
-    await (await worker()).evaluate<Array<{ title: string; body: string; actions: string[] }>>(
-      `registration.getNotifications().then((all) => all.map(({ title, body, actions }) =>
-        ({ title, body, actions: actions.map(({ title }) => title) })))`,
-    );
-  /**
-   * Waits until the browser has shown one more. Until then it is not asked: it would take one that it is about to show for one that the
-   * person closed, and forget it.
-   * @returns all that are shown
-   */
-  const showing = async (act: () => Promise<unknown>) => {
-    const before = shows;
-    await act();
-    await until(() => shows > before, { what: "the browser shows it" });
-    return await shown();
-  };
-  const press = async (action: string) =>
-    await (await worker()).evaluate(`registration.getNotifications().then(([notification]) =>
-      dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "${action}" })))`);
-
   test("shows the buttons, a press answers, and one too late shows what happened", WITHIN, async () => {
     const sent = await person.say(switchOn("fan-plug"), MEMBER);
     const message = await about("fan-plug");
-    const [notification] = await showing(() => deliver(message));
+    const [notification] = await notifications.showing(() => notifications.deliver(message));
     expect(notification).toMatchObject({
       title: message.text.split("\n")[0],
       actions: message.buttons?.map(({ label }) => label),
     });
     expect(notification?.actions).toHaveLength(2);
-    await press("0");
+    await notifications.press("0");
     await waitForText(sent, / said no/);
     // It was not taken back from a phone that was off meanwhile.
-    expect(await showing(() => deliver(message))).toHaveLength(1);
-    const [late] = await showing(() => press("1"));
+    expect(await notifications.showing(() => notifications.deliver(message))).toHaveLength(1);
+    const [late] = await notifications.showing(() => notifications.press("1"));
     expect(late?.body).toMatch(/^anna said no, \d\d:\d\d\.$/);
   });
 
@@ -269,9 +227,9 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
         ),
       { what: "the permission is told", ...PUSHED },
     );
-    const all = await showing(() => deliver(message));
+    const all = await notifications.showing(() => notifications.deliver(message));
     expect(all.some(({ actions }) => actions.includes("It wasn't me"))).toBe(true);
-    await (await worker()).evaluate(`registration.getNotifications().then((all) =>
+    await (await notifications.worker()).evaluate(`registration.getNotifications().then((all) =>
       dispatchEvent(new NotificationEvent("notificationclick", {
         notification: all.find(({ actions }) => actions[0]?.title === "It wasn't me"), action: "0" })))`);
     await until(async () => (await permissions())[0]?.ended?.why === "not_me", { what: "it has ended" });
@@ -280,31 +238,35 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
   test("takes back what was answered elsewhere", WITHIN, async () => {
     const sent = await person.say(switchOn("hall-plug"), MEMBER);
     const message = await about("hall-plug");
-    const isThere = (all: Awaited<ReturnType<typeof shown>>) =>
-      all.some(({ actions }) => actions.length === 2);
-    expect(isThere(await showing(() => deliver(message)))).toBe(true);
+    const isThere = (all: readonly Shown[]) => all.some(({ actions }) => actions.length === 2);
+    expect(isThere(await notifications.showing(() => notifications.deliver(message)))).toBe(true);
     await stack.gateway.answer(message.id, "deny");
     await waitForText(sent, / said no/);
-    await deliver(await takenBack(message));
-    await until(async () => !isThere(await shown()), { what: "it is gone" });
+    await notifications.deliver(await takenBack(message));
+    await until(async () => !isThere(await notifications.shown()), { what: "it is gone" });
   });
 
   test("without buttons it is two taps: on the notification, and on the verb", WITHIN, async () => {
     let taps = 0;
     // A notification of another test may still stand there, and come first.
-    await (await worker()).evaluate(
+    await (await notifications.worker()).evaluate(
       "registration.getNotifications().then((all) => all.forEach((one) => one.close()))",
     );
     const sent = await person.say(switchOn("cellar-plug"), MEMBER);
     const message = await about("cellar-plug");
-    expect(await showing(() => deliver(message))).toHaveLength(1);
+    expect(await notifications.showing(() => notifications.deliver(message))).toHaveLength(1);
     // A window opens after a tap of a person alone, which a test cannot do.
-    await (await worker()).evaluate("clients.openWindow = async (place) => { self.opened = place; }");
+    await (await notifications.worker()).evaluate(
+      "clients.openWindow = async (place) => { self.opened = place; }",
+    );
     taps += 1;
-    await press("");
-    const place = await until(async () => (await worker()).evaluate<string | undefined>("self.opened"), {
-      what: "it is opened",
-    });
+    await notifications.press("");
+    const place = await until(
+      async () => (await notifications.worker()).evaluate<string | undefined>("self.opened"),
+      {
+        what: "it is opened",
+      },
+    );
     await page.goto(`${addressInBrowser(stack.gateway.url)}${place}`);
     taps += 1;
     await page.getByRole("dialog").getByRole("button", { name: "Switch on", exact: true }).click();
