@@ -280,18 +280,20 @@ function changeFacts(pieces: readonly Piece[], { class: of = "" }: SeriesInfo): 
     typeof value === "number" ? [{ from, value, stretch }] : [],
   );
   const [first] = known;
-  const end = known.at(-1);
-  if (!first || !end) return {};
+  if (!first) return {};
   let change = 0;
   let before = first.value;
-  for (const { value, stretch } of known) {
+  let end = { at: first.from, value: first.value };
+  for (const { from, value, stretch } of known) {
     change += isMeter && isReset(before, value) ? value : value - before;
     before = value;
+    end = { at: from, value };
     if (stretch?.about.of !== "numbers" || typeof stretch.end !== "number") continue;
     change += stretch.end - value + (isMeter ? stretch.about.lifts : 0);
     before = stretch.end;
+    end = { at: stretch.endFrom, value: stretch.end };
   }
-  return { change, first: { at: first.from, value: first.value }, end: { at: end.from, value: end.value } };
+  return { change, first: { at: first.from, value: first.value }, end };
 }
 
 function sum(spans: readonly Period[]): number {
