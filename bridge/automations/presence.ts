@@ -30,9 +30,9 @@ export type PresenceParts = {
   readingOf(agent: string, reading: string): unknown;
   /** @returns whether the host answers; undefined: that cannot be found out */
   ping?(host: string): Promise<boolean | undefined>;
-  clock: Pick<Clock, "now" | "wall">;
-  /** The machine's time may be wrong until it was set. */
-  isTimeSure(): boolean;
+  clock: Pick<Clock, "now">;
+  /** Epoch ms, as at the gateway, which dates the words; undefined: it is not known. */
+  time(): number | undefined;
 };
 
 export class HomePresenceSources {
@@ -99,10 +99,10 @@ export class HomePresenceSources {
 
   /** @returns undefined: it holds no more */
   #wordOf({ away, at }: SaidPresence): Says | undefined {
-    const { clock, isTimeSure } = this.#parts;
     if (away) return "away";
-    if (!isTimeSure()) return "unknown";
-    return clock.wall() < at + BACK_FOR_MS ? "home" : undefined;
+    const time = this.#parts.time();
+    if (time === undefined) return "unknown";
+    return time < at + BACK_FOR_MS ? "home" : undefined;
   }
 
   #saysOf(source: PresenceSource): Says {

@@ -107,11 +107,15 @@ export class GatewayLink {
     return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
   }
 
-  /** The time that the gateway said is ours now, also when the clock was set since; undefined: it said none since this program began. */
+  /** The gateway's time now, epoch ms; undefined: it said none since this program began. */
+  get time(): number | undefined {
+    return this.#timeSaid && this.#timeSaid.time + performance.now() - this.#timeSaid.at;
+  }
+
+  /** The gateway's time is ours now, also when the clock was set since; undefined: it said none since this program began. */
   get timeAgrees(): boolean | undefined {
-    if (!this.#timeSaid) return undefined;
-    const { time, at } = this.#timeSaid;
-    return Math.abs(time + performance.now() - at - Date.now()) < TIME_OFF_MAX_MS;
+    const { time } = this;
+    return time === undefined ? undefined : Math.abs(time - Date.now()) < TIME_OFF_MAX_MS;
   }
 
   start(): void {

@@ -252,7 +252,7 @@ export class HomeAssistantLink {
     this.#refresh ??= setTimeout(async () => {
       this.#refresh = undefined;
       // One reading after the other, so that no older one ends last.
-      if (this.#moved) this.#readRegistriesSoon();
+      if (this.#moved || this.#isReading) this.#readRegistriesSoon();
       else if (!(await this.#readRegistries()) && this.up) this.#connection.again();
     }, COLLECT_MS);
   }
@@ -276,7 +276,7 @@ export class HomeAssistantLink {
     this.#moved = undefined;
     if (!lists) return false;
     catalog.homeAssistant.known(lists, clock.wall());
-    // Which entity has such an id the lists may not know yet. The event has them read again.
+    // The lists may be older than the event, so these ids are nobody's until the next reading.
     for (const id of moved) catalog.homeAssistant.renamed(id, undefined);
     onDevices();
     return true;

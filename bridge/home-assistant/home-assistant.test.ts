@@ -157,7 +157,7 @@ test("what one with push takes back after it was told as done is told once more"
   });
 });
 
-test("an entity that is removed while the registries are read gets no call: lists that are older than the event do not count", async () => {
+test("an entity that is removed while the registries are read gets no call, though the lists still have it", async () => {
   const assistant = await assistantWith(["lamp", "other"]);
   await hosted.started({ homeAssistant: settingsOf(assistant) });
   await hosted.agentIn("other");

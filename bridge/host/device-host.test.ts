@@ -60,7 +60,7 @@ function host() {
     agentSays: () => undefined,
     paired: undefined,
     modes: { mqtt: "allow", "home-assistant": "allow" },
-    gateway: { timeAgrees: true, send: () => true },
+    gateway: { time: Date.now(), timeAgrees: true, send: () => true },
     onChange: log,
   });
   const config = (name: string, text?: string) => {

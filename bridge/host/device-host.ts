@@ -82,7 +82,7 @@ export type HostParts = {
   agents: HostedAgents;
   /** Whether the bridge changes the devices of a source. */
   modes: HostedAgentsOptions["modes"];
-  gateway: Pick<GatewayLink, "send" | "timeAgrees">;
+  gateway: Pick<GatewayLink, "send" | "time" | "timeAgrees">;
   /** The newest presence of a paired agent. */
   agentSays: AgentSays;
   /** The home and the gateway's key that pairing wrote. */
@@ -215,20 +215,19 @@ export class DeviceHost {
     const { agents, clock, gateway, log, paired } = this.#parts;
     const [catalog, live] = [this.#catalog, this.#live];
     const pin = await GatewayPin.open(folder, paired, log);
-    // A clock that is set later may be wrong, so it is asked each time.
-    const isTimeSure = () => gateway.timeAgrees ?? isTimeSet();
     const presence = new HomePresenceSources({
       sources: this.#settings.presence ?? [],
       entityState: (id) => (this.#assistant.link?.up ? catalog.homeAssistant.stateOf(id) : undefined),
       readingOf: (agent, reading) => live.of(agents.device(agent)?.key ?? "", reading)?.value,
       clock,
-      isTimeSure,
+      time: () => gateway.time ?? (isTimeSet() ? clock.wall() : undefined),
     });
     this.#presence = presence;
     this.#automations = await BridgeAutomations.open({
       ...{ folder, pin, catalog, live, calls: this.#calls, presence, clock, gateway, log },
       agentSays: (agent, key) => this.#parts.agentSays(agent, key),
-      isTimeSure,
+      // A clock that is set later may be wrong, so it is asked each time.
+      isTimeSure: () => gateway.timeAgrees ?? isTimeSet(),
       isStarting: () => !this.#isKnown,
       isBusy: () => !this.#isKnown || this.#burst !== undefined,
       isUnread: () => this.#assistant.link?.hasRead === false,

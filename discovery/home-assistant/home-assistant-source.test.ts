@@ -268,6 +268,20 @@ describe("what a person allowed", () => {
     expect(homeAssistant.entityIdOf("p")).toBeUndefined();
   });
 
+  test("what came while its id was nobody's is read with the next lists", () => {
+    const home = plug();
+    const { homeAssistant } = home.catalog;
+    homeAssistant.renamed("switch.plug", "switch.renamed");
+    // As after lists that may be older than the rename.
+    homeAssistant.renamed("switch.renamed", undefined);
+    home.whole("switch.renamed", "on");
+    expect(home.words()).toEqual({ switch: "off" });
+    home.entries = [{ id: "p", entity_id: "switch.renamed" }];
+    home.known();
+    expect(home.words()).toEqual({ switch: "on" });
+    expect(homeAssistant.entityIdOf("p")).toBe("switch.renamed");
+  });
+
   test("does not hold for another entity that was given the id", () => {
     const home = plug();
     const { allowHash } = home.device;

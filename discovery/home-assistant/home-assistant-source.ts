@@ -63,7 +63,7 @@ export class HomeAssistantSource implements Source {
         isExposed || (READ_ONLY.includes(domain) && device.identities.some((one) => shown.has(one))),
     );
     this.#left = Math.max(0, given.length - ENTITIES_MAX);
-    const former = new Map(this.#parts);
+    const [former, ids] = [new Map(this.#parts), new Map(this.#ids)];
     this.#entries = new Map(all.map((entry) => [entry.entityId, entry]));
     this.#members.clear();
     this.#parts.clear();
@@ -73,7 +73,9 @@ export class HomeAssistantSource implements Source {
       const state = this.#states.get(entry.entityId);
       const before = former.get(entry.id);
       const part = this.#make(entry, state ?? WITHOUT_STATE, before);
-      if (state && !before) part.read(state, { number: this.#events.next(), now, retained: true });
+      // A state that came while its id was nobody's was not read.
+      const wasRead = before !== undefined && ids.get(entry.entityId) === entry.id;
+      if (state && !wasRead) part.read(state, { number: this.#events.next(), now, retained: true });
     }
     for (const id of this.#kept.keys()) if (!this.#parts.has(id)) this.#kept.delete(id);
     this.#events.changed();
