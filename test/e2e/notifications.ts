@@ -1,40 +1,40 @@
 /** The notifications that a browser shows, and its service worker, which gets what a push service would deliver. */
-import type { Page, Worker } from "playwright-core";
+import type { CDPSession, Page, Worker } from "playwright-core";
 import { until } from "../wait.ts";
 
 export type Shown = { title: string; body: string; actions: string[] };
 
 export class Notifications {
   readonly #page: Page;
-  readonly #deliver: (message: object) => Promise<unknown>;
-  readonly #shows: () => number;
+  readonly #cdp: CDPSession;
+  readonly #origin: string;
+  /** The id of the registration. */
+  readonly #registered: Promise<string>;
+  /** Notifications that the browser has shown, also those that are closed. */
+  #shows = 0;
 
-  private constructor(page: Page, deliver: (message: object) => Promise<unknown>, shows: () => number) {
+  private constructor(page: Page, cdp: CDPSession, origin: string) {
     this.#page = page;
-    this.#deliver = deliver;
-    this.#shows = shows;
+    this.#cdp = cdp;
+    this.#origin = origin;
+    this.#registered = new Promise((resolve) =>
+      cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
+        if (first) resolve(first.registrationId);
+      }),
+    );
+    cdp.on("BackgroundService.backgroundServiceEventReceived", ({ backgroundServiceEvent }) => {
+      if (backgroundServiceEvent.eventName === "Notification displayed") this.#shows += 1;
+    });
   }
 
   /** @param origin of the page that registers the service worker, now or later */
   static async of(page: Page, origin: string): Promise<Notifications> {
     const cdp = await page.context().newCDPSession(page);
-    const registered = new Promise<string>((resolve) =>
-      cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
-        if (first) resolve(first.registrationId);
-      }),
-    );
+    const notifications = new Notifications(page, cdp, origin);
     await cdp.send("ServiceWorker.enable");
-    let shows = 0;
-    cdp.on("BackgroundService.backgroundServiceEventReceived", ({ backgroundServiceEvent }) => {
-      if (backgroundServiceEvent.eventName === "Notification displayed") shows += 1;
-    });
     await cdp.send("BackgroundService.setRecording", { service: "notifications", shouldRecord: true });
     await cdp.send("BackgroundService.startObserving", { service: "notifications" });
-    const deliver = async (message: object) => {
-      const data = JSON.stringify(message);
-      await cdp.send("ServiceWorker.deliverPushMessage", { origin, registrationId: await registered, data });
-    };
-    return new Notifications(page, deliver, () => shows);
+    return notifications;
   }
 
   worker(): Promise<Worker> {
@@ -43,7 +43,9 @@ export class Notifications {
 
   /** As the push service does. */
   async deliver(message: object): Promise<void> {
-    await this.#deliver(message);
+    const registrationId = await this.#registered;
+    const data = JSON.stringify(message);
+    await this.#cdp.send("ServiceWorker.deliverPushMessage", { origin: this.#origin, registrationId, data });
   }
 
   async shown(): Promise<Shown[]> {
@@ -59,9 +61,9 @@ export class Notifications {
    * @returns all that are shown
    */
   async showing(act: () => Promise<unknown>): Promise<Shown[]> {
-    const before = this.#shows();
+    const before = this.#shows;
     await act();
-    await until(() => this.#shows() > before, { what: "the browser shows it" });
+    await until(() => this.#shows > before, { what: "the browser shows it" });
     return await this.shown();
   }
 

@@ -185,6 +185,7 @@ describe("the service worker", { tags: ["needs/chromium"] }, () => {
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await openScreen(page, "Notifications");
     await page.getByRole("button", { name: "Turn on in this browser" }).click();
+    await page.getByRole("button", { name: /^Remove Chrome/ }).waitFor();
     // An owner whose console is open is at hand, and gets no notification at once.
     await page.goto("about:blank");
   });

@@ -94,7 +94,7 @@ function wasSo(
   from: number,
   to: number,
 ): boolean {
-  // What is said again goes on.
+  // A repeated word changes nothing.
   const changes = home.filter(({ somebody }, n) => home[n - 1]?.somebody !== somebody);
   return changes.some(({ at, somebody }, n) => {
     if (somebody !== (needs === "somebody_home")) return false;

@@ -12,18 +12,17 @@ const SHOWN = 12;
 const TOAST_MS = 8_000;
 
 export function Bell() {
-  const { items, unread, seeAll } = useContext(NewsOfPage);
+  const { loaded, items, unread, seeAll } = useContext(NewsOfPage);
   const [open, setOpen] = useState(false);
   /** What was new when the list was opened stays marked in it. */
   const fresh = useRef<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLDivElement>(null);
-  const toggle = () => {
-    if (!open) {
-      fresh.current = new Set(unread.map(({ key }) => key));
-      seeAll();
-    }
-    setOpen(!open);
-  };
+  // Opened before they are loaded, it shows them when they come.
+  useEffect(() => {
+    if (!open || !loaded) return;
+    fresh.current = new Set(unread.map(({ key }) => key));
+    seeAll();
+  }, [open, loaded]);
   useEffect(() => {
     if (!open) return;
     box.current?.querySelector<HTMLElement>(".news")?.focus();
@@ -47,7 +46,7 @@ export function Bell() {
         label={unread.length > 0 ? say("newsUnread", { count: unread.length }) : say("news")}
         count={unread.length}
         aria-expanded={open}
-        onClick={toggle}
+        onClick={() => setOpen(!open)}
       />
       {open && (
         <section class="news" aria-label={say("news")} tabIndex={-1}>

@@ -54,8 +54,9 @@ function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean)
         ...(zone !== opened.zone && { zone }),
         ...(quiet_hours !== (opened.quiet_hours ?? "off") && { quiet_hours }),
       };
-      await client.json("PATCH /v1/home/clock", { body });
-      onDone(true);
+      const isChanged = Object.keys(body).length > 0;
+      if (isChanged) await client.json("PATCH /v1/home/clock", { body });
+      onDone(isChanged);
     });
   return (
     <Form class="list" aria-label="The home's time" onSend={save}>

@@ -20,7 +20,7 @@ export type Loaded<T> = {
   /** True while `value` is an earlier address's. */
   stale: boolean;
   problem: string | undefined;
-  /** Resolves once an answer is shown, or why there is none. */
+  /** Resolves once an answer is shown, or why there is none; never when the part is gone before. */
   reload: () => Promise<void>;
 };
 

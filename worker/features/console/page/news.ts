@@ -41,7 +41,10 @@ export function isUnread({ at, conversation }: NewsItem, seen: Seen): boolean {
   return at > seen.all && at > looked;
 }
 
-/** @param items that are loaded: what was told since is not seen yet, so no clock says it @param conversation only what was told there */
+/**
+ * The mark is the newest time of these: what was told later, by any clock, is not seen yet.
+ * @param items that are loaded @param conversation only what was told there
+ */
 export function seenOf(items: readonly NewsItem[], conversation?: string): Seen {
   const [newest] = items.filter((item) => conversation === undefined || item.conversation === conversation);
   const at = newest?.at ?? 0;

@@ -84,7 +84,7 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
   const path = { rule: id };
   const change = (next: "active" | "paused") =>
     attempt(() => client.json("PATCH /v1/rules/{rule}", { path, body: { status: next } }));
-  // The firing that is shown is answered. A newer one, which the person has not seen, goes on.
+  // It names the firing that is shown: when that is over, and another one was told, nothing is answered.
   const press = (what: "ack" | "snooze") => {
     const body = { do: what, occurrence: history[0]?.occurrence };
     return attempt(() => client.json("POST /v1/rules/{rule}/press", { path, body }));

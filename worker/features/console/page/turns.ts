@@ -107,10 +107,9 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
     return one.status === "running" ? view : ended(view, one, one.created_at);
   });
   const known = new Set(past.map(({ turn }) => turn));
-  // Of one that failed here and is the newest there only the answers to its request were lost.
-  const arrived = past.slice(past.findLastIndex(({ turn }) => views.has(turn)) + 1 || -1);
-  const hasArrived = ({ status, text }: TurnView) =>
-    status === "failed" && arrived.some((one) => one.text === text);
+  // A question that got no answer is in the list if its text is among the turns that came since.
+  const since = past.slice(past.findLastIndex(({ turn }) => views.has(turn)) + 1 || -1);
+  const hasArrived = ({ text }: TurnView) => since.some((one) => one.text === text);
   // A finished turn that the gateway lacks was deleted. A running one, or one that was never sent, is known only here.
   const isOnlyHere = (turn: TurnView) =>
     turn.id === "" ? !hasArrived(turn) : !known.has(turn.id) && !isOver(turn);
@@ -123,7 +122,9 @@ export function followed(turns: readonly TurnView[], event: FollowedEvent, now: 
   if (event.event === "turn") {
     const { text, images } = event.data;
     // The turn was sent from this page; the answer to that request may arrive after this event, or was lost.
-    const sent = turns.findLast((one) => one.id === "" && one.text === text);
+    const isSent = (one: TurnView) =>
+      one.id === "" && one.text === text && (one.status === "sending" || one === turns.at(-1));
+    const sent = turns.findLast(isSent);
     const begun = (pictures: string[], key: string): TurnView => ({
       ...newTurn(text, pictures, key),
       id,
@@ -141,12 +142,12 @@ export function followed(turns: readonly TurnView[], event: FollowedEvent, now: 
 }
 
 /** An event, and when it came, on this machine's clock. */
-export type Told = { event: FollowedEvent; at: number };
+export type EventAt = { event: FollowedEvent; at: number };
 
 /** Applies several, in their order. */
-export function followedAll(shown: Shown, told: readonly Told[]): Shown {
-  const follow = (turns: readonly TurnView[], { event, at }: Told) => followed(turns, event, at);
-  return { ...shown, turns: told.reduce(follow, shown.turns) };
+export function followedAll(shown: Shown, events: readonly EventAt[]): Shown {
+  const follow = (turns: readonly TurnView[], { event, at }: EventAt) => followed(turns, event, at);
+  return { ...shown, turns: events.reduce(follow, shown.turns) };
 }
 
 /** Returns stored pictures. Others are not loaded, because that would tell their host who reads. */

@@ -1,10 +1,11 @@
 /** A live conversation: sends and stops turns, and follows all turns, wherever they were started. */
-import { NoAnswerError, ResponseError } from "@edgecall/client/client.ts";
+import { ResponseError } from "@edgecall/client/client.ts";
 import { startTurn } from "@edgecall/client/turns.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, errorText } from "./api.ts";
 import { useStream } from "./stream.ts";
 import {
+  type EventAt,
   followed,
   followedAll,
   isOver,
@@ -12,13 +13,9 @@ import {
   type Page,
   refreshed,
   type Shown,
-  type Told,
   type TurnView,
   withEarlier,
 } from "./turns.ts";
-
-/** What happens waits for the turns no longer than this. */
-const LOADED_WITHIN_MS = 15_000;
 
 export type Conversation = {
   turns: readonly TurnView[];
@@ -42,23 +39,24 @@ export function useConversation(id: string): Conversation {
   const running = turns.findLast((turn) => !isOver(turn));
   const busy = running !== undefined;
 
-  /** What the stream tells while the turns are loaded is newer than they are, so it waits for them. */
-  const newer = useRef<Told[]>(undefined);
+  /** What the stream has told since the turns were asked for. They may be older, so it is applied once more. */
+  const since = useRef<EventAt[]>(undefined);
 
   async function load() {
-    const waiting: Told[] = [];
-    newer.current = waiting;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new NoAnswerError("no turns came")), LOADED_WITHIN_MS);
-    const loading = await pageOf(id, undefined, late.signal).catch(errorText);
-    clearTimeout(timer);
-    // The stream was opened again meanwhile, which loads anew.
-    if (newer.current !== waiting) return;
-    newer.current = undefined;
-    const isPage = typeof loading !== "string";
-    setShown((shown) => followedAll(isPage ? refreshed(shown, loading) : shown, waiting));
-    if (isPage) setLoaded(true);
-    setProblem(isPage ? undefined : loading);
+    const told: EventAt[] = [];
+    since.current = told;
+    // Another load replaces this one when the stream is opened again meanwhile.
+    const isLast = () => since.current === told;
+    try {
+      const page = await pageOf(id);
+      if (!isLast()) return;
+      setShown((shown) => followedAll(refreshed(shown, page), told));
+      setLoaded(true);
+      setProblem(undefined);
+    } catch (error) {
+      if (isLast()) setProblem(errorText(error));
+    }
+    if (isLast()) since.current = undefined;
   }
 
   useStream(
@@ -69,9 +67,10 @@ export function useConversation(id: string): Conversation {
       keep: busy,
       onEvent: (event) => {
         // The stream sends what happens from now on; earlier turns are loaded.
-        if (event.event === "open") void load();
-        else if (newer.current) newer.current.push({ event, at: Date.now() });
-        else setTurns((all) => followed(all, event, Date.now()));
+        if (event.event === "open") return void load();
+        const at = Date.now();
+        since.current?.push({ event, at });
+        setTurns((all) => followed(all, event, at));
       },
       onRefused: (error) => setProblem(errorText(error)),
     },
@@ -144,9 +143,9 @@ export function useConversation(id: string): Conversation {
   };
 }
 
-async function pageOf(id: string, before?: number, signal?: AbortSignal): Promise<Page> {
+async function pageOf(id: string, before?: number): Promise<Page> {
   try {
-    return await client.json("GET /v1/conversations/{id}", { path: { id }, query: { before }, signal });
+    return await client.json("GET /v1/conversations/{id}", { path: { id }, query: { before } });
   } catch (error) {
     if (error instanceof ResponseError && error.status === 404) return { turns: [], before: null };
     throw error;

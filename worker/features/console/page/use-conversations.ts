@@ -27,21 +27,23 @@ export function useConversations(): Conversations {
   const [problem, setProblem] = useState<string>();
 
   const words = useRef("");
-  /** Counts the loads of a first page. */
+  /** Counts the loads of a first page, and which of them is shown. */
   const loads = useRef(0);
+  const shown = useRef(0);
   /** What was done here. An answer that was asked for before it does not know of it. */
-  const done = useRef<Change[]>([]);
+  const changes = useRef<Change[]>([]);
   const load = useCallback(async (after?: string) => {
     const asked = words.current;
     if (after === undefined) loads.current += 1;
     const nth = loads.current;
-    const since = done.current.length;
-    // Another one is loaded meanwhile, or the search text has changed.
-    const isOld = () => asked !== words.current || (after === undefined && nth !== loads.current);
+    const since = changes.current.length;
+    // A later one is shown by now, or the search text has changed.
+    const isOld = () => asked !== words.current || (after === undefined && nth < shown.current);
     try {
       const page = await client.json("GET /v1/conversations", { query: { after, q: asked || undefined } });
       if (isOld()) return;
-      const meanwhile = done.current.slice(since);
+      if (after === undefined) shown.current = nth;
+      const meanwhile = changes.current.slice(since);
       setList((all = []) => {
         // A search lists what has its words, and nothing of before.
         const known = asked === "" ? all : [];
@@ -69,7 +71,7 @@ export function useConversations(): Conversations {
   };
 
   const change = (made: Change, none?: Row[]) => {
-    done.current.push(made);
+    changes.current.push(made);
     setList((rows = none) => rows && made(rows));
   };
 

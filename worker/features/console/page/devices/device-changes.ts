@@ -14,7 +14,7 @@ export function settingsOf({ own, chosen, mode, settings }: DeviceView): Setting
   };
 }
 
-/** Those that are others than in `from`. */
+/** The changes that differ from `from`. */
 export function changedFrom(from: Partial<Settings>, changes: Partial<Settings>): Partial<Settings> {
   const keys = Object.keys(changes) as (keyof Settings)[];
   return Object.fromEntries(keys.flatMap((key) => (changes[key] === from[key] ? [] : [[key, changes[key]]])));

@@ -157,7 +157,10 @@ function Range({ control, about, disabled, tell }: RangeProps) {
         value={shown ?? minimum}
         disabled={disabled}
         aria-label={`${label} of ${about}`}
-        onInput={({ currentTarget }) => setWanted(currentTarget.valueAsNumber)}
+        // Dragged back to where it began, it has nothing to send.
+        onInput={({ currentTarget: { valueAsNumber } }) =>
+          setWanted(valueAsNumber === value ? undefined : valueAsNumber)
+        }
         onChange={({ currentTarget }) => send(currentTarget.valueAsNumber)}
       />
     </label>
