@@ -276,22 +276,22 @@ function meanOf(pieces: readonly Piece[]): Partial<PastFacts> {
 
 function changeFacts(pieces: readonly Piece[], { class: of = "" }: SeriesInfo): Partial<PastFacts> {
   const isMeter = METERS.includes(of);
-  const known = pieces.flatMap(({ from, value, stretch }) =>
-    typeof value === "number" ? [{ from, value, stretch }] : [],
+  const known = pieces.flatMap(({ from, to, value, stretch }) =>
+    typeof value === "number" ? [{ from, to, value, stretch }] : [],
   );
   const [first] = known;
   if (!first) return {};
   let change = 0;
-  let before = first.value;
-  let end = { at: first.from, value: first.value };
-  for (const { from, value, stretch } of known) {
-    change += isMeter && isReset(before, value) ? value : value - before;
-    before = value;
-    end = { at: from, value };
+  /** Since when the last number holds, and until when it is known. */
+  let [end, until] = [{ at: first.from, value: first.value }, first.from];
+  for (const { from, to, value, stretch } of known) {
+    change += isMeter && isReset(end.value, value) ? value : value - end.value;
+    // The same number once more goes on.
+    if (value !== end.value || from !== until) end = { at: from, value };
+    until = to;
     if (stretch?.about.of !== "numbers" || typeof stretch.end !== "number") continue;
     change += stretch.end - value + (isMeter ? stretch.about.lifts : 0);
-    before = stretch.end;
-    end = { at: stretch.endFrom, value: stretch.end };
+    if (stretch.spans > 1) end = { at: stretch.endFrom, value: stretch.end };
   }
   return { change, first: { at: first.from, value: first.value }, end };
 }
