@@ -9,6 +9,7 @@ import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
 import {
   askIn,
   axeFinds,
+  holdAnswer,
   openCall,
   openDevice,
   openScreen,
@@ -189,7 +190,14 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await lookUntil(row);
     // Of the person who looks.
     expect(await row.textContent()).toContain("you over api");
+    // An answer that comes while a person types leaves the text alone.
+    const late = await holdAnswer(page, /\/v1\/audit\?/);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await late.read;
     await page.getByLabel("Tool").fill("append");
+    const shown = page.waitForResponse(/\/v1\/audit\?/);
+    late.pass();
+    await (await shown).finished();
     await page.getByLabel("Tool").press("Enter");
     await page.getByLabel("Result").selectOption("error");
     await lookUntil(page.getByText("One matching call"));

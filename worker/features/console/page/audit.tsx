@@ -67,7 +67,7 @@ export function Audit() {
         <AgentChoice agent={filter.agent ?? ""} set={set("agent")} />
         <label>
           Tool
-          <input value={filter.tool ?? ""} onChange={set("tool")} placeholder="all" autocomplete="off" />
+          <Typed set={set("tool")} />
         </label>
         <label>
           Result
@@ -101,7 +101,30 @@ export function Audit() {
   );
 }
 
-type ChoiceProps = { agent: string; set: (event: { currentTarget: { value: string } }) => void };
+type OnChange = (event: { currentTarget: { value: string } }) => void;
+type TypedProps = { set: OnChange; onTyped?: (text: string) => void; list?: string; maxLength?: number };
+
+/** What is loaded while a person types leaves the text alone. */
+function Typed({ set, onTyped, ...more }: TypedProps) {
+  const [text, setText] = useState("");
+  const type = (typed: string) => {
+    setText(typed);
+    onTyped?.(typed.trim());
+  };
+  return (
+    <input
+      {...more}
+      type="text"
+      placeholder="all"
+      autocomplete="off"
+      value={text}
+      onInput={(event) => type(event.currentTarget.value)}
+      onChange={set}
+    />
+  );
+}
+
+type ChoiceProps = { agent: string; set: OnChange };
 
 function AgentChoice({ agent, set }: ChoiceProps) {
   const [typed, setTyped] = useState("");
@@ -123,15 +146,7 @@ function AgentChoice({ agent, set }: ChoiceProps) {
   return (
     <label>
       Agent
-      <input
-        list="audit-agents"
-        placeholder="all"
-        autocomplete="off"
-        value={agent}
-        maxLength={64}
-        onInput={(event) => setTyped(event.currentTarget.value.trim())}
-        onChange={set}
-      />
+      <Typed list="audit-agents" maxLength={64} onTyped={setTyped} set={set} />
       <datalist id="audit-agents">
         {offered?.agents.map(({ id }) => (
           <option value={id} />
