@@ -2,6 +2,7 @@
 import type { Routes } from "@edgecall/client/routes.ts";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { approvalText } from "./approval-text.ts";
@@ -65,10 +66,7 @@ export function Audit() {
     >
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <AgentChoice agent={filter.agent ?? ""} set={set("agent")} />
-        <label>
-          Tool
-          <Typed set={set("tool")} />
-        </label>
+        <Typed label="Tool" set={set("tool")} />
         <label>
           Result
           <select value={filter.result ?? ""} onChange={set("result")}>
@@ -102,25 +100,36 @@ export function Audit() {
 }
 
 type OnChange = (event: { currentTarget: { value: string } }) => void;
-type TypedProps = { set: OnChange; onTyped?: (text: string) => void; list?: string; maxLength?: number };
+type TypedProps = {
+  label: string;
+  set: OnChange;
+  onTyped?: (text: string) => void;
+  list?: string;
+  maxLength?: number;
+  children?: ComponentChildren;
+};
 
 /** What is loaded while a person types leaves the text alone. */
-function Typed({ set, onTyped, ...more }: TypedProps) {
+function Typed({ label, set, onTyped, children, ...more }: TypedProps) {
   const [text, setText] = useState("");
   const type = (typed: string) => {
     setText(typed);
     onTyped?.(typed.trim());
   };
   return (
-    <input
-      {...more}
-      type="text"
-      placeholder="all"
-      autocomplete="off"
-      value={text}
-      onInput={(event) => type(event.currentTarget.value)}
-      onChange={set}
-    />
+    <label>
+      {label}
+      <input
+        {...more}
+        type="text"
+        placeholder="all"
+        autocomplete="off"
+        value={text}
+        onInput={(event) => type(event.currentTarget.value)}
+        onChange={set}
+      />
+      {children}
+    </label>
   );
 }
 
@@ -144,15 +153,13 @@ function AgentChoice({ agent, set }: ChoiceProps) {
       </label>
     );
   return (
-    <label>
-      Agent
-      <Typed list="audit-agents" maxLength={64} onTyped={setTyped} set={set} />
+    <Typed label="Agent" list="audit-agents" maxLength={64} onTyped={setTyped} set={set}>
       <datalist id="audit-agents">
         {offered?.agents.map(({ id }) => (
           <option value={id} />
         ))}
       </datalist>
-    </label>
+    </Typed>
   );
 }
 
