@@ -12,7 +12,7 @@ import type { PresenceSource } from "../settings.ts";
 
 /** Nobody is home when all have said so for so long: a phone loses its network for some minutes. */
 const AWAY_MS = windowMs(10 * 60_000, 2_000);
-/** Who is away says when they are back; who is at home may leave without a word. */
+/** A person who is away says when they are back; one at home may leave without a word. */
 const BACK_FOR_MS = DAY_MS;
 const PING_EVERY_MS = windowMs(60_000, 500);
 const PING_WAIT_S = 2;

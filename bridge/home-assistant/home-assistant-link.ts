@@ -276,7 +276,7 @@ export class HomeAssistantLink {
     this.#moved = undefined;
     if (!lists) return false;
     catalog.homeAssistant.known(lists, clock.wall());
-    // The lists may be older than the event, so these ids are nobody's until the next reading.
+    // The lists may be older than the event, so these ids belong to no entity until the next reading.
     for (const id of moved) catalog.homeAssistant.renamed(id, undefined);
     onDevices();
     return true;

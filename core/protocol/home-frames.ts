@@ -157,7 +157,7 @@ export const HomeFrame = z.discriminatedUnion("t", [
   z.object({ t: z.literal("acted"), id: CallId, acted: ActOutcome }),
   /** Home has stored the news up to this number. */
   z.object({ t: z.literal("news_stored"), upto: z.int() }),
-  /** Persons' last words about who is at home. That somebody is back holds for a day. */
+  /** Persons' last words about who is at home. "I am back" holds for a day. */
   z.object({ t: z.literal("presence_said"), all: z.array(SaidPresence).check(z.maxLength(50)) }),
   /** Asks how the bridge is connected to Home Assistant, or takes part in a person's sign-in there. */
   z.object({ t: z.literal("assistant"), id: CallId, question: AssistantQuestion }),

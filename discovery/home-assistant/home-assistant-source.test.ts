@@ -268,7 +268,7 @@ describe("what a person allowed", () => {
     expect(homeAssistant.entityIdOf("p")).toBeUndefined();
   });
 
-  test("what came while its id was nobody's is read with the next lists", () => {
+  test("a state that came while its id belonged to no entity is read with the next lists", () => {
     const home = plug();
     const { homeAssistant } = home.catalog;
     homeAssistant.renamed("switch.plug", "switch.renamed");

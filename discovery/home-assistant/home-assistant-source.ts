@@ -73,7 +73,7 @@ export class HomeAssistantSource implements Source {
       const state = this.#states.get(entry.entityId);
       const before = former.get(entry.id);
       const part = this.#make(entry, state ?? WITHOUT_STATE, before);
-      // A state that came while its id was nobody's was not read.
+      // A state that came while its id belonged to no entity was not read.
       const wasRead = before !== undefined && ids.get(entry.entityId) === entry.id;
       if (state && !wasRead) part.read(state, { number: this.#events.next(), now, retained: true });
     }

@@ -359,7 +359,7 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     expect((await sent).postDataJSON()).toEqual({ name: "Boiler" });
     await shown("Boiler").waitFor();
     expect((await devices.list()).find((device) => device.id === id)?.mode).toBe("ask");
-    // What was not changed follows the device.
+    // The other fields follow the device.
     expect(await page.getByLabel("What is allowed").inputValue()).toBe("ask");
   });
 

@@ -1,4 +1,4 @@
-/** What is told of a question that is closed, and in which order. */
+/** A closed question is told in this order. */
 import { expect, test } from "vitest";
 import type { ConversationContext } from "./context.ts";
 import { onQuestionClosed } from "./results.ts";

@@ -109,7 +109,7 @@ type TypedProps = {
   children?: ComponentChildren;
 };
 
-/** What is loaded while a person types leaves the text alone. */
+/** A load leaves alone what a person types meanwhile. */
 function Typed({ label, set, onTyped, children, ...more }: TypedProps) {
   const [text, setText] = useState("");
   const type = (typed: string) => {

@@ -39,7 +39,7 @@ export function ClockPanel({ clock, mayChange, onChange }: Props) {
 }
 
 function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean) => void }) {
-  // What is loaded meanwhile is not what the person changes.
+  // The person changes what the form opened with, whatever is loaded meanwhile.
   const [opened] = useState(clock);
   const [before, after] = opened.quiet_hours?.split("-") ?? [];
   const [zone, setZone] = useState(opened.zone);

@@ -7,8 +7,8 @@ export type Row = ListedConversation & { noted?: true };
 type Page = AnswerOf<"GET /v1/conversations">;
 
 /**
- * What is known of the pages below stays. Within this page the gateway is right: what it does not list is gone, unless a message was just
- * sent there.
+ * Rows of the pages below stay. Within this page the gateway is right: a row that it does not list is gone, unless a message was just sent
+ * there.
  * @param page the first one
  */
 export function withFirstPage(known: readonly Row[], { conversations, next }: Page): Row[] {

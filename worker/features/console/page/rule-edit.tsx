@@ -20,7 +20,7 @@ const SEVERITIES = {
 type Props = { rule: Rule; role: SessionView["role"]; onDone: () => void };
 
 export function RuleEdit({ rule, role, onDone }: Props) {
-  // What is loaded meanwhile is not what the person changes.
+  // The person changes what the form opened with, whatever is loaded meanwhile.
   const [opened] = useState(rule);
   const [now, setNow] = useState(() => writtenOf(opened));
   const { failed, busy, attempt } = useAttempt();

@@ -39,7 +39,7 @@ export function useConversation(id: string): Conversation {
   const running = turns.findLast((turn) => !isOver(turn));
   const busy = running !== undefined;
 
-  /** What the stream has told since the turns were asked for. They may be older, so it is applied once more. */
+  /** The stream's events since the turns were asked for. The turns may be older, so the events are applied to them once more. */
   const since = useRef<EventAt[]>(undefined);
 
   async function load() {

@@ -30,7 +30,7 @@ export function useConversations(): Conversations {
   /** Counts the loads of a first page, and which of them is shown. */
   const loads = useRef(0);
   const shown = useRef(0);
-  /** What was done here. An answer that was asked for before it does not know of it. */
+  /** Changes that were made here. An answer that was asked for before one does not know of it. */
   const changes = useRef<Change[]>([]);
   const load = useCallback(async (after?: string) => {
     const asked = words.current;

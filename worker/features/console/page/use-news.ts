@@ -61,7 +61,7 @@ export function useNews(): News {
     localStorage.setItem(SEEN, JSON.stringify(next));
     setSeen(next);
   };
-  // What happened before the first visit is not news.
+  // A first visit has no news: all of it happened before.
   const isFirst = loaded && seen === undefined;
   useEffect(() => {
     if (isFirst) mark();

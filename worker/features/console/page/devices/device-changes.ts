@@ -1,4 +1,4 @@
-/** What an administrator changed of a device. Only that is sent: the rest may be another by now. Pure. */
+/** An administrator's changes of a device. Only these are sent: the rest may be another by now. Pure. */
 import type { RequestOf } from "@edgecall/client/client.ts";
 import type { DeviceView } from "@edgecall/client/routes.ts";
 

@@ -23,7 +23,7 @@ export function DeviceSettings({ device, session, look }: Props) {
   const { id, allow, allowed_by: by, allowed_at: since } = device;
   const [changes, setChanges] = useState<Partial<Settings>>({});
   const present = settingsOf(device);
-  // What is not changed here follows the device.
+  // The other fields follow the device.
   const { name, area, mode, settings } = { ...present, ...changes };
   const change = (one: Partial<Settings>) =>
     setChanges((before) => changedFrom(present, { ...before, ...one }));
